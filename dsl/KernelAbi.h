@@ -1,0 +1,46 @@
+// The order of words in a kernel's packet; std only (docs/decisions/0003).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace quern {
+
+struct PacketWord {
+  enum class Kind : std::uint8_t {
+    ErrorRecord, ///< pointer to an ErrorRecord
+    Workspace,   ///< pointer to plan[2] bytes, or null
+    Pointer,     ///< data of operand `operand`
+    Extent,      ///< extent of concrete axis `axis`
+    Stride,      ///< stride of `operand` along its own axis number `axis`
+    Scalar       ///< scalar parameter `operand`, its bits in the low bytes
+  };
+  Kind kind;
+  std::uint16_t operand = 0;
+  std::uint16_t axis = 0;
+};
+
+/// Written by a kernel whose checked index is out of range.
+struct ErrorRecord {
+  std::int64_t site = 0; ///< 0: no error; else 1 + index into KernelAbi::sites
+  std::int64_t index = 0;
+  std::int64_t extent = 0;
+};
+
+/// A place in the source that may fail, for the message.
+struct ErrorSite {
+  std::string kernel, axis, location;
+};
+
+struct LaunchEntry {
+  std::string plan, task; ///< symbols in the object
+};
+
+struct KernelAbi {
+  std::vector<PacketWord> words;
+  std::vector<LaunchEntry> launches;
+  std::vector<ErrorSite> sites;
+};
+
+} // namespace quern

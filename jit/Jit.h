@@ -1,0 +1,194 @@
+// The compiler as a library: text in, launch handles out. Includes std only.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#if defined(QUERN_BUILDING)
+#define QUERN_API __attribute__((visibility("default")))
+#else
+#define QUERN_API
+#endif
+
+namespace quern {
+
+/// Element types in the order of the language's own table.
+enum class DType : std::uint8_t {
+  Bool, I8, I16, I32, I64, U8, U16, U32, U64,
+  F8E4M3, F8E5M2, F16, BF16, F32, F64, C64, C128
+};
+
+/// One message about a source text or a call.
+struct Diagnostic {
+  std::string code; ///< "QN0123"
+  std::string severity;
+  std::string message;
+  std::string file;
+  int line = 0, column = 0; ///< from 1; 0 when there is no place
+};
+
+/// Why something did not happen: the rendered text and its parts.
+struct Error {
+  std::string message;
+  std::vector<Diagnostic> diagnostics;
+};
+
+template <typename T> class [[nodiscard]] Result {
+public:
+  Result(T value) : state(std::move(value)) {}
+  Result(Error error) : state(std::move(error)) {}
+  explicit operator bool() const { return state.index() == 0; }
+  T &operator*() { return std::get<0>(state); }
+  const T &operator*() const { return std::get<0>(state); }
+  T *operator->() { return &std::get<0>(state); }
+  const Error &error() const { return std::get<1>(state); }
+
+private:
+  std::variant<T, Error> state;
+};
+
+/// A tensor of the caller's; nothing is owned. Strides count elements. `data`
+/// may be null while only shapes are being talked about.
+struct TensorView {
+  void *data = nullptr;
+  DType type = DType::F32;
+  std::span<const std::int64_t> sizes;
+  std::span<const std::int64_t> strides;
+  bool writable = true;
+};
+
+/// What a parameter is given: nothing (an absent optional), a tensor, a host
+/// scalar, or the name of a function or type for a compile-time parameter.
+using Argument = std::variant<std::monostate, TensorView, std::int64_t, double,
+                              bool, std::string>;
+
+/// Shape and type of an output that the caller is to allocate.
+struct TensorSpec {
+  DType type = DType::F32;
+  std::vector<std::int64_t> sizes;
+};
+
+enum class DeclarationKind : std::uint8_t {
+  Function, Elementwise, Reduction, Rowwise, Kernel, Op
+};
+
+struct ParameterInfo {
+  std::string name;
+  std::string type; ///< as written: "T[*R, C]"
+  bool isTensor = false, optional = false, isMutable = false;
+  bool compileTime = false; ///< stands in `[ ]`
+};
+
+struct DeclarationInfo {
+  std::string name, module, file;
+  int line = 0;
+  DeclarationKind kind = DeclarationKind::Elementwise;
+  std::string documentation;
+  std::vector<ParameterInfo> parameters;
+  std::vector<std::string> results; ///< types as written
+};
+
+/// A declaration with its axes solved for given shapes, its code ready, and its
+/// packet filled but for pointers. Copies share the code, not the packet.
+class QUERN_API BoundKernel {
+public:
+  BoundKernel();
+  ~BoundKernel();
+  BoundKernel(BoundKernel &&) noexcept;
+  BoundKernel &operator=(BoundKernel &&) noexcept;
+  BoundKernel(const BoundKernel &);
+  BoundKernel &operator=(const BoundKernel &);
+
+  /// Outputs the declaration yields, in order (not the `mut` parameters).
+  std::span<const TensorSpec> outputs() const;
+  /// Waits for the code; the first call compiles or loads it.
+  Result<std::monostate> ready();
+  /// Runs on the session's pool. `pointers` holds the data of every present
+  /// tensor parameter in order, then of every output.
+  Result<std::monostate> run(std::span<void *const> pointers);
+  /// Bytes of scratch memory one run needs; allocated by `run`.
+  std::int64_t workspaceBytes() const;
+
+private:
+  friend class Module;
+  struct State;
+  std::shared_ptr<State> state;
+};
+
+/// A checked source text.
+class QUERN_API Module {
+public:
+  std::span<const DeclarationInfo> declarations() const;
+
+  /// Solves axes and types for the arguments, one per parameter in order, then
+  /// the compile-time parameters that are not inferred, by name. `outs`, when not
+  /// empty, gives the outputs' layouts; else they are contiguous.
+  Result<BoundKernel>
+  bind(std::string_view declaration, std::span<const Argument> arguments,
+       std::span<const TensorView> outs = {},
+       std::span<const std::pair<std::string, Argument>> constants = {}) const;
+
+private:
+  friend class Session;
+  struct State;
+  std::shared_ptr<const State> state;
+};
+
+/// One `@aten` row of the library: everything a graph compiler may ask about
+/// an operator, derived from the declaration alone.
+struct OperatorRow {
+  std::string overload;    ///< "aten::silu", "aten::add.Tensor"
+  std::string declaration; ///< "silu"
+  std::string module;      ///< "activations"
+  std::string file;
+  int line = 0;
+  DeclarationKind kind = DeclarationKind::Elementwise;
+  std::vector<ParameterInfo> parameters;
+  std::vector<std::string> results;
+  /// The attribute's other arguments, as text: {"dim", "C"}, {"promotes",
+  /// "int_to_float"}, {"half_to_float", "false"}.
+  std::vector<std::pair<std::string, std::string>> bindings;
+  std::vector<std::string> dtypes; ///< constraint of each type parameter
+  std::string backward;            ///< declaration of the derivative, or ""
+};
+
+struct SessionOptions {
+  int threads = 0;            ///< 0: all processors
+  std::string cacheDirectory; ///< "": the default; "-": none
+  std::string target;         ///< "": this machine
+};
+
+/// Counts since the session began.
+struct Counters {
+  std::int64_t compiles = 0, diskHits = 0, launches = 0;
+};
+
+/// One JIT: target, caches, threads, the library. Thread-safe.
+class QUERN_API Session {
+public:
+  static Result<std::shared_ptr<Session>> create(const SessionOptions &options);
+  ~Session();
+
+  /// Parses and checks a text; `name` stands in messages.
+  Result<Module> compile(std::string_view source, std::string_view name) const;
+  Result<Module> load(const std::string &path) const;
+  /// A module of the embedded library by name.
+  Result<Module> libraryModule(std::string_view name) const;
+  /// Every `@aten` row of the embedded library.
+  Result<std::vector<OperatorRow>> operators() const;
+  void setThreads(int threads);
+  Counters counters() const;
+
+private:
+  Session();
+  struct State;
+  std::unique_ptr<State> state;
+};
+
+} // namespace quern
