@@ -1,0 +1,113 @@
+// Loading texts and looking up places.
+#include "frontend/source/SourceManager.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace quern;
+
+const SourceFile *
+SourceManager::adopt(llvm::StringRef name,
+                     std::unique_ptr<llvm::MemoryBuffer> buffer) {
+  std::uint64_t size = buffer->getBufferSize();
+  if (size > maximumSize || nextOffset + size >= UINT32_MAX)
+    return nullptr;
+  files.push_back(
+      std::make_unique<SourceFile>(name.str(), std::move(buffer), nextOffset));
+  lines.emplace_back();
+  nextOffset += static_cast<std::uint32_t>(size) + 1;
+  return files.back().get();
+}
+
+const SourceFile *SourceManager::add(llvm::StringRef name,
+                                     llvm::StringRef text) {
+  if (text.size() > maximumSize)
+    return nullptr;
+  return adopt(name, llvm::MemoryBuffer::getMemBufferCopy(text, name));
+}
+
+const SourceFile *SourceManager::load(llvm::StringRef path,
+                                      LoadFailure &failure) {
+  failure = LoadFailure::None;
+  llvm::sys::fs::file_status status;
+  if (path != "-") {
+    if (llvm::sys::fs::status(path, status)) {
+      failure = status.type() == llvm::sys::fs::file_type::file_not_found
+                    ? LoadFailure::NotFound
+                    : LoadFailure::Unreadable;
+      return nullptr;
+    }
+    if (status.type() == llvm::sys::fs::file_type::directory_file)
+      failure = LoadFailure::Directory;
+    else if (status.getSize() > maximumSize)
+      failure = LoadFailure::TooLarge;
+    if (failure != LoadFailure::None)
+      return nullptr;
+  }
+  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(path);
+  if (!buffer) {
+    failure = LoadFailure::Unreadable;
+    return nullptr;
+  }
+  const SourceFile *file =
+      adopt(path == "-" ? "<stdin>" : path, std::move(*buffer));
+  if (!file)
+    failure = LoadFailure::TooLarge;
+  return file;
+}
+
+const SourceFile *SourceManager::fileOf(std::uint32_t offset) const {
+  auto next = llvm::upper_bound(files, offset,
+                                [](std::uint32_t value, const auto &file) {
+                                  return value < file->beginOffset();
+                                });
+  if (next == files.begin())
+    return nullptr;
+  const SourceFile *file = std::prev(next)->get();
+  return file->contains(offset) ? file : nullptr;
+}
+
+const std::vector<std::uint32_t> &
+SourceManager::lineStarts(const SourceFile &file) const {
+  auto at = llvm::find_if(
+      files, [&](const auto &owned) { return owned.get() == &file; });
+  std::vector<std::uint32_t> &starts = lines[at - files.begin()];
+  if (!starts.empty())
+    return starts;
+  llvm::StringRef text = file.text();
+  starts.push_back(0);
+  const char *cursor = text.begin();
+  while (const void *found = std::memchr(cursor, '\n', text.end() - cursor)) {
+    cursor = static_cast<const char *>(found) + 1;
+    starts.push_back(static_cast<std::uint32_t>(cursor - text.begin()));
+  }
+  return starts;
+}
+
+SourceLocation SourceManager::locate(std::uint32_t offset) const {
+  const SourceFile *file = fileOf(offset);
+  if (!file)
+    return {};
+  std::uint32_t local = offset - file->beginOffset();
+  const std::vector<std::uint32_t> &starts = lineStarts(*file);
+  auto next = std::upper_bound(starts.begin(), starts.end(), local);
+  auto line = static_cast<unsigned>(next - starts.begin());
+  return {file, line, local - starts[line - 1] + 1};
+}
+
+llvm::StringRef SourceManager::lineText(const SourceFile &file,
+                                        unsigned line) const {
+  const std::vector<std::uint32_t> &starts = lineStarts(file);
+  if (line == 0 || line > starts.size())
+    return {};
+  llvm::StringRef rest = file.text().substr(starts[line - 1]);
+  return rest.take_until([](char c) { return c == '\n'; }).rtrim('\r');
+}
+
+llvm::StringRef SourceManager::text(Span span) const {
+  const SourceFile *file = fileOf(span.begin);
+  return file ? file->text(span) : llvm::StringRef();
+}
