@@ -1,0 +1,81 @@
+// Construction and verification of positions, loads and stores.
+#include "dsl/dialect/Dialect.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::qn;
+
+/// The kernel must list the axis.
+static LogicalResult verifyDeclared(Operation *op, StringRef axis) {
+  auto kernel = op->getParentOfType<RowwiseOp>();
+  if (kernel && kernel.axisNumber(axis) < 0)
+    return op->emitOpError() << "the kernel has no axis '" << axis << "'";
+  return success();
+}
+
+LogicalResult IndexOp::verify() { return verifyDeclared(*this, getAxis()); }
+
+LogicalResult SizeOp::verify() { return verifyDeclared(*this, getAxis()); }
+
+LogicalResult AxisOp::verify() {
+  auto kernel = (*this)->getParentOfType<RowwiseOp>();
+  if (kernel && kernel.axisNumber(getAxis()) >= 0)
+    return emitOpError() << "axis '" << getAxis()
+                         << "' is already an axis of the kernel";
+  return success();
+}
+
+/// The type of what is read or written at one place of `tensor`.
+static Type accessType(OperandType tensor, std::optional<uint64_t> part) {
+  auto complex = dyn_cast<ComplexType>(tensor.getElementType());
+  return part && complex ? complex.getElementType() : tensor.getElementType();
+}
+
+void LoadOp::build(OpBuilder &builder, OperationState &state, Value tensor) {
+  build(builder, state, tensor, ValueRange());
+}
+
+void LoadOp::build(OpBuilder &builder, OperationState &state, Value tensor,
+                   ValueRange indices, Value outside, Value when,
+                   bool checked) {
+  Type element = cast<OperandType>(tensor.getType()).getElementType();
+  build(builder, state, element, tensor, indices, outside, when, checked,
+        IntegerAttr());
+}
+
+LogicalResult LoadOp::verify() {
+  OperandType tensor = getTensor().getType();
+  if (getResult().getType() != accessType(tensor, getPart()))
+    return emitOpError() << "gives " << getResult().getType() << " from "
+                         << tensor;
+  if (!getIndices().empty() && getIndices().size() != tensor.getAxes().size())
+    return emitOpError() << getIndices().size() << " indices for "
+                         << tensor.getAxes().size() << " axes";
+  if (getOutside() && getOutside().getType() != getResult().getType())
+    return emitOpError() << "outside value of type " << getOutside().getType()
+                         << ", element of type " << getResult().getType();
+  if (getIndices().empty() && (getOutside() || getChecked()) && !getWhen())
+    return emitOpError("a load at the operand's own axes is in range");
+  if (getWhen() && !getOutside())
+    return emitOpError("`when` needs an `outside` value");
+  if (getOutside() && getChecked())
+    return emitOpError("`outside` and `checked` exclude each other");
+  return success();
+}
+
+LogicalResult LookupOp::verify() {
+  auto type = dyn_cast<RankedTensorType>(getTable().getType());
+  if (!type || type.getRank() != 1)
+    return emitOpError("a table has one dimension");
+  if (type.getElementType() != getResult().getType())
+    return emitOpError() << "gives " << getResult().getType() << " from "
+                         << type;
+  return success();
+}
+
+LogicalResult StoreOp::verify() {
+  if (getValue().getType() != accessType(getTensor().getType(), getPart()))
+    return emitOpError() << "writes " << getValue().getType() << " to "
+                         << getTensor().getType();
+  return success();
+}

@@ -1,0 +1,60 @@
+// The operations that frame a body: the kernel and the terminator of regions.
+#ifndef QUERN_DSL_DIALECT_KERNELOPS_TD
+#define QUERN_DSL_DIALECT_KERNELOPS_TD
+
+include "dsl/dialect/Types.td"
+include "mlir/IR/RegionKindInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Qn_RowwiseOp : Qn_Op<"rowwise", [
+    IsolatedFromAbove, Symbol, NoTerminator, SingleBlock]> {
+  let summary = "a kernel whose loops the compiler chooses";
+  let description = [{
+    `axes` lists every concrete axis; their extents arrive in this order in the
+    packet. The arguments are the tensor operands and scalar parameters. `numbers`
+    holds for each argument its number among the operands of the Specialization
+    (tensors) or among the scalar parameters (scalars); without it they are
+    counted. An elementwise declaration is a kernel without reductions.
+
+    ```mlir
+    qn.rowwise @scale axes [R, C] (%x: !qn.tensor<f32, [R, C:1]>, %a: f32,
+        %out: !qn.tensor<f32, [R, C:1]>) {
+      %v = qn.load %x : !qn.tensor<f32, [R, C:1]>
+      %r = arith.mulf %v, %a : f32
+      qn.store %r, %out : f32, !qn.tensor<f32, [R, C:1]>
+    }
+    ```
+  }];
+  let arguments = (ins
+    SymbolNameAttr:$sym_name,
+    StrArrayAttr:$axes,
+    OptionalAttr<DenseI64ArrayAttr>:$numbers,
+    UnitAttr:$wide
+  );
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $sym_name `axes` custom<AxisList>($axes) (`wide` $wide^)? attr-dict-with-keyword
+    custom<Body>($body)
+  }];
+  let extraClassDeclaration = [{
+    /// The number of an axis in `axes`, or -1.
+    int axisNumber(::llvm::StringRef name);
+    /// The number of argument `index` among its kind.
+    unsigned numberOf(unsigned index);
+    ::mlir::Block &block() { return getBody().front(); }
+  }];
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$name,
+      "::llvm::ArrayRef<::mlir::StringAttr>":$axes,
+      "::mlir::TypeRange":$argumentTypes)>];
+  let skipDefaultBuilders = 1;
+  let hasRegionVerifier = 1;
+}
+
+def Qn_YieldOp : Qn_Op<"yield", [Pure, Terminator]> {
+  let summary = "hands the new state to the reduction around it";
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "$values attr-dict `:` type($values)";
+}
+
+#endif

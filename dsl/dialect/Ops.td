@@ -1,0 +1,4 @@
+// All operations of the qn dialect, group by group.
+include "dsl/dialect/KernelOps.td"
+include "dsl/dialect/AccessOps.td"
+include "dsl/dialect/ReductionOps.td"

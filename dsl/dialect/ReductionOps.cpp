@@ -1,0 +1,76 @@
+// Type inference and verification of reductions, scans and scatters.
+#include "dsl/dialect/Dialect.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::qn;
+
+LogicalResult ReduceOp::inferReturnTypes(MLIRContext *context,
+                                         std::optional<Location> location,
+                                         Adaptor adaptor,
+                                         SmallVectorImpl<Type> &types) {
+  llvm::append_range(types, adaptor.getInits().getTypes());
+  return success();
+}
+
+LogicalResult ScanOp::inferReturnTypes(MLIRContext *context,
+                                       std::optional<Location> location,
+                                       Adaptor adaptor,
+                                       SmallVectorImpl<Type> &types) {
+  llvm::append_range(types, adaptor.getInits().getTypes());
+  return success();
+}
+
+/// A region of a monoid takes `expected` and yields the states.
+static LogicalResult verifyMonoidRegion(Operation *op, Region &region,
+                                        StringRef name, TypeRange expected,
+                                        TypeRange states) {
+  if (TypeRange(region.getArgumentTypes()) != expected)
+    return op->emitOpError() << name << " takes " << region.getArgumentTypes()
+                             << ", expected " << expected;
+  auto yield = region.front().empty()
+                   ? YieldOp()
+                   : dyn_cast<YieldOp>(region.front().back());
+  if (!yield || yield.getOperandTypes() != states)
+    return op->emitOpError() << name << " must yield " << states;
+  return success();
+}
+
+template <typename Op> static LogicalResult verifyMonoid(Op op) {
+  SmallVector<Type> states(op.getInits().getTypes());
+  SmallVector<Type> stepped = states, merged = states;
+  llvm::append_range(stepped, op.getInputs().getTypes());
+  llvm::append_range(merged, states);
+  if (failed(verifyMonoidRegion(op, op.getStep(), "step", stepped, states)))
+    return failure();
+  return verifyMonoidRegion(op, op.getMerge(), "merge", merged, states);
+}
+
+LogicalResult ReduceOp::verify() {
+  if (getInits().empty())
+    return emitOpError("a reduction has at least one state");
+  if (getAxes().empty())
+    return emitOpError("a reduction removes at least one axis");
+  return success();
+}
+
+LogicalResult ReduceOp::verifyRegions() { return verifyMonoid(*this); }
+
+LogicalResult ScanOp::verify() {
+  if (getInits().empty())
+    return emitOpError("a scan has at least one state");
+  return success();
+}
+
+LogicalResult ScanOp::verifyRegions() { return verifyMonoid(*this); }
+
+LogicalResult ScatterOp::verify() {
+  OperandType tensor = getTensor().getType();
+  if (getValue().getType() != tensor.getElementType())
+    return emitOpError() << "writes " << getValue().getType() << " to "
+                         << tensor;
+  if (getIndices().size() != tensor.getAxes().size())
+    return emitOpError() << getIndices().size() << " indices for "
+                         << tensor.getAxes().size() << " axes";
+  return success();
+}

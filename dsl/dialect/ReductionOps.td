@@ -1,0 +1,81 @@
+// The operations that combine values along axes.
+#ifndef QUERN_DSL_DIALECT_REDUCTIONOPS_TD
+#define QUERN_DSL_DIALECT_REDUCTIONOPS_TD
+
+include "dsl/dialect/Types.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+/// A monoid over one or more states: `inits` are its neutral elements, `step`
+/// takes the states and one value of each input, `merge` two sets of states; both
+/// yield states.
+class Qn_MonoidOp<string mnemonic, list<Trait> traits = []>
+    : Qn_PureOp<mnemonic, !listconcat([AttrSizedOperandSegments,
+        InferTypeOpAdaptor], traits)> {
+  let regions = (region SizedRegion<1>:$step, SizedRegion<1>:$merge);
+  let results = (outs Variadic<AnyType>:$results);
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+}
+
+def Qn_ReduceOp : Qn_MonoidOp<"reduce"> {
+  let summary = "removes axes by combining the values along them";
+  let description = [{
+    The order of combination is free unless `portable` is given, which fixes a
+    tree by the extent alone. Positions where `where` is false are left out.
+
+    ```mlir
+    %m = qn.reduce (%v : f32) init (%z : f32) over [C] step {
+    ^bb0(%s: f32, %x: f32):
+      %n = arith.addf %s, %x : f32
+      qn.yield %n : f32
+    } merge {
+    ^bb0(%a: f32, %b: f32):
+      %n = arith.addf %a, %b : f32
+      qn.yield %n : f32
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<AnyType>:$inputs, Variadic<AnyType>:$inits,
+    Optional<I1>:$where, StrArrayAttr:$axes, UnitAttr:$portable);
+  let assemblyFormat = [{
+    `(` $inputs `:` type($inputs) `)` `init` `(` $inits `:` type($inits) `)`
+    `over` custom<AxisList>($axes) (`where` $where^)? (`portable` $portable^)?
+    attr-dict `step` $step `merge` $merge
+  }];
+}
+
+def Qn_ScanOp : Qn_MonoidOp<"scan"> {
+  let summary = "the states at every position along an axis";
+  let description = [{
+    Inclusive unless `exclusive`; from the last position to the first when
+    `reverse`.
+  }];
+  let arguments = (ins Variadic<AnyType>:$inputs, Variadic<AnyType>:$inits,
+    Optional<I1>:$where, StrAttr:$axis, UnitAttr:$reverse, UnitAttr:$exclusive);
+  let assemblyFormat = [{
+    `(` $inputs `:` type($inputs) `)` `init` `(` $inits `:` type($inits) `)`
+    `over` custom<AxisName>($axis) (`where` $where^)? (`reverse` $reverse^)?
+    (`exclusive` $exclusive^)? attr-dict `step` $step `merge` $merge
+  }];
+}
+
+def Qn_ScatterOp : Qn_Op<"scatter", [AttrSizedOperandSegments]> {
+  let summary = "combines a value into an operand at computed positions";
+  let description = [{
+    Runs over all axes the value and the indices depend on, in source order.
+    `merge` combines the old element with the new one; without it the last value
+    stays. Positions where `when` is false are left out; `checked` makes a position
+    out of range an error of the launch.
+  }];
+  let arguments = (ins AnyType:$value, Qn_OperandType:$tensor,
+    Variadic<I64>:$indices, Optional<I1>:$when, UnitAttr:$checked);
+  let regions = (region MaxSizedRegion<1>:$merge);
+  let assemblyFormat = [{
+    $value `,` $tensor `[` $indices `]` (`when` $when^)? (`checked` $checked^)?
+    attr-dict `:` type($value) `,` type($tensor) $merge
+  }];
+  let hasVerifier = 1;
+}
+
+#endif

@@ -1,0 +1,25 @@
+// The one type of the qn dialect: a tensor operand with named axes.
+#ifndef QUERN_DSL_DIALECT_TYPES_TD
+#define QUERN_DSL_DIALECT_TYPES_TD
+
+include "dsl/dialect/Dialect.td"
+
+def Qn_OperandType : TypeDef<Qn_Dialect, "Operand"> {
+  let mnemonic = "tensor";
+  let summary = "an operand in memory with named axes";
+  let description = [{
+    `!qn.tensor<f32, [R, C:1]>` has the axes `R` and `C`, outermost first. What
+    follows a name is the stride: `:1` neighbouring elements, `:0` the same
+    element everywhere, nothing a stride read from the packet. Signedness is not
+    part of the element type; `i1` takes a byte.
+  }];
+  let parameters = (ins
+    "::mlir::Type":$elementType,
+    ArrayRefParameter<"::mlir::StringAttr">:$axes,
+    ArrayRefParameter<"::quern::StrideClass">:$strides
+  );
+  let assemblyFormat = "`<` $elementType `,` custom<Axes>($axes, $strides) `>`";
+  let genVerifyDecl = 1;
+}
+
+#endif

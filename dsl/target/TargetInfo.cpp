@@ -1,0 +1,46 @@
+// The table of CPU targets.
+#include "dsl/target/TargetInfo.h"
+
+#include <iterator>
+
+using namespace quern;
+
+namespace {
+struct Row {
+  const char *name, *triple, *cpu, *features;
+  unsigned vectorBytes, vectorRegisters;
+  bool hasFma, hasMask;
+  std::int64_t l1Bytes, l2Bytes, l3Bytes;
+};
+} // namespace
+
+static constexpr Row rows[] = {
+#define QN_TARGET(...) {__VA_ARGS__},
+#include "dsl/target/Targets.def"
+};
+
+std::optional<TargetInfo> quern::targetNamed(std::string_view name) {
+  for (const Row &row : rows)
+    if (name == row.name)
+      return TargetInfo{row.name,     row.triple,      row.cpu,
+                        row.features, row.vectorBytes, row.vectorRegisters,
+                        row.hasFma,   row.hasMask,     row.l1Bytes,
+                        row.l2Bytes,  row.l3Bytes};
+  return std::nullopt;
+}
+
+TargetInfo quern::targetForHost(std::string cpu, std::string features,
+                                bool hasAvx2, bool hasAvx512,
+                                std::string triple) {
+  bool arm = triple.rfind("aarch64", 0) == 0;
+  const char *level = arm         ? "aarch64"
+                      : hasAvx512 ? "x86-64-v4"
+                      : hasAvx2   ? "x86-64-v3"
+                                  : "x86-64-v2";
+  TargetInfo target = *targetNamed(level);
+  target.name = cpu;
+  target.cpu = std::move(cpu);
+  target.features = std::move(features);
+  target.triple = std::move(triple);
+  return target;
+}
