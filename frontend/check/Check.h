@@ -1,0 +1,56 @@
+// The checker's facade: syntax tree in, typed module out.
+#pragma once
+
+#include "frontend/typed/TypedModule.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace quern {
+
+class DiagnosticEngine;
+class SourceManager;
+
+namespace ast {
+struct Module;
+}
+
+/// Finds the text of a module; null when there is none. `name` is as in
+/// `from name use …`, dots included.
+struct ModuleText {
+  std::string name; ///< for messages: "prelude/math.qn"
+  std::string_view text;
+};
+using ModuleLoader =
+    std::function<std::optional<ModuleText>(llvm::StringRef name)>;
+
+/// Checks modules and keeps those that others use, so that a library is checked
+/// once. Not thread-safe; what it returns is.
+class ModuleLibrary {
+public:
+  /// `preludeModules` are visible everywhere without an import, in the order of
+  /// use: a module of the prelude sees those before it.
+  ModuleLibrary(SourceManager &sources, ModuleLoader loader,
+                std::vector<std::string> preludeModules);
+  ~ModuleLibrary();
+
+  /// Checks `module`. Reports to `diagnostics`; the result is never null, but
+  /// declarations with an error are marked `hasError`.
+  std::shared_ptr<const typed::TypedModule>
+  check(const ast::Module &module, llvm::StringRef name,
+        DiagnosticEngine &diagnostics);
+  /// The checked module of that name through the loader; null when the loader
+  /// has none. Its diagnostics go to `diagnostics` the first time.
+  std::shared_ptr<const typed::TypedModule> load(llvm::StringRef name,
+                                                 DiagnosticEngine &diagnostics);
+
+private:
+  friend class ModuleUses;
+  struct State;
+  std::unique_ptr<State> state;
+};
+
+} // namespace quern

@@ -1,0 +1,27 @@
+// Evaluates compile-time expressions once the parameters are known.
+#pragma once
+
+#include "frontend/typed/Declaration.h"
+
+#include <functional>
+#include <optional>
+
+namespace quern::typed {
+
+/// What compile-time expressions may ask. A function not given means that the
+/// answer is not known yet.
+struct ConstantEnvironment {
+  llvm::ArrayRef<ElementType> typeArguments;
+  /// Value of constant parameter `index`, element `element` of a `bool[n]`.
+  std::function<std::optional<Constant>(unsigned index, unsigned element)>
+      parameter;
+  std::function<std::optional<bool>(const Variable &)> present;
+  std::function<std::optional<std::int64_t>(TargetQuery, ElementType)> target;
+};
+
+/// Nothing when the expression depends on something that is not known.
+std::optional<Constant>
+evaluateConstant(const Expression &expression,
+                 const ConstantEnvironment &environment);
+
+} // namespace quern::typed
