@@ -1,0 +1,77 @@
+"""Options every Python test of the tree shares: --all, --shard and --resume."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PASSED = pytest.StashKey[set[str]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("quern")
+    group.addoption("--all", action="store_true", help="whole matrices, not slices")
+    group.addoption("--shard", metavar="I/N", help="run the I-th of N parts")
+    group.addoption("--resume", action="store_true", help="skip what passed on these sources")
+
+
+def sources_digest() -> str:
+    """What the tests run on: the commit and every change beside it."""
+    git = ["git", "-C", str(ROOT)]
+    head = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, check=False)
+    diff = subprocess.run([*git, "diff", "HEAD"], capture_output=True, check=False)
+    return hashlib.sha256(head.stdout + diff.stdout).hexdigest()[:16]
+
+
+def record(config: pytest.Config) -> Path:
+    """Where the names of passed tests are kept, for --resume."""
+    tree = os.environ.get("QUERN_TEST_LEFT")
+    folder = Path(tree).parent if tree else ROOT / ".cache"
+    return folder / "all.txt"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # Matrices are cut while modules are imported, before any fixture exists.
+    if config.getoption("--all"):
+        os.environ["QUERN_TEST_ALL"] = "1"
+    config.stash[PASSED] = set()
+    if config.getoption("--resume") and record(config).exists():
+        digest, *names = record(config).read_text().splitlines()
+        if digest == sources_digest():
+            config.stash[PASSED] = set(names)
+
+
+def in_shard(name: str, shard: str | None) -> bool:
+    if shard is None:
+        return True
+    index, count = (int(part) for part in shard.split("/"))
+    digest = hashlib.sha256(name.encode()).digest()
+    return int.from_bytes(digest[:8]) % count == index - 1
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    shard = config.getoption("--shard")
+    done = config.stash[PASSED]
+    kept = [i for i in items if in_shard(i.nodeid, shard) and i.nodeid not in done]
+    if len(kept) < len(items):
+        chosen = set(kept)
+        config.hook.pytest_deselected(items=[i for i in items if i not in chosen])
+        items[:] = kept
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Under --all, adds what passed to the record."""
+    if not config.getoption("--all"):
+        return
+    passed = {report.nodeid for report in terminalreporter.getreports("passed")}
+    names = sorted(passed | config.stash[PASSED])
+    record(config).parent.mkdir(parents=True, exist_ok=True)
+    record(config).write_text("\n".join([sources_digest(), *names]) + "\n")

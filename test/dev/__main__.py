@@ -1,0 +1,35 @@
+"""Runs the verbs of `./dev` that need the Python environment."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+import bench
+import checks
+import demo
+import tests
+
+import build
+
+VERBS: dict[str, Callable[[list[str]], int]] = {
+    "bench": bench.main,
+    "build": build.main,
+    "check": checks.check,
+    "demo": demo.main,
+    "fmt": checks.fmt,
+    "test": tests.main,
+}
+
+
+def main() -> int:
+    verb, *arguments = sys.argv[1:]
+    try:
+        return VERBS[verb](arguments)
+    except KeyboardInterrupt:
+        print("\ninterrupted; the same command goes on from here", file=sys.stderr)
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,133 @@
+"""`./dev test`: every test program of the tree, counted on the last line."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from results import Counts, of_junit, of_lit
+from tree import ROOT, VENV, build_dir, run, say
+
+from build import build
+
+PYTHON_SUITES = ("test/repo", "test/python", "test/features", "test/backend-torch")
+
+
+def unit(results: Path, arguments: argparse.Namespace) -> Counts:
+    """GoogleTest programs under ctest. Each writes its own report; one that
+    died before doing so is one failure in ctest's."""
+    reports = results / "unit"
+    summary = results / "ctest.xml"
+    tree = build_dir(arguments.preset)
+    status = run(
+        *("ctest", "--test-dir", tree, "--output-on-failure"),
+        *("-j", str(len(os.sched_getaffinity(0)))),
+        *("--output-junit", summary),
+        *(["-R", arguments.filter] if arguments.filter else []),
+        preset=arguments.preset,
+    )
+    total = Counts()
+    for report in sorted(reports.glob("*.xml")):
+        total += of_junit(report)
+    programs = of_junit(summary) if summary.exists() else Counts()
+    if total.failed == 0:
+        total.failed += programs.failed or (1 if status else 0)
+    return total
+
+
+def lit(results: Path, arguments: argparse.Namespace) -> Counts:
+    report = results / "lit.json"
+    status = run(
+        *(VENV / "bin" / "lit", "-sv", "-o", report),
+        *(["--filter", arguments.filter] if arguments.filter else []),
+        build_dir(arguments.preset) / "lit-tests",
+        preset=arguments.preset,
+    )
+    counts = of_lit(report) if report.exists() else Counts()
+    if status and counts.failed == 0:
+        counts.failed = 1
+    return counts
+
+
+def python(results: Path, arguments: argparse.Namespace) -> Counts:
+    """All Python suites in one pytest, spread over the processors."""
+    report = results / "pytest.xml"
+    suites = [suite for suite in PYTHON_SUITES if (ROOT / suite).exists()]
+    workers = str(len(os.sched_getaffinity(0)))
+    status = run(
+        *(VENV / "bin" / "python", "-m", "pytest", "-q", "-n", workers),
+        *("--dist", "worksteal", f"--junitxml={report}"),
+        *(["--all"] if arguments.all else []),
+        *(["--shard", arguments.shard] if arguments.shard else []),
+        *(["--resume"] if arguments.resume else []),
+        *(["-k", arguments.filter] if arguments.filter else []),
+        *suites,
+        preset=arguments.preset,
+        QUERN_TEST_LEFT=str(results / "left.txt"),
+    )
+    counts = of_junit(report) if report.exists() else Counts()
+    nothing_collected = 5
+    if status not in (0, nothing_collected) and counts.failed == 0:
+        counts.failed = 1
+    return counts
+
+
+def left_to_all(results: Path) -> str:
+    """One line saying what of the large matrices this run did not do."""
+    log = results / "left.txt"
+    rows = sorted(set(log.read_text().splitlines())) if log.exists() else []
+    left: dict[str, int] = {}
+    for row in rows:
+        name, total, done = row.rsplit(" ", 2)
+        left[name] = int(total) - int(done)
+    if not any(left.values()):
+        return "left to --all: nothing"
+    parts = [f"{count} of {name}" for name, count in left.items() if count]
+    return "left to --all: " + ", ".join(parts)
+
+
+RUNNERS = {"unit": unit, "lit": lit, "python": python}
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="./dev test")
+    parser.add_argument("--all", action="store_true", help="the long tier too")
+    parser.add_argument("--shard", help="I/N: the I-th of N parts (Python tests)")
+    parser.add_argument("--resume", action="store_true", help="skip what passed on these sources")
+    parser.add_argument("--preset", default="dev")
+    parser.add_argument("-k", dest="filter", help="only tests whose name matches")
+    parser.add_argument("runners", nargs="*", help=f"of {', '.join(RUNNERS)}")
+    chosen = parser.parse_args(arguments)
+    if unknown := set(chosen.runners) - set(RUNNERS):
+        parser.error(f"no runner {', '.join(sorted(unknown))}")
+    return chosen
+
+
+def main(arguments: list[str]) -> int:
+    chosen = parse(arguments)
+    if status := build(chosen.preset):
+        say("the build failed; nothing was tested")
+        print("0 passed, 1 failed, 0 skipped")
+        return status
+    results = build_dir(chosen.preset) / "test-results"
+    kept = results / "all.txt"
+    kept_text = kept.read_text() if kept.exists() else None
+    shutil.rmtree(results, ignore_errors=True)
+    (results / "unit").mkdir(parents=True)
+    if kept_text is not None:
+        kept.write_text(kept_text)
+    total = Counts()
+    for name, runner in RUNNERS.items():
+        if chosen.runners and name not in chosen.runners:
+            continue
+        say(f"{name} tests")
+        counts = runner(results, chosen)
+        say(f"{name}: {counts}")
+        total += counts
+    sys.stderr.flush()
+    print(left_to_all(results))
+    print(total, flush=True)
+    return 1 if total.failed or not total.passed else 0
