@@ -1,0 +1,62 @@
+"""Every row of a table is produced by some test."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from tree import ROOT, tracked
+
+DIAGNOSTIC = re.compile(r"^QN_DIAGNOSTIC\(\s*(\d+),\s*(\w+)", re.MULTILINE)
+BUILTIN = re.compile(r'^QN_BUILTIN\(\s*\w+,\s*"(\w+)"', re.MULTILINE)
+OPERATION = re.compile(r'^def \w+\s*:\s*\w*Op\w*<"([\w.]+)"', re.MULTILINE)
+PASS = re.compile(r'^def \w+\s*:\s*Pass<"([\w-]+)"', re.MULTILINE)
+
+
+def texts(*patterns: str) -> str:
+    return "\n".join((ROOT / name).read_text() for name in tracked(*patterns))
+
+
+def rows(pattern: re.Pattern[str], *files: str) -> list[str]:
+    return pattern.findall(texts(*files))
+
+
+def test_diagnostics_have_a_lit_test() -> None:
+    tests = texts("lit-tests/*")
+    missing = [
+        f"QN{int(code):04} {name}"
+        for code, name in rows(DIAGNOSTIC, "*.def")
+        if f"QN{int(code):04}" not in tests
+    ]
+    assert not missing, "\n".join(missing)
+
+
+def test_diagnostics_have_a_page() -> None:
+    pages = texts("docs/diagnostics/*.md")
+    missing = [
+        f"QN{int(code):04} {name}"
+        for code, name in rows(DIAGNOSTIC, "*.def")
+        if f"QN{int(code):04}" not in pages
+    ]
+    assert not missing, "\n".join(missing)
+
+
+def test_diagnostic_codes_are_unique() -> None:
+    codes = [int(code) for code, _ in rows(DIAGNOSTIC, "*.def")]
+    assert len(codes) == len(set(codes))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "tables", "form"),
+    [
+        pytest.param(BUILTIN, "frontend/*.def", r"\b{0}\b\s*[(\[.]", id="builtins"),
+        pytest.param(OPERATION, "dsl/*.td", r"\bqn\.{0}\b", id="operations"),
+        pytest.param(PASS, "dsl/*.td", r"\b{0}\b", id="passes"),
+    ],
+)
+def test_rows_are_used(pattern: re.Pattern[str], tables: str, form: str) -> None:
+    tests = texts("lit-tests/*", "test/*.py", "test/*.cpp", "test/*.qn")
+    missing = [
+        row for row in rows(pattern, tables) if not re.search(form.format(re.escape(row)), tests)
+    ]
+    assert not missing, "\n".join(missing)
