@@ -1,0 +1,104 @@
+// Written casts and bit casts.
+#include "dsl/irgen/Scalar.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::irgen;
+
+/// Saturates, and takes NaN to 0. What `fptosi` gives out of range is never
+/// selected.
+Value ScalarBuilder::floatToInteger(Scalar operand, ElementType type) {
+  bool isSigned = kindOf(type) == ElementKind::Signed;
+  unsigned bits = bitsOf(type);
+  Type integerType = valueType(builder.getContext(), type);
+  // Both bounds are powers of two, hence exact: the least value, and one more
+  // than the greatest.
+  double least = isSigned ? -std::ldexp(1.0, bits - 1) : 0.0;
+  double beyond = std::ldexp(1.0, isSigned ? bits - 1 : bits);
+  std::int64_t greatest =
+      static_cast<std::int64_t>(~std::uint64_t(0) >> (64 - bits + isSigned));
+  Scalar floor = number(operand.type, least);
+  Scalar clamped = select(less(floor, operand), operand, floor);
+  Value converted;
+  if (isSigned)
+    converted = create<arith::FPToSIOp>(integerType, clamped.value);
+  else
+    converted = create<arith::FPToUIOp>(integerType, clamped.value);
+  Scalar result{type, converted, nullptr};
+  Scalar tooLarge = lessEqual(number(operand.type, beyond), operand);
+  result = select(tooLarge, integer(type, greatest), result);
+  if (!isSigned) // NaN was clamped to 0
+    return result.value;
+  return select(equal(operand, operand), result, integer(type, 0)).value;
+}
+
+/// Between floats; a small float stays in f32, with its value rounded.
+Value ScalarBuilder::floatToFloat(Value value, ElementType from,
+                                  ElementType to) {
+  MLIRContext *context = builder.getContext();
+  Type wanted = valueType(context, to);
+  if (wanted.getIntOrFloatBitWidth() > value.getType().getIntOrFloatBitWidth())
+    return create<arith::ExtFOp>(wanted, value);
+  if (wanted != value.getType())
+    value = create<arith::TruncFOp>(wanted, value);
+  Type stored = storageType(context, to);
+  if (stored == wanted)
+    return value;
+  return create<arith::ExtFOp>(wanted, create<arith::TruncFOp>(stored, value));
+}
+
+Value ScalarBuilder::integerToInteger(Scalar operand, ElementType type) {
+  Type wanted = valueType(builder.getContext(), type);
+  unsigned from = operand.value.getType().getIntOrFloatBitWidth();
+  unsigned to = wanted.getIntOrFloatBitWidth();
+  if (from == to)
+    return operand.value;
+  if (from > to)
+    return create<arith::TruncIOp>(wanted, operand.value);
+  if (operand.isSigned())
+    return create<arith::ExtSIOp>(wanted, operand.value);
+  return create<arith::ExtUIOp>(wanted, operand.value);
+}
+
+Scalar ScalarBuilder::cast(Scalar operand, ElementType type) {
+  if (kindOf(type) == ElementKind::Complex) {
+    Scalar real = cast(realPart(operand), componentOf(type));
+    Scalar imaginary = number(componentOf(type), 0);
+    if (operand.isComplex())
+      imaginary = cast({real.type == componentOf(operand.type)
+                            ? real.type
+                            : componentOf(operand.type),
+                        operand.imaginary, nullptr},
+                       componentOf(type));
+    return {type, real.value, imaginary.value};
+  }
+  if (type == ElementType::Bool)
+    return notEqual(operand, number(operand.type, 0));
+  if (operand.isComplex())
+    return cast(realPart(operand), type);
+  bool toFloat = kindOf(type) == ElementKind::Float;
+  if (operand.isFloat())
+    return {type,
+            toFloat ? floatToFloat(operand.value, operand.type, type)
+                    : floatToInteger(operand, type),
+            nullptr};
+  if (!toFloat)
+    return {type, integerToInteger(operand, type), nullptr};
+  Type wanted = valueType(builder.getContext(), type);
+  Value converted;
+  if (operand.isSigned())
+    converted = create<arith::SIToFPOp>(wanted, operand.value);
+  else
+    converted = create<arith::UIToFPOp>(wanted, operand.value);
+  return {type, floatToFloat(converted, computeTypeOf(type), type), nullptr};
+}
+
+Scalar ScalarBuilder::bitcast(Scalar operand, ElementType type) {
+  Type wanted = storageType(builder.getContext(), type);
+  Value stored = toStorage(operand);
+  if (stored.getType() != wanted)
+    stored = create<arith::BitcastOp>(wanted, stored);
+  return fromStorage(stored, type);
+}
