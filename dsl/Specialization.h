@@ -25,8 +25,11 @@ struct OperandLayout {
   bool operator==(const OperandLayout &) const = default;
 };
 
-/// A compile-time argument: an int, a bool, a string or the name of a `fn`.
-using ConstantArgument = std::variant<std::int64_t, bool, std::string>;
+/// A compile-time argument: an int, a bool, a string or the name of a `fn`, a
+/// float; a `bool[n]` as a string of n digits `0` and `1`. Nothing: the `else` of
+/// a parameter with choices.
+using ConstantArgument =
+    std::variant<std::int64_t, bool, std::string, double, std::monostate>;
 
 /// Everything the compiler is told about a request, after the binder has
 /// solved, broadcast and collapsed the axes (docs/decisions/0003).
