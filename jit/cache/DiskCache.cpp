@@ -1,0 +1,243 @@
+// Opening, reading, writing and trimming the cache folder.
+#include "jit/cache/DiskCache.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <vector>
+
+namespace quern::jit {
+
+namespace {
+
+constexpr llvm::StringLiteral entrySuffix = ".qno";
+constexpr llvm::StringLiteral temporarySuffix = ".tmp";
+// A hit renews the entry's time at most this often: it is for LRU only.
+constexpr time_t renewSeconds = 600;
+// A temporary file this old belongs to a process that died.
+constexpr time_t abandonedSeconds = 3600;
+
+class File {
+public:
+  explicit File(int descriptor) : descriptor(descriptor) {}
+  ~File() {
+    if (descriptor >= 0)
+      ::close(descriptor);
+  }
+  File(const File &) = delete;
+  File &operator=(const File &) = delete;
+  explicit operator bool() const { return descriptor >= 0; }
+  const int descriptor;
+};
+
+bool writeAll(int file, llvm::StringRef bytes) {
+  while (!bytes.empty()) {
+    ssize_t written = ::write(file, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR)
+      continue;
+    if (written <= 0)
+      return false;
+    bytes = bytes.drop_front(written);
+  }
+  return true;
+}
+
+std::optional<std::string> readAll(int file, std::size_t size) {
+  std::string bytes(size, '\0');
+  std::size_t filled = 0;
+  while (filled < size) {
+    ssize_t got = ::read(file, bytes.data() + filled, size - filled);
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got <= 0)
+      return std::nullopt;
+    filled += got;
+  }
+  return bytes;
+}
+
+std::string entryName(const CacheKey &key) {
+  return key.text() + entrySuffix.str();
+}
+
+/// Why code must not be loaded from this folder, or "".
+std::string refusal(const std::string &path, const struct stat &info) {
+  if (!S_ISDIR(info.st_mode))
+    return llvm::formatv("cache folder `{0}` is not a folder; "
+                         "kernels are not cached on disk",
+                         path);
+  if (info.st_uid != ::geteuid())
+    return llvm::formatv("cache folder `{0}` belongs to user {1}, not to user "
+                         "{2}, and code is loaded from it; kernels are not "
+                         "cached on disk",
+                         path, info.st_uid, ::geteuid());
+  if (info.st_mode & (S_IWGRP | S_IWOTH))
+    return llvm::formatv("cache folder `{0}` may be written by others, and "
+                         "code is loaded from it; kernels are not cached on "
+                         "disk; `chmod go-w` makes it usable",
+                         path);
+  return "";
+}
+
+} // namespace
+
+DiskCache::Opened DiskCache::open(const std::string &path,
+                                  std::uint64_t maximumBytes) {
+  if (std::error_code problem = llvm::sys::fs::create_directories(
+          path, /*IgnoreExisting=*/true, llvm::sys::fs::owner_all))
+    return {nullptr, llvm::formatv("cannot make cache folder `{0}`: {1}; "
+                                   "kernels are not cached on disk",
+                                   path, problem.message())};
+  int folder = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  struct stat info;
+  if (folder < 0 || ::fstat(folder, &info) != 0) {
+    std::string reason = std::strerror(errno);
+    if (folder >= 0)
+      ::close(folder);
+    return {nullptr, llvm::formatv("cannot open cache folder `{0}`: {1}; "
+                                   "kernels are not cached on disk",
+                                   path, reason)};
+  }
+  if (std::string reason = refusal(path, info); !reason.empty()) {
+    ::close(folder);
+    return {nullptr, reason};
+  }
+  return {std::unique_ptr<DiskCache>(new DiskCache(folder, maximumBytes)), ""};
+}
+
+DiskCache::~DiskCache() { ::close(folder); }
+
+std::optional<CacheEntry> DiskCache::load(const CacheKey &key) {
+  std::string name = entryName(key);
+  File file(::openat(folder, name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  struct stat info;
+  if (!file || ::fstat(file.descriptor, &info) != 0 || !S_ISREG(info.st_mode))
+    return std::nullopt;
+  std::optional<CacheEntry> entry;
+  if (static_cast<std::uint64_t>(info.st_size) <= maximumBytes)
+    if (auto bytes = readAll(file.descriptor, info.st_size))
+      entry = readEntry(key, *bytes);
+  if (!entry) {
+    ::unlinkat(folder, name.c_str(), 0);
+    return std::nullopt;
+  }
+  if (info.st_mtime + renewSeconds < ::time(nullptr))
+    ::futimens(file.descriptor, nullptr);
+  return entry;
+}
+
+void DiskCache::store(const CacheKey &key, const CacheEntry &entry) {
+  std::string bytes = writeEntry(key, entry);
+  if (bytes.size() > maximumBytes)
+    return;
+  std::string temporary =
+      llvm::formatv("{0}.{1}.{2}{3}", key.text(), ::getpid(),
+                    writes.fetch_add(1), temporarySuffix);
+  {
+    File file(::openat(folder, temporary.c_str(),
+                       O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+                       S_IRUSR | S_IWUSR));
+    if (!file)
+      return;
+    if (!writeAll(file.descriptor, bytes)) {
+      ::unlinkat(folder, temporary.c_str(), 0);
+      return;
+    }
+  }
+  if (::renameat(folder, temporary.c_str(), folder, entryName(key).c_str())) {
+    ::unlinkat(folder, temporary.c_str(), 0);
+    return;
+  }
+  bool look;
+  {
+    std::lock_guard lock(trimming);
+    // Other processes add entries too: look again after an eighth of the
+    // bound, and at the first entry of this process.
+    look = storedSinceTrim == 0 || storedSinceTrim > maximumBytes / 8;
+    storedSinceTrim = (look ? 0 : storedSinceTrim) + bytes.size();
+  }
+  if (look)
+    trim();
+}
+
+namespace {
+
+struct Seen {
+  std::string name;
+  std::uint64_t size;
+  struct timespec used;
+};
+
+/// Every entry of the folder; temporary files of the dead are removed.
+std::vector<Seen> listEntries(int folder) {
+  std::vector<Seen> entries;
+  // A fresh open: a duplicated descriptor would share its position with
+  // other threads.
+  int again = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *listing = again < 0 ? nullptr : ::fdopendir(again);
+  if (!listing) {
+    if (again >= 0)
+      ::close(again);
+    return entries;
+  }
+  time_t now = ::time(nullptr);
+  while (dirent *item = ::readdir(listing)) {
+    llvm::StringRef name(item->d_name);
+    bool temporary = name.ends_with(temporarySuffix);
+    struct stat info;
+    if (!(temporary || name.ends_with(entrySuffix)) ||
+        ::fstatat(folder, item->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0)
+      continue;
+    if (!temporary)
+      entries.push_back(
+          {name.str(), static_cast<std::uint64_t>(info.st_size), info.st_mtim});
+    else if (info.st_mtime + abandonedSeconds < now)
+      ::unlinkat(folder, item->d_name, 0);
+  }
+  ::closedir(listing);
+  return entries;
+}
+
+} // namespace
+
+void DiskCache::trim() {
+  std::lock_guard lock(trimming);
+  std::vector<Seen> entries = listEntries(folder);
+  std::uint64_t total = 0;
+  for (const Seen &entry : entries)
+    total += entry.size;
+  if (total <= maximumBytes)
+    return;
+  llvm::sort(entries, [](const Seen &a, const Seen &b) {
+    return std::tie(a.used.tv_sec, a.used.tv_nsec, a.name) <
+           std::tie(b.used.tv_sec, b.used.tv_nsec, b.name);
+  });
+  // Below the bound, so that the next entry does not trim again.
+  std::uint64_t goal = maximumBytes - maximumBytes / 4;
+  for (const Seen &entry : entries) {
+    if (total <= goal)
+      break;
+    if (::unlinkat(folder, entry.name.c_str(), 0) == 0 || errno == ENOENT)
+      total -= entry.size;
+  }
+}
+
+std::string defaultCacheFolder() {
+  if (const char *own = std::getenv("QUERN_CACHE_DIR"); own && *own)
+    return own;
+  if (const char *base = std::getenv("XDG_CACHE_HOME"); base && *base == '/')
+    return std::string(base) + "/quern";
+  if (const char *home = std::getenv("HOME"); home && *home == '/')
+    return std::string(home) + "/.cache/quern";
+  return "";
+}
+
+} // namespace quern::jit

@@ -1,0 +1,49 @@
+// Compiled kernels on disk, shared by processes, bounded in size.
+#pragma once
+
+#include "jit/cache/Entry.h"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace quern::jit {
+
+/// A folder of entries. Entries appear by rename, so that a reader sees all of
+/// one or nothing, whoever writes or dies. Code is loaded from the folder:
+/// one that others may write to is refused. Thread-safe.
+class DiskCache {
+public:
+  struct Opened {
+    std::unique_ptr<DiskCache> cache; ///< null when the folder is refused
+    std::string warning;              ///< why, for the user; or ""
+  };
+  static Opened open(const std::string &folder, std::uint64_t maximumBytes);
+  ~DiskCache();
+
+  /// The entry of a key; a damaged or foreign one is a miss and is removed.
+  std::optional<CacheEntry> load(const CacheKey &key);
+  /// Adds an entry; a full disk or a lost permission is not an error.
+  void store(const CacheKey &key, const CacheEntry &entry);
+  /// Removes the least recently used entries until the folder is small enough.
+  void trim();
+
+private:
+  DiskCache(int folder, std::uint64_t maximumBytes)
+      : folder(folder), maximumBytes(maximumBytes) {}
+
+  const int folder; ///< all paths are relative to the folder that was checked
+  const std::uint64_t maximumBytes;
+  std::atomic<std::uint64_t> writes{0};
+  std::mutex trimming;
+  std::uint64_t storedSinceTrim = 0;
+};
+
+/// Where entries go when nobody says: QUERN_CACHE_DIR, else quern in
+/// XDG_CACHE_HOME, else ~/.cache/quern; "" when there is no home.
+std::string defaultCacheFolder();
+
+} // namespace quern::jit

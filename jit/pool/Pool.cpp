@@ -1,0 +1,67 @@
+// Which thread runs a job: the caller alone, or with the team.
+#include "jit/pool/Pool.h"
+
+#include "jit/pool/Team.h"
+
+#include <algorithm>
+#include <sched.h>
+
+namespace quern::jit {
+
+int Pool::processors() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) == 0)
+    return std::max(1, CPU_COUNT(&set));
+  return 1;
+}
+
+bool Pool::insideJob() { return InsideJob::now; }
+
+Pool::Pool(int threads) : wanted(threads > 0 ? threads : processors()) {}
+
+Pool::~Pool() {
+  Team *mine = current.load();
+  // A forked child must not join threads that stayed in its parent.
+  if (mine && mine->process == getpid())
+    delete mine;
+}
+
+void Pool::resize(int threads) {
+  wanted.store(threads > 0 ? threads : processors());
+}
+
+/// The team, made when first needed and again after a fork: the child's
+/// copy has no threads, and its lock may be held by one that does not exist.
+Pool::Team *Pool::team() {
+  Team *mine = current.load(std::memory_order_acquire);
+  if (mine && mine->process == getpid())
+    return mine;
+  Team *fresh = new Team;
+  if (current.compare_exchange_strong(mine, fresh))
+    return fresh;
+  delete fresh;
+  return mine;
+}
+
+void Pool::run(Task task, const void *context, std::int64_t units,
+               std::int64_t grain) {
+  if (units <= 0)
+    return;
+  int size = threads();
+  if (units > std::max<std::int64_t>(grain, 1) && size > 1 && !insideJob()) {
+    Team *mine = team();
+    std::unique_lock lock(mine->owner, std::try_to_lock);
+    if (lock) {
+      if (mine->members() != size)
+        mine->start(size);
+      InsideJob guard;
+      shared.fetch_add(1, std::memory_order_relaxed);
+      return mine->run(task, context, units, std::max<std::int64_t>(grain, 1));
+    }
+  }
+  InsideJob guard;
+  task(context, 0, units, 0);
+}
+
+} // namespace quern::jit

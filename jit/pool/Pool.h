@@ -1,0 +1,53 @@
+// Quern's own threads: chunks of independent units, the caller working too.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+namespace quern::jit {
+
+/// A team of threads that runs one job at a time. A job is a number of
+/// independent units; whoever comes takes chunks of them. The caller takes
+/// chunks as well, and at the end waits only for chunks that somebody has
+/// taken: a worker that gets no processor delays nobody.
+class Pool {
+public:
+  /// Runs units [begin, end) of the job `context`; `worker` is below threads().
+  using Task = void (*)(const void *context, std::int64_t begin,
+                        std::int64_t end, std::int64_t worker);
+
+  /// `threads` counts the caller; 0 means every processor this process may use.
+  explicit Pool(int threads = 0);
+  ~Pool();
+  Pool(const Pool &) = delete;
+  Pool &operator=(const Pool &) = delete;
+
+  int threads() const { return wanted.load(std::memory_order_relaxed); }
+  void resize(int threads);
+
+  /// Runs `units` units, at least `grain` at a time. Serial when one chunk is
+  /// all there is, inside another job, and while another thread's job has the
+  /// team: its threads would come too late to help.
+  void run(Task task, const void *context, std::int64_t units,
+           std::int64_t grain);
+
+  /// Jobs that were offered to the workers.
+  std::int64_t sharedJobs() const {
+    return shared.load(std::memory_order_relaxed);
+  }
+
+  static int processors();
+  /// Whether this thread is inside a job, of any pool.
+  static bool insideJob();
+
+private:
+  class Team;
+  Team *team();
+
+  std::atomic<Team *> current{nullptr};
+  std::atomic<int> wanted;
+  std::atomic<std::int64_t> shared{0};
+};
+
+} // namespace quern::jit

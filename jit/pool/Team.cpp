@@ -1,0 +1,164 @@
+// How the members of a team find, take and finish chunks.
+#include "jit/pool/Team.h"
+
+#include <algorithm>
+#include <csignal>
+
+namespace quern::jit {
+
+namespace {
+// How long a thread looks for work, or for the last chunk, before it sleeps. A
+// worker that spins on a processor which others want is descheduled sooner
+// when it has work, so the spin is no longer than a wake-up takes.
+constexpr int workerSpins = 400;
+constexpr int callerSpins = 4000;
+// More chunks than members let a late or slow thread take fewer of them.
+constexpr std::int64_t chunksPerMember = 4;
+} // namespace
+
+void Pool::Team::start(int threads) {
+  stop();
+  stopping.store(false);
+  size = threads;
+  shares = std::make_unique<Share[]>(threads);
+  starts.resize(threads);
+  // Signals are for the host's threads: workers start with all blocked.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  for (int member = 1; member < threads; ++member) {
+    starts[member] = {this, member, signal.load()};
+    pthread_t thread;
+    // Without a thread its share is run by the others.
+    if (pthread_create(&thread, nullptr, entry, &starts[member]) == 0)
+      workers.push_back(thread);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void Pool::Team::stop() {
+  stopping.store(true);
+  signal.fetch_add(1);
+  futexWake(signal, INT_MAX);
+  for (pthread_t worker : workers)
+    pthread_join(worker, nullptr);
+  workers.clear();
+}
+
+void *Pool::Team::entry(void *start) {
+  auto [team, member, seen] = *static_cast<Start *>(start);
+  pthread_setname_np(pthread_self(), "quern");
+  team->work(member, seen);
+  return nullptr;
+}
+
+void Pool::Team::work(int member, std::uint32_t seen) {
+  InsideJob guard;
+  do
+    drain(member);
+  while (awaitJob(seen));
+}
+
+void Pool::Team::run(Task newTask, const void *newContext,
+                     std::int64_t newUnits, std::int64_t grain) {
+  std::int64_t most = chunksPerMember * size;
+  std::int64_t step = std::max(grain, (newUnits + most - 1) / most);
+  std::int64_t chunks = (newUnits + step - 1) / step;
+  task.store(newTask, std::memory_order_relaxed);
+  context.store(newContext, std::memory_order_relaxed);
+  units.store(newUnits, std::memory_order_relaxed);
+  chunk.store(step, std::memory_order_relaxed);
+  finished.store(0, std::memory_order_relaxed);
+  publish(chunks);
+  drain(0);
+  awaitTaken(chunks);
+}
+
+/// Gives every member a share of the chunks, neighbours together: a call on
+/// the same data finds it in the same core's cache.
+void Pool::Team::publish(std::int64_t chunks) {
+  ++generation;
+  for (int member = 0; member < size; ++member) {
+    std::uint64_t begin = chunks * member / size;
+    std::uint64_t end = chunks * (member + 1) / size;
+    // The share's own count starts at 0; its first chunk follows from the
+    // member's number and the count of chunks, which takeFrom knows.
+    shares[member].word.store(generation << (2 * chunkBits) | (end - begin),
+                              std::memory_order_release);
+  }
+  signal.fetch_add(1);
+  std::uint32_t asleep = sleeping.load();
+  if (asleep)
+    futexWake(signal, std::min<std::int64_t>(asleep, chunks - 1));
+}
+
+bool Pool::Team::takeFrom(Share &share, int member) {
+  std::uint64_t word = share.word.load(std::memory_order_acquire);
+  for (;;) {
+    std::uint64_t next = word >> chunkBits & chunkMask;
+    if (next >= (word & chunkMask))
+      return false;
+    Task run = task.load(std::memory_order_relaxed);
+    const void *data = context.load(std::memory_order_relaxed);
+    std::int64_t total = units.load(std::memory_order_relaxed);
+    std::int64_t step = chunk.load(std::memory_order_relaxed);
+    // Success proves that the four loads above belong to this generation: its
+    // owner cannot finish, and write new ones, before this chunk is done.
+    if (!share.word.compare_exchange_weak(word, word + (1ull << chunkBits),
+                                          std::memory_order_acq_rel,
+                                          std::memory_order_acquire))
+      continue;
+    std::int64_t chunks = (total + step - 1) / step;
+    std::int64_t first = chunks * (&share - shares.get()) / size;
+    std::int64_t begin = (first + static_cast<std::int64_t>(next)) * step;
+    run(data, begin, std::min(begin + step, total), member);
+    finished.fetch_add(1);
+    if (callerSleeps.load())
+      futexWake(finished, 1);
+    return true;
+  }
+}
+
+bool Pool::Team::drain(int member) {
+  bool any = false;
+  for (int offset = 0; offset < size; ++offset)
+    while (takeFrom(shares[(member + offset) % size], member))
+      any = true;
+  return any;
+}
+
+/// Waits for the chunks that workers have taken and not finished.
+void Pool::Team::awaitTaken(std::int64_t chunks) {
+  std::uint32_t all = static_cast<std::uint32_t>(chunks);
+  for (int spin = 0; spin < callerSpins; ++spin) {
+    if (finished.load(std::memory_order_acquire) == all)
+      return;
+    relax();
+  }
+  callerSleeps.store(1);
+  for (;;) {
+    std::uint32_t now = finished.load();
+    if (now == all)
+      break;
+    futexWait(finished, now);
+  }
+  callerSleeps.store(0);
+}
+
+/// Waits for a signal other than `seen`; false when the team ends.
+bool Pool::Team::awaitJob(std::uint32_t &seen) {
+  for (int spin = 0; spin < workerSpins; ++spin) {
+    if (signal.load(std::memory_order_acquire) != seen)
+      break;
+    relax();
+  }
+  while (signal.load() == seen) {
+    sleeping.fetch_add(1);
+    futexWait(signal, seen);
+    sleeping.fetch_sub(1);
+  }
+  seen = signal.load();
+  return !stopping.load();
+}
+
+} // namespace quern::jit

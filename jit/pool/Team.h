@@ -1,0 +1,81 @@
+// The threads of a pool and the job they share.
+#pragma once
+
+#include "jit/pool/Futex.h"
+#include "jit/pool/Pool.h"
+
+#include <memory>
+#include <mutex>
+#include <pthread.h>
+#include <vector>
+
+namespace quern::jit {
+
+/// Marks the calling thread as inside a job: jobs it starts run serially.
+struct InsideJob {
+  inline static thread_local bool now = false;
+  bool before = now;
+  InsideJob() { now = true; }
+  ~InsideJob() { now = before; }
+};
+
+class Pool::Team {
+public:
+  Team() : process(getpid()) {}
+  ~Team() { stop(); }
+
+  /// The process that made the threads; a forked child has none of them.
+  const pid_t process;
+  std::mutex owner; ///< held by the thread whose job runs
+
+  /// The functions below are for the thread that holds `owner`.
+  int members() const { return size; }
+  /// Stops the workers and starts `threads` - 1 new ones.
+  void start(int threads);
+  void stop();
+  void run(Task task, const void *context, std::int64_t units,
+           std::int64_t grain);
+
+private:
+  /// Chunks still to take in one member's share of the job. Generation, next
+  /// and end stand in one word, so that a late worker can never take a chunk
+  /// of a job other than the one it read.
+  struct alignas(64) Share {
+    std::atomic<std::uint64_t> word{0};
+  };
+  static constexpr unsigned chunkBits = 12;
+  static constexpr std::uint64_t chunkMask = (1u << chunkBits) - 1;
+
+  struct Start {
+    Team *team;
+    int member;
+    std::uint32_t seen; ///< the signal before the thread was made
+  };
+  static void *entry(void *start);
+  void work(int member, std::uint32_t seen);
+  /// Takes and runs chunks, first of `member`'s own share and then of the
+  /// others', until none is left; whether there was one.
+  bool drain(int member);
+  bool takeFrom(Share &share, int member);
+  bool awaitJob(std::uint32_t &seen);
+  void publish(std::int64_t chunks);
+  void awaitTaken(std::int64_t chunks);
+
+  // Written by the owner before a generation is published.
+  std::atomic<Task> task{nullptr};
+  std::atomic<const void *> context{nullptr};
+  std::atomic<std::int64_t> units{0}, chunk{1};
+  std::uint64_t generation = 0;
+
+  int size = 0; ///< the caller counted; changes only while no worker lives
+  std::unique_ptr<Share[]> shares;
+  alignas(64) std::atomic<std::uint32_t> finished{0};
+  std::atomic<std::uint32_t> callerSleeps{0};
+  alignas(64) std::atomic<std::uint32_t> signal{0};
+  std::atomic<std::uint32_t> sleeping{0};
+  std::atomic<bool> stopping{false};
+  std::vector<Start> starts;
+  std::vector<pthread_t> workers;
+};
+
+} // namespace quern::jit

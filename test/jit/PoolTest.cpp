@@ -1,0 +1,173 @@
+// The pool runs every unit exactly once, whoever comes and whatever happens.
+#include "jit/pool/Pool.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <set>
+#include <sys/wait.h>
+#include <thread>
+#include <vector>
+
+using quern::jit::Pool;
+
+namespace {
+
+struct Marks {
+  std::vector<std::atomic<int>> count;
+  std::atomic<int> workersSeen{0};
+  std::atomic<std::int64_t> chunks{0}, smallest{1 << 30};
+  explicit Marks(std::int64_t units) : count(units) {}
+
+  static void task(const void *context, std::int64_t begin, std::int64_t end,
+                   std::int64_t worker) {
+    auto &marks = *static_cast<Marks *>(const_cast<void *>(context));
+    for (std::int64_t unit = begin; unit < end; ++unit)
+      marks.count[unit].fetch_add(1);
+    marks.workersSeen.fetch_or(1 << worker);
+    marks.chunks.fetch_add(1);
+    std::int64_t least = marks.smallest.load();
+    while (end - begin < least &&
+           !marks.smallest.compare_exchange_weak(least, end - begin))
+      ;
+  }
+  bool eachOnce() const {
+    for (const auto &unit : count)
+      if (unit.load() != 1)
+        return false;
+    return true;
+  }
+};
+
+TEST(Pool, RunsEveryUnitOnce) {
+  for (int threads : {1, 2, 3, 8}) {
+    Pool pool(threads);
+    for (std::int64_t units : {0, 1, 2, 7, 64, 1000, 4097})
+      for (std::int64_t grain : {1, 3, 64, 5000}) {
+        Marks marks(units);
+        pool.run(Marks::task, &marks, units, grain);
+        EXPECT_TRUE(marks.eachOnce()) << threads << ' ' << units;
+      }
+  }
+}
+
+TEST(Pool, ManyJobsInARow) {
+  Pool pool(4);
+  for (int job = 0; job < 20000; ++job) {
+    Marks marks(1 + job % 50);
+    pool.run(Marks::task, &marks, 1 + job % 50, 1 + job % 3);
+    ASSERT_TRUE(marks.eachOnce()) << job;
+  }
+}
+
+TEST(Pool, ChunksAreNotSmallerThanTheGrain) {
+  Pool pool(4);
+  Marks marks(1000);
+  pool.run(Marks::task, &marks, 1000, 100);
+  EXPECT_GE(marks.smallest.load(), 100);
+  EXPECT_TRUE(marks.eachOnce());
+}
+
+TEST(Pool, OneChunkWakesNobody) {
+  Pool pool(4);
+  Marks marks(64);
+  pool.run(Marks::task, &marks, 64, 64);
+  EXPECT_EQ(marks.chunks.load(), 1);
+  EXPECT_EQ(pool.sharedJobs(), 0);
+}
+
+TEST(Pool, NestedJobsAreSerial) {
+  struct Outer {
+    Pool *pool;
+    Marks inner{4 * 100};
+    std::atomic<int> parallel{0};
+  } outer{.pool = nullptr};
+  Pool pool(4);
+  outer.pool = &pool;
+  EXPECT_FALSE(Pool::insideJob());
+  pool.run(
+      [](const void *context, std::int64_t begin, std::int64_t end,
+         std::int64_t) {
+        auto &self = *static_cast<Outer *>(const_cast<void *>(context));
+        EXPECT_TRUE(Pool::insideJob());
+        for (std::int64_t unit = begin; unit < end; ++unit) {
+          struct Part {
+            Outer *outer;
+            std::int64_t base;
+            std::thread::id home;
+          } part{&self, unit * 100, std::this_thread::get_id()};
+          self.pool->run(
+              [](const void *data, std::int64_t from, std::int64_t to,
+                 std::int64_t) {
+                auto &my = *static_cast<const Part *>(data);
+                if (std::this_thread::get_id() != my.home)
+                  my.outer->parallel.fetch_add(1);
+                for (std::int64_t i = from; i < to; ++i)
+                  my.outer->inner.count[my.base + i].fetch_add(1);
+              },
+              &part, 100, 1);
+        }
+      },
+      &outer, 4, 1);
+  EXPECT_FALSE(Pool::insideJob());
+  EXPECT_TRUE(outer.inner.eachOnce());
+  EXPECT_EQ(outer.parallel.load(), 0);
+}
+
+TEST(Pool, CallersOnSeveralThreads) {
+  Pool pool(3);
+  std::vector<std::thread> callers;
+  std::atomic<int> bad{0};
+  for (int caller = 0; caller < 4; ++caller)
+    callers.emplace_back([&] {
+      for (int job = 0; job < 3000; ++job) {
+        Marks marks(37);
+        pool.run(Marks::task, &marks, 37, 2);
+        bad += !marks.eachOnce();
+      }
+    });
+  for (std::thread &caller : callers)
+    caller.join();
+  EXPECT_EQ(bad.load(), 0);
+}
+
+TEST(Pool, ResizesBetweenJobs) {
+  Pool pool(2);
+  for (int size : {1, 5, 2, 8, 3}) {
+    pool.resize(size);
+    EXPECT_EQ(pool.threads(), size);
+    Marks marks(999);
+    pool.run(Marks::task, &marks, 999, 1);
+    EXPECT_TRUE(marks.eachOnce());
+    EXPECT_LT(marks.workersSeen.load(), 1 << size);
+  }
+}
+
+TEST(Pool, AForkedChildMakesItsOwnThreads) {
+  Pool pool(4);
+  Marks before(500);
+  pool.run(Marks::task, &before, 500, 1);
+  pid_t child = fork();
+  if (child == 0) {
+    bool good = true;
+    for (int job = 0; job < 100; ++job) {
+      Marks marks(500);
+      pool.run(Marks::task, &marks, 500, 1);
+      good = good && marks.eachOnce();
+    }
+    _exit(good ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  Marks after(500);
+  pool.run(Marks::task, &after, 500, 1);
+  EXPECT_TRUE(after.eachOnce());
+}
+
+TEST(Pool, ZeroMeansTheProcessorsOfTheProcess) {
+  EXPECT_EQ(Pool(0).threads(), Pool::processors());
+  EXPECT_GE(Pool::processors(), 1);
+}
+
+} // namespace
