@@ -1,0 +1,305 @@
+// Interning, canonical forms, evaluation and printing of size expressions.
+#include "backend-torch/graph/SizeTable.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+namespace quern {
+
+static constexpr std::string_view spellings[] = {
+#define QN_SIZE_OP(enumerator, spelling) spelling,
+#include "backend-torch/graph/SizeOps.def"
+};
+
+std::optional<SizeOp> sizeOpNamed(std::string_view name) {
+  auto it = std::find(std::begin(spellings), std::end(spellings), name);
+  if (it == std::end(spellings))
+    return std::nullopt;
+  return static_cast<SizeOp>(it - std::begin(spellings));
+}
+
+Size SizeTable::intern(Expression expression) {
+  auto [it, isNew] =
+      known.try_emplace(expression, static_cast<Size>(expressions.size()));
+  if (isNew)
+    expressions.push_back(std::move(expression));
+  return it->second;
+}
+
+Size SizeTable::constant(std::int64_t value) {
+  return intern({SizeOp::Constant, value, 0, {}});
+}
+
+Size SizeTable::real(double value) {
+  return intern({SizeOp::Real, 0, value, {}});
+}
+
+Size SizeTable::symbol(std::string_view name) {
+  auto it = std::find(symbolNames.begin(), symbolNames.end(), name);
+  std::int64_t index = it - symbolNames.begin();
+  if (it == symbolNames.end())
+    symbolNames.emplace_back(name);
+  return intern({SizeOp::Symbol, index, 0, {}});
+}
+
+std::optional<std::int64_t> SizeTable::constantOf(Size size) const {
+  const Expression &e = expressions[size];
+  if (e.op != SizeOp::Constant)
+    return std::nullopt;
+  return e.integer;
+}
+
+bool SizeTable::isSymbol(Size size) const {
+  return expressions[size].op == SizeOp::Symbol;
+}
+
+int SizeTable::symbolIndex(Size size) const {
+  assert(isSymbol(size) && "only a symbol has an index");
+  return static_cast<int>(expressions[size].integer);
+}
+
+/// One constant in front, then the factors in a fixed order.
+Size SizeTable::product(std::vector<Size> operands) {
+  std::int64_t factor = 1;
+  std::vector<Size> factors;
+  for (std::size_t i = 0; i != operands.size(); ++i) {
+    const Expression &e = expressions[operands[i]];
+    if (e.op == SizeOp::Constant)
+      factor *= e.integer;
+    else if (e.op == SizeOp::Mul)
+      operands.insert(operands.end(), e.operands.begin(), e.operands.end());
+    else
+      factors.push_back(operands[i]);
+  }
+  if (factors.empty() || factor == 0)
+    return constant(factor);
+  std::sort(factors.begin(), factors.end());
+  if (factor != 1)
+    factors.insert(factors.begin(), constant(factor));
+  if (factors.size() == 1)
+    return factors.front();
+  return intern({SizeOp::Mul, 0, 0, std::move(factors)});
+}
+
+/// Equal terms stay apart: the importer's sums come from a simplifier.
+Size SizeTable::sum(std::vector<Size> operands) {
+  std::int64_t offset = 0;
+  std::vector<Size> terms;
+  for (std::size_t i = 0; i != operands.size(); ++i) {
+    const Expression &e = expressions[operands[i]];
+    if (e.op == SizeOp::Constant)
+      offset += e.integer;
+    else if (e.op == SizeOp::Add)
+      operands.insert(operands.end(), e.operands.begin(), e.operands.end());
+    else
+      terms.push_back(operands[i]);
+  }
+  if (terms.empty())
+    return constant(offset);
+  std::sort(terms.begin(), terms.end());
+  if (offset != 0)
+    terms.push_back(constant(offset));
+  if (terms.size() == 1)
+    return terms.front();
+  return intern({SizeOp::Add, 0, 0, std::move(terms)});
+}
+
+Size SizeTable::apply(SizeOp op, std::vector<Size> operands) {
+  bool allInteger = std::all_of(operands.begin(), operands.end(), [&](Size s) {
+    return expressions[s].op != SizeOp::Real;
+  });
+  if (op == SizeOp::Mul && allInteger)
+    return product(std::move(operands));
+  if (op == SizeOp::Add && allInteger)
+    return sum(std::move(operands));
+  Expression e{op, 0, 0, std::move(operands)};
+  std::vector<SizeValue> values;
+  for (Size operand : e.operands)
+    if (std::optional<std::int64_t> value = constantOf(operand))
+      values.push_back({false, *value, 0});
+  if (values.size() != e.operands.size())
+    return intern(std::move(e));
+  SizeValue folded = fold(e, values);
+  return folded.isFloat ? real(folded.real) : constant(folded.integer);
+}
+
+std::optional<Size> SizeTable::divideExactly(Size a, Size b) {
+  auto factorsOf = [&](Size s) {
+    const Expression &e = expressions[s];
+    return e.op == SizeOp::Mul ? e.operands : std::vector<Size>{s};
+  };
+  std::int64_t numerator = 1, denominator = 1;
+  std::vector<Size> rest;
+  for (Size factor : factorsOf(a)) {
+    if (std::optional<std::int64_t> value = constantOf(factor))
+      numerator *= *value;
+    else
+      rest.push_back(factor);
+  }
+  for (Size factor : factorsOf(b)) {
+    if (std::optional<std::int64_t> value = constantOf(factor)) {
+      denominator *= *value;
+      continue;
+    }
+    auto it = std::find(rest.begin(), rest.end(), factor);
+    if (it == rest.end())
+      return std::nullopt;
+    rest.erase(it);
+  }
+  if (denominator == 0 || numerator % denominator != 0)
+    return std::nullopt;
+  rest.push_back(constant(numerator / denominator));
+  return product(std::move(rest));
+}
+
+static std::int64_t floorDiv(std::int64_t a, std::int64_t b) {
+  if (b == 0)
+    return 0;
+  std::int64_t q = a / b;
+  return q * b != a && (a < 0) != (b < 0) ? q - 1 : q;
+}
+
+static SizeValue integer(std::int64_t value) { return {false, value, 0}; }
+static SizeValue floating(double value) { return {true, 0, value}; }
+
+static SizeValue foldArithmetic(SizeOp op, SizeValue a, SizeValue b) {
+  bool isFloat = a.isFloat || b.isFloat;
+  double x = a.asDouble(), y = b.asDouble();
+  switch (op) {
+  case SizeOp::Add:
+    return isFloat ? floating(x + y) : integer(a.integer + b.integer);
+  case SizeOp::Mul:
+    return isFloat ? floating(x * y) : integer(a.integer * b.integer);
+  case SizeOp::FloorDiv:
+    return isFloat ? floating(std::floor(x / y))
+                   : integer(floorDiv(a.integer, b.integer));
+  case SizeOp::CeilDiv:
+    return integer(-floorDiv(-a.integer, b.integer));
+  case SizeOp::Mod:
+    return isFloat ? floating(x - std::floor(x / y) * y)
+                   : integer(a.integer -
+                             floorDiv(a.integer, b.integer) * b.integer);
+  case SizeOp::Divide:
+    return floating(x / y);
+  case SizeOp::Power: {
+    double power = std::pow(x, y);
+    return isFloat || b.integer < 0
+               ? floating(power)
+               : integer(static_cast<std::int64_t>(std::llround(power)));
+  }
+  case SizeOp::Min:
+    return x <= y ? a : b;
+  case SizeOp::Max:
+    return x >= y ? a : b;
+  default:
+    assert(false && "not an arithmetic operation");
+    return a;
+  }
+}
+
+static SizeValue foldUnary(SizeOp op, SizeValue a) {
+  switch (op) {
+  case SizeOp::ToFloat:
+    return floating(a.asDouble());
+  case SizeOp::Trunc:
+    return integer(static_cast<std::int64_t>(std::trunc(a.asDouble())));
+  case SizeOp::Floor:
+    return integer(static_cast<std::int64_t>(std::floor(a.asDouble())));
+  case SizeOp::Ceil:
+    return integer(static_cast<std::int64_t>(std::ceil(a.asDouble())));
+  case SizeOp::Round:
+    return integer(static_cast<std::int64_t>(std::nearbyint(a.asDouble())));
+  case SizeOp::Sqrt:
+    return floating(std::sqrt(a.asDouble()));
+  case SizeOp::Not:
+    return integer(a.asDouble() == 0);
+  default:
+    assert(false && "not an operation of one operand");
+    return a;
+  }
+}
+
+static std::optional<bool> foldRelation(SizeOp op, double x, double y) {
+  switch (op) {
+  case SizeOp::Equal:
+    return x == y;
+  case SizeOp::NotEqual:
+    return x != y;
+  case SizeOp::Less:
+    return x < y;
+  case SizeOp::LessEqual:
+    return x <= y;
+  case SizeOp::Greater:
+    return x > y;
+  case SizeOp::GreaterEqual:
+    return x >= y;
+  case SizeOp::And:
+    return x != 0 && y != 0;
+  case SizeOp::Or:
+    return x != 0 || y != 0;
+  default:
+    return std::nullopt;
+  }
+}
+
+SizeValue SizeTable::fold(const Expression &e,
+                          std::span<const SizeValue> values) const {
+  if (e.op == SizeOp::Select)
+    return values[0].asDouble() != 0 ? values[1] : values[2];
+  if (values.size() == 1)
+    return foldUnary(e.op, values[0]);
+  SizeValue result = values[0];
+  for (SizeValue next : values.subspan(1)) {
+    if (std::optional<bool> holds =
+            foldRelation(e.op, result.asDouble(), next.asDouble()))
+      result = integer(*holds);
+    else
+      result = foldArithmetic(e.op, result, next);
+  }
+  return result;
+}
+
+SizeValue SizeTable::evaluate(Size size,
+                              std::span<const SizeValue> bindings) const {
+  const Expression &e = expressions[size];
+  switch (e.op) {
+  case SizeOp::Constant:
+    return integer(e.integer);
+  case SizeOp::Real:
+    return floating(e.real);
+  case SizeOp::Symbol:
+    return bindings[e.integer];
+  default:
+    break;
+  }
+  std::vector<SizeValue> values;
+  for (Size operand : e.operands)
+    values.push_back(evaluate(operand, bindings));
+  return fold(e, values);
+}
+
+std::string SizeTable::print(Size size) const {
+  const Expression &e = expressions[size];
+  switch (e.op) {
+  case SizeOp::Constant:
+    return std::to_string(e.integer);
+  case SizeOp::Real:
+    return std::to_string(e.real);
+  case SizeOp::Symbol:
+    return symbolNames[e.integer];
+  default:
+    break;
+  }
+  std::string_view name = spellings[static_cast<std::size_t>(e.op)];
+  bool infix = name.size() <= 2 && e.operands.size() > 1;
+  std::string text = infix ? "(" : std::string(name) + "(";
+  for (std::size_t i = 0; i != e.operands.size(); ++i) {
+    if (i != 0)
+      text += infix ? " " + std::string(name) + " " : ", ";
+    text += print(e.operands[i]);
+  }
+  return text + ")";
+}
+
+} // namespace quern

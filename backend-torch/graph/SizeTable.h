@@ -1,0 +1,79 @@
+// Symbolic sizes: interned expressions, equal exactly when their ids are.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace quern {
+
+enum class SizeOp : std::uint8_t {
+#define QN_SIZE_OP(enumerator, spelling) enumerator,
+#include "backend-torch/graph/SizeOps.def"
+};
+
+/// The operation spelt `name`, as the importer writes it.
+std::optional<SizeOp> sizeOpNamed(std::string_view name);
+
+/// What an expression is worth in one call: an integer, or a float where the
+/// traced program computes with floats (bools are integers).
+struct SizeValue {
+  bool isFloat = false;
+  std::int64_t integer = 0;
+  double real = 0;
+
+  double asDouble() const { return isFloat ? real : double(integer); }
+  std::int64_t asInt() const {
+    return isFloat ? static_cast<std::int64_t>(real) : integer;
+  }
+};
+
+/// An expression of a SizeTable.
+using Size = std::int32_t;
+
+/// All size expressions of one graph. Sums and products are kept in a canonical
+/// order, so that `s0 * 4` and `4 * s0` are one expression.
+class SizeTable {
+public:
+  Size constant(std::int64_t value);
+  Size real(double value);
+  Size symbol(std::string_view name);
+  Size apply(SizeOp op, std::vector<Size> operands);
+  Size multiply(Size a, Size b) { return apply(SizeOp::Mul, {a, b}); }
+
+  std::optional<std::int64_t> constantOf(Size size) const;
+  bool isSymbol(Size size) const;
+  /// Position among the symbols, which is the index into `bindings` below.
+  int symbolIndex(Size size) const;
+  std::span<const std::string> symbols() const { return symbolNames; }
+
+  /// `a / b` where the division leaves no rest for every value of the symbols.
+  std::optional<Size> divideExactly(Size a, Size b);
+
+  SizeValue evaluate(Size size, std::span<const SizeValue> bindings) const;
+  std::string print(Size size) const;
+
+private:
+  struct Expression {
+    SizeOp op;
+    std::int64_t integer = 0; ///< constant, or index of the symbol
+    double real = 0;
+    std::vector<Size> operands;
+    auto operator<=>(const Expression &) const = default;
+  };
+
+  Size intern(Expression expression);
+  Size product(std::vector<Size> operands);
+  Size sum(std::vector<Size> operands);
+  SizeValue fold(const Expression &e, std::span<const SizeValue> values) const;
+
+  std::vector<Expression> expressions;
+  std::map<Expression, Size> known;
+  std::vector<std::string> symbolNames;
+};
+
+} // namespace quern

@@ -1,0 +1,68 @@
+// The flat list of steps that runs a graph: what the executor walks through.
+#pragma once
+
+#include "backend-torch/graph/Graph.h"
+
+#include <ATen/core/dispatch/Dispatcher.h>
+
+#include <memory>
+
+namespace quern {
+
+/// An argument as a step needs it: a ready value, or how to make one.
+struct ArgumentTemplate {
+  enum class Kind : std::uint8_t { Fixed, Slot, Number, List };
+  Kind kind = Kind::Fixed;
+  c10::IValue fixed;
+  ValueId slot = -1;
+  Size size = 0;
+  c10::TypePtr type; ///< of a number; of the elements of a list
+  std::vector<ArgumentTemplate> list;
+};
+
+/// Gives a symbol its value from what a step or the caller brought.
+struct SymbolBinding {
+  enum class From : std::uint8_t { Scalar, Extent, Stride };
+  int symbol = 0;
+  ValueId slot = 0;
+  From from = From::Scalar;
+  int axis = 0;
+};
+
+/// What a step leaves behind, and the strides the tracer promised for it.
+struct StepResult {
+  ValueId slot = -1;
+  /// The traced program relies on these strides; empty: not checked.
+  std::vector<Size> strides;
+};
+
+/// A call through the dispatcher, or of a Python callable (`host`).
+struct CallStep {
+  std::optional<c10::OperatorHandle> op;
+  int host = -1;
+  std::vector<ArgumentTemplate> arguments;
+  std::vector<StepResult> results;
+  bool returnsList = false;
+};
+
+struct Step {
+  CallStep call;
+  int node = -1; ///< of the graph, for messages and traces
+  std::vector<SymbolBinding> bindings; ///< after the step ran
+  std::vector<ValueId> frees;          ///< read for the last time here
+};
+
+struct LaunchPlan {
+  std::shared_ptr<const Graph> graph;
+  std::vector<SymbolBinding> inputBindings;
+  std::vector<ValueId> unusedInputs;
+  std::vector<Step> steps;
+};
+
+/// Lays out the steps of a graph. Throws what libtorch throws where an
+/// operator is not known to the dispatcher.
+LaunchPlan makePlan(std::shared_ptr<const Graph> graph);
+
+std::string print(const LaunchPlan &plan);
+
+} // namespace quern

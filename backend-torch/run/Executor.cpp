@@ -1,0 +1,164 @@
+// The executor's loop, and what it does before and after each step.
+#include "backend-torch/run/Executor.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/LegacyTypeDispatch.h>
+
+namespace quern {
+
+void Recorder::countGraph() {
+  std::lock_guard lock(mutex);
+  ++counters.graphs;
+}
+
+void Recorder::countCall(
+    const std::vector<std::pair<std::string, std::int64_t>> &aten,
+    std::int64_t launches) {
+  std::lock_guard lock(mutex);
+  ++counters.calls;
+  counters.launches += launches;
+  for (const auto &[name, count] : aten)
+    counters.atenCalls[name] += count;
+}
+
+RunCounters Recorder::read() const {
+  std::lock_guard lock(mutex);
+  return counters;
+}
+
+void Recorder::reset() {
+  std::lock_guard lock(mutex);
+  counters = {};
+}
+
+Executor::Executor(LaunchPlan plan, std::vector<c10::IValue> constants,
+                   std::shared_ptr<Recorder> recorder, ExecutorOptions options)
+    : launchPlan(std::move(plan)), constants(std::move(constants)),
+      recorder(std::move(recorder)), options(std::move(options)) {
+  std::map<std::string, std::int64_t> calls;
+  for (const Step &step : launchPlan.steps)
+    ++calls[launchPlan.graph->nodes[step.node].overload];
+  atenCalls.assign(calls.begin(), calls.end());
+  this->recorder->countGraph();
+}
+
+void Executor::bindSymbols(const std::vector<SymbolBinding> &bindings,
+                           Frame &frame) const {
+  for (const SymbolBinding &binding : bindings) {
+    const c10::IValue &value = frame.slots[binding.slot];
+    SizeValue &symbol = frame.symbols[binding.symbol];
+    switch (binding.from) {
+    case SymbolBinding::From::Extent:
+      symbol = {false, value.toTensor().size(binding.axis), 0};
+      break;
+    case SymbolBinding::From::Stride:
+      symbol = {false, value.toTensor().stride(binding.axis), 0};
+      break;
+    case SymbolBinding::From::Scalar:
+      if (value.isDouble())
+        symbol = {true, 0, value.toDouble()};
+      else
+        symbol = {false, value.isBool() ? value.toBool() : value.toInt(), 0};
+      break;
+    }
+  }
+}
+
+/// Whether the tensor already lies as promised. An axis of extent 1 is never
+/// stepped along, and an empty tensor has nothing to lie anywhere.
+static bool hasStrides(const at::Tensor &tensor, at::IntArrayRef strides) {
+  if (tensor.dim() != static_cast<std::int64_t>(strides.size()) ||
+      tensor.numel() == 0)
+    return true;
+  for (std::int64_t axis = 0; axis != tensor.dim(); ++axis)
+    if (tensor.size(axis) != 1 && tensor.stride(axis) != strides[axis])
+      return false;
+  return true;
+}
+
+static at::Tensor withStrides(const at::Tensor &tensor,
+                              at::IntArrayRef strides) {
+  if (tensor.layout() != at::kStrided || hasStrides(tensor, strides))
+    return tensor;
+  at::Tensor result =
+      at::empty_strided(tensor.sizes(), strides, tensor.options());
+  return result.copy_(tensor);
+}
+
+void Executor::storeResults(const Step &step, std::vector<c10::IValue> stack,
+                            Frame &frame) const {
+  if (step.call.returnsList) {
+    auto list = stack.front().toList();
+    std::vector<c10::IValue> elements(list.begin(), list.end());
+    stack = std::move(elements);
+  }
+  const SizeTable &sizes = launchPlan.graph->sizes;
+  // A symbol may first be seen in the shape of the very result.
+  for (std::size_t i = 0; i != step.call.results.size(); ++i)
+    frame.slots[step.call.results[i].slot] = std::move(stack[i]);
+  bindSymbols(step.bindings, frame);
+  for (const StepResult &result : step.call.results) {
+    c10::IValue &value = frame.slots[result.slot];
+    if (result.strides.empty() || !value.isTensor() ||
+        !value.toTensor().defined())
+      continue;
+    c10::SmallVector<std::int64_t, 8> strides;
+    for (Size stride : result.strides)
+      strides.push_back(sizes.evaluate(stride, frame.symbols).asInt());
+    value = withStrides(value.toTensor(), strides);
+  }
+}
+
+void Executor::runCall(const Step &step, Frame &frame) const {
+  const Graph &graph = *launchPlan.graph;
+  std::vector<c10::IValue> stack;
+  stack.reserve(step.call.arguments.size());
+  for (const ArgumentTemplate &argument : step.call.arguments)
+    stack.push_back(instantiate(argument, graph, frame));
+  for (ValueId id : step.frees)
+    frame.slots[id] = {};
+  if (options.trace)
+    options.trace((step.call.host >= 0 ? "host " : "aten ") +
+                  graph.nodes[step.node].overload + " -> " +
+                  graph.nodes[step.node].name);
+  if (step.call.host >= 0)
+    options.hostCall(step.call.host, stack);
+  else
+    step.call.op->callBoxed(&stack);
+  storeResults(step, std::move(stack), frame);
+  for (ValueId id : step.frees)
+    frame.slots[id] = {};
+}
+
+c10::IValue Executor::output(const GraphOutput &output,
+                             const Frame &frame) const {
+  return instantiate(makeTemplate(output, nullptr), *launchPlan.graph, frame);
+}
+
+std::vector<c10::IValue>
+Executor::run(std::vector<c10::IValue> arguments) const {
+  const Graph &graph = *launchPlan.graph;
+  at::AutoDispatchBelowADInplaceOrView guard;
+  Frame frame;
+  frame.slots.resize(graph.values.size());
+  frame.symbols.resize(graph.sizes.symbols().size());
+  for (std::size_t i = 0; i != graph.inputs.size(); ++i)
+    frame.slots[graph.nodes[graph.inputs[i]].results[0]] =
+        std::move(arguments[i]);
+  arguments.clear();
+  for (const Node &node : graph.nodes)
+    if (node.kind == NodeKind::Constant)
+      frame.slots[node.results[0]] = constants[node.object];
+  bindSymbols(launchPlan.inputBindings, frame);
+  for (ValueId id : launchPlan.unusedInputs)
+    frame.slots[id] = {};
+  for (const Step &step : launchPlan.steps)
+    runCall(step, frame);
+  recorder->countCall(atenCalls, 0);
+  std::vector<c10::IValue> outputs;
+  for (const GraphOutput &result : graph.outputs)
+    outputs.push_back(output(result, frame));
+  return outputs;
+}
+
+} // namespace quern

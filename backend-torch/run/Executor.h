@@ -1,0 +1,72 @@
+// Walks through a LaunchPlan: one native call a graph.
+#pragma once
+
+#include "backend-torch/plan/Arguments.h"
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <mutex>
+
+namespace quern {
+
+/// What happened since the counters were reset.
+struct RunCounters {
+  std::int64_t graphs = 0;   ///< graphs compiled
+  std::int64_t calls = 0;    ///< calls of compiled graphs
+  std::int64_t launches = 0; ///< launches of own kernels
+  /// ATen calls by operator.
+  std::map<std::string, std::int64_t> atenCalls;
+};
+
+class Recorder {
+public:
+  void countGraph();
+  void countCall(const std::vector<std::pair<std::string, std::int64_t>> &aten,
+                 std::int64_t launches);
+  RunCounters read() const;
+  void reset();
+
+private:
+  mutable std::mutex mutex;
+  RunCounters counters;
+};
+
+/// Calls back into Python for a Host node.
+using HostCall =
+    std::function<void(int callable, std::vector<c10::IValue> &stack)>;
+/// Told of every step where the user asked for it.
+using Trace = std::function<void(const std::string &line)>;
+
+struct ExecutorOptions {
+  HostCall hostCall;
+  Trace trace;
+};
+
+/// Thread-safe: every call has a frame of its own.
+class Executor {
+public:
+  Executor(LaunchPlan plan, std::vector<c10::IValue> constants,
+           std::shared_ptr<Recorder> recorder, ExecutorOptions options);
+
+  /// Takes the arguments of the graph and gives its outputs.
+  std::vector<c10::IValue> run(std::vector<c10::IValue> arguments) const;
+
+  const LaunchPlan &plan() const { return launchPlan; }
+
+private:
+  void runCall(const Step &step, Frame &frame) const;
+  void storeResults(const Step &step, std::vector<c10::IValue> stack,
+                    Frame &frame) const;
+  void bindSymbols(const std::vector<SymbolBinding> &bindings,
+                   Frame &frame) const;
+  c10::IValue output(const GraphOutput &output, const Frame &frame) const;
+
+  LaunchPlan launchPlan;
+  std::vector<c10::IValue> constants;
+  std::shared_ptr<Recorder> recorder;
+  ExecutorOptions options;
+  std::vector<std::pair<std::string, std::int64_t>> atenCalls;
+};
+
+} // namespace quern

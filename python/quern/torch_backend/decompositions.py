@@ -1,0 +1,84 @@
+"""Which operators AOTAutograd takes apart before the graph reaches us."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+from torch._decomp import core_aten_decompositions
+
+# Operators of the core table that ATen runs as one kernel faster than as
+# their parts, and whose parts gain nothing from fusion.
+_WHOLE = (
+    "_scaled_dot_product_flash_attention_for_cpu",
+    "baddbmm",
+    "col2im",
+    "im2col",
+    "index_add",
+    "index_add_",
+    "index_copy",
+    "index_copy_",
+    "embedding_dense_backward",
+    "native_batch_norm_backward",
+    "native_group_norm_backward",
+    "native_layer_norm_backward",
+    "max_unpool2d",
+    "max_unpool3d",
+    "nll_loss2d_backward",
+    "nll_loss2d_forward",
+    "nll_loss_backward",
+    "nll_loss_forward",
+    "multi_margin_loss",
+    "multilabel_margin_loss_forward",
+    "mv",
+    "dot",
+    "vdot",
+    "grid_sampler_2d",
+    "cumprod_backward",
+    "unfold_backward",
+    "stack",
+    "isin",
+    "linspace",
+    "logspace",
+    "renorm",
+    "roll",
+    "triu",
+    "tril",
+    "_weight_norm_interface",
+    "reflection_pad1d",
+    "reflection_pad2d",
+    "reflection_pad3d",
+    "replication_pad1d",
+    "replication_pad2d",
+    "replication_pad3d",
+    "reflection_pad1d_backward",
+    "reflection_pad2d_backward",
+    "reflection_pad3d_backward",
+    "bernoulli",
+    "nan_to_num",
+)
+
+
+@functools.lru_cache(maxsize=8)
+def _table(kept: frozenset[str]) -> dict[Any, Callable[..., Any]]:
+    whole = {f"aten::{name}" for name in _WHOLE} | kept
+    return {
+        op: function
+        for op, function in core_aten_decompositions().items()
+        if isinstance(op, torch._ops.OpOverload)
+        and op.namespace == "aten"
+        and op._schema.name not in whole
+        and _full_name(op) not in whole
+    }
+
+
+def _full_name(op: torch._ops.OpOverload) -> str:
+    overload = op._schema.overload_name
+    return op._schema.name + (f".{overload}" if overload else "")
+
+
+def decomposition_table(overloads: Iterable[str]) -> dict[Any, Callable[..., Any]]:
+    """The table for a library that has a kernel for each of `overloads`."""
+    return _table(frozenset(overloads))

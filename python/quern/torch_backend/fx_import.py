@@ -1,0 +1,234 @@
+"""From AOTAutograd's FX graph to a plain description of it."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.fx.node import Node
+from torch.utils import _pytree as pytree
+
+from .sizes import Sizes, UnknownSize
+
+_PLAIN = (int, float, bool, complex, str, torch.dtype, torch.device)
+_ENUMERATIONS = (torch.layout, torch.memory_format)
+_SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
+
+
+class _NotPlain(Exception):
+    """An argument that only Python can pass on."""
+
+
+class Importer:
+    """Describes one graph to a native builder, node by node."""
+
+    def __init__(self, module: torch.fx.GraphModule, builder: Any) -> None:
+        self._module = module
+        self._builder = builder
+        self._sizes = Sizes(builder)
+        self._values: dict[Node, list[int]] = {}
+        self._storages: dict[int, int] = {}
+
+    def run(self) -> None:
+        """Describes every node, then the outputs."""
+        for node in self._module.graph.nodes:
+            match node.op:
+                case "placeholder":
+                    facts = self._facts(node.meta.get("val"))
+                    self._values[node] = self._builder.input(node.name, facts)
+                case "get_attr":
+                    self._constant(node)
+                case "call_function":
+                    self._call(node)
+                case "output":
+                    self._output(node)
+                case other:
+                    raise NotImplementedError(f"an FX node of kind `{other}`")
+
+    def _facts(self, value: object, is_result: bool = False) -> Any:
+        if isinstance(value, torch.Tensor):
+            return self._tensor_facts(value)
+        if isinstance(value, (*_SYMBOLIC, int, float, bool)):
+            kind = "int"
+            if isinstance(value, (torch.SymFloat, float)):
+                kind = "float"
+            elif isinstance(value, (torch.SymBool, bool)):
+                kind = "bool"
+            of = self._sizes.result_of if is_result else self._sizes.of
+            return ("number", kind, of(value))
+        return None
+
+    def _tensor_facts(self, value: torch.Tensor) -> Any:
+        strided = value.layout == torch.strided and not value.is_quantized
+        sizes = self._sizes.of_all(value.shape)
+        strides = self._sizes.of_all(value.stride()) if strided else []
+        offset = self._sizes.of(value.storage_offset() if strided else 0)
+        storage = len(self._storages)
+        if strided:
+            key = value.untyped_storage()._cdata
+            storage = self._storages.setdefault(key, storage)
+        device = str(value.device)
+        return (
+            "tensor", value.dtype, sizes, strides, offset, device, storage, strided,
+        )  # fmt: skip
+
+    def _constant(self, node: Node) -> None:
+        value: Any = self._module
+        for part in str(node.target).split("."):
+            value = getattr(value, part)
+        if isinstance(value, torch.Tensor):
+            facts = self._facts(node.meta.get("val", value))
+            self._values[node] = self._builder.constant_node(node.name, facts, value)
+
+    def _call(self, node: Node) -> None:
+        value = node.meta.get("val")
+        if node.target is operator.getitem and node.args[0] in self._values:
+            source, index = node.args
+            assert isinstance(source, Node) and isinstance(index, int)
+            self._values[node] = [self._values[source][index]]
+        elif not isinstance(node.target, torch._ops.OpOverload) and isinstance(
+            value, (*_SYMBOLIC, int, float, bool)
+        ):
+            self._values[node] = self._builder.scalar(node.name, self._facts(value))
+        elif isinstance(node.target, torch._ops.OpOverload):
+            self._operator(node, node.target, value)
+        else:
+            self._host(node)
+
+    def _operator(self, node: Node, target: torch._ops.OpOverload, value: object) -> None:
+        schema = target._schema
+        if str(target) in _SIZE_QUERIES:
+            self._values[node] = self._builder.scalar(node.name, self._facts(value))
+            return
+        try:
+            arguments = [
+                (parameter.name, self._argument(given))
+                for parameter, given in zip(schema.arguments, node.args)
+            ]
+            arguments += [(name, self._argument(v)) for name, v in node.kwargs.items()]
+        except _NotPlain:
+            self._host(node)
+            return
+        returns_list = len(schema.returns) == 1 and isinstance(value, (list, tuple))
+        flags = {
+            "mutates": schema.is_mutable,
+            "random": torch.Tag.nondeterministic_seeded in target.tags,
+            "list": returns_list,
+        }
+        results = [] if not schema.returns else self._results(value)
+        overload = schema.name + (f".{schema.overload_name}" if schema.overload_name else "")
+        self._values[node] = self._builder.call(
+            node.name, overload, arguments, results, flags, source_line(node)
+        )
+
+    def _results(self, value: object) -> list[Any]:
+        values = list(value) if isinstance(value, (list, tuple)) else [value]
+        return [self._facts(each, is_result=True) for each in values]
+
+    def _argument(self, value: object) -> Any:
+        if isinstance(value, Node):
+            return self._reference(value)
+        if isinstance(value, (list, tuple)):
+            return [self._argument(each) for each in value]
+        if isinstance(value, _SYMBOLIC):
+            return ("size", self._sizes.of(value))
+        if value is None or isinstance(value, (*_PLAIN, *_ENUMERATIONS)):
+            return value
+        raise _NotPlain
+
+    def _reference(self, node: Node) -> Any:
+        ids = self._values.get(node)
+        if ids is None:
+            raise _NotPlain
+        value = node.meta.get("val")
+        if isinstance(value, _SYMBOLIC):
+            return ("size", self._sizes.result_of(value))
+        if isinstance(value, (list, tuple)):
+            return [("value", each) for each in ids]
+        return ("value", ids[0])
+
+    def _host(self, node: Node) -> None:
+        """A call that only Python can make: its tensors and numbers become
+        arguments, all else is kept in a closure."""
+        leaves, spec = pytree.tree_flatten((node.args, node.kwargs))
+        dynamic: list[int] = []
+        arguments: list[tuple[str, Any]] = []
+        for index, leaf in enumerate(leaves):
+            if isinstance(leaf, (*_SYMBOLIC, Node)) and leaf_is_known(leaf, self._values):
+                dynamic.append(index)
+                arguments.append((f"a{index}", self._argument(leaf)))
+            elif isinstance(leaf, Node):
+                leaves[index] = getattr(self._module, str(leaf.target))
+        target = node.target
+        assert callable(target)
+        closure = host_call(target, leaves, spec, dynamic)
+        value = node.meta.get("val")
+        flat = pytree.tree_leaves(value) if isinstance(value, (list, tuple)) else [value]
+        results = [self._facts(each, is_result=True) for each in flat]
+        self._values[node] = self._builder.host(
+            node.name, str(target), arguments, results, closure, source_line(node)
+        )
+
+    def _output(self, node: Node) -> None:
+        outputs = node.args[0]
+        if not isinstance(outputs, (list, tuple)):
+            outputs = (outputs,)
+        self._builder.output([self._argument(each) for each in outputs])
+
+
+_SIZE_QUERIES = {
+    "aten.sym_size.int",
+    "aten.sym_stride.int",
+    "aten.sym_numel.default",
+    "aten.sym_storage_offset.default",
+}
+
+
+def leaf_is_known(leaf: object, values: dict[Node, list[int]]) -> bool:
+    """Whether a leaf of a call's arguments is a value of the graph."""
+    return not isinstance(leaf, Node) or leaf in values
+
+
+def host_call(
+    target: Callable[..., Any],
+    leaves: list[Any],
+    spec: pytree.TreeSpec,
+    dynamic: list[int],
+) -> Callable[..., list[Any]]:
+    """Calls `target` with the values of this run in their places."""
+
+    def call(*values: Any) -> list[Any]:
+        filled = list(leaves)
+        for index, value in zip(dynamic, values):
+            filled[index] = value
+        args, kwargs = pytree.tree_unflatten(filled, spec)
+        result = target(*args, **kwargs)
+        if isinstance(result, (list, tuple)):
+            return pytree.tree_leaves(result, is_leaf=lambda leaf: leaf is None)
+        return [result]
+
+    return call
+
+
+_FRAME = re.compile(r'File "([^"]+)", line (\d+)')
+
+
+def source_line(node: Node) -> str:
+    """The user's own line that a node comes from: "model.py:12"."""
+    frames = _FRAME.findall(node.meta.get("stack_trace") or "")
+    if not frames:
+        return ""
+    path, line = frames[-1]
+    return f"{path}:{line}"
+
+
+def describe(module: torch.fx.GraphModule, builder: Any) -> Any:
+    """Fills `builder` with the description of `module`."""
+    try:
+        Importer(module, builder).run()
+    except UnknownSize as error:
+        raise NotImplementedError(f"this graph cannot be compiled: {error}") from error
+    return builder

@@ -1,0 +1,77 @@
+"""The options of `torch.compile(..., backend="quern")`, checked in one place."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import os
+from collections.abc import Mapping
+from typing import Any
+
+
+@dataclasses.dataclass(frozen=True)
+class Option:
+    """One option: its name, default, the values it takes, and a sentence."""
+
+    name: str
+    default: str
+    choices: tuple[str, ...]
+    text: str
+
+
+OPTIONS = (
+    Option(
+        "executor",
+        "quern",
+        ("quern", "aten"),
+        "who runs the operators: Quern's kernels, or ATen for every one of them",
+    ),
+    Option(
+        "fallback",
+        "aten",
+        ("aten", "error"),
+        "what to do with an operator that has no kernel: run it through ATen, or stop",
+    ),
+    Option(
+        "fusion",
+        "on",
+        ("on", "off"),
+        "whether neighbouring operators become one kernel",
+    ),
+)
+
+MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
+
+
+def _nearest(name: str, known: tuple[str, ...]) -> str:
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0)
+    return f"; did you mean `{near[0]}`?" if near else ""
+
+
+def validate(options: Mapping[str, Any] | None, mode: str | None) -> dict[str, str]:
+    """All options with their values; a ValueError names the nearest known key."""
+    chosen = {option.name: option.default for option in OPTIONS}
+    by_name = {option.name: option for option in OPTIONS}
+    for name, value in (options or {}).items():
+        if name not in by_name:
+            raise ValueError(f"unknown option `{name}`{_nearest(name, tuple(by_name))}")
+        option = by_name[name]
+        if value not in option.choices:
+            known = ", ".join(f"`{choice}`" for choice in option.choices)
+            raise ValueError(f"option `{name}` is `{value}`, must be one of {known}")
+        chosen[name] = value
+    if mode is not None and mode not in MODES:
+        raise ValueError(f"unknown mode `{mode}`{_nearest(mode, MODES)}")
+    return chosen
+
+
+_ON = {"1", "true", "yes", "on"}
+_OFF = {"", "0", "false", "no", "off"}
+
+
+def flag(name: str) -> bool:
+    """Whether the environment variable `name` is switched on."""
+    text = os.environ.get(name, "").strip().lower()
+    if text in _ON or text in _OFF:
+        return text in _ON
+    raise ValueError(f"`{name}` is `{text}`, must be one of 1, true, yes, 0, false, no")

@@ -1,0 +1,141 @@
+"""Symbolic sizes of a traced graph, from sympy to the graph's own expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import sympy
+import torch
+
+
+class SizeBuilder(Protocol):
+    """The part of the native graph builder that makes size expressions."""
+
+    def constant(self, value: int) -> int: ...
+    def real(self, value: float) -> int: ...
+    def symbol(self, name: str) -> int: ...
+    def apply(self, op: str, operands: list[int]) -> int: ...
+
+
+# torch's and sympy's functions by name; all take their operands in order.
+_OPERATIONS = {
+    "Add": "+",
+    "Mul": "*",
+    "Pow": "**",
+    "PowByNatural": "**",
+    "FloatPow": "**",
+    "FloorDiv": "//",
+    "CleanDiv": "//",
+    "CeilDiv": "ceildiv",
+    "Mod": "%",
+    "PythonMod": "%",
+    "IntTrueDiv": "/",
+    "FloatTrueDiv": "/",
+    "Min": "min",
+    "Max": "max",
+    "ToFloat": "float",
+    "TruncToInt": "trunc",
+    "TruncToFloat": "trunc",
+    "FloorToInt": "floor",
+    "floor": "floor",
+    "CeilToInt": "ceil",
+    "ceiling": "ceil",
+    "RoundToInt": "round",
+    "OpaqueUnaryFn_sqrt": "sqrt",
+    "Equality": "==",
+    "Unequality": "!=",
+    "StrictLessThan": "<",
+    "LessThan": "<=",
+    "StrictGreaterThan": ">",
+    "GreaterThan": ">=",
+    "And": "and",
+    "Or": "or",
+    "Not": "not",
+    "Where": "select",
+}
+
+
+class UnknownSize(Exception):
+    """A size holds a function that the graph's expressions do not have."""
+
+
+class Sizes:
+    """Turns SymInts and numbers into expression numbers of one builder."""
+
+    def __init__(self, builder: SizeBuilder) -> None:
+        self._builder = builder
+        self._known: dict[sympy.Basic, int] = {}
+
+    def of(self, value: object) -> int:
+        """The expression of a number, plain or symbolic."""
+        if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
+            return self._expression(value.node.expr)
+        if isinstance(value, float):
+            return self._builder.real(value)
+        if isinstance(value, (int, bool)):
+            return self._builder.constant(int(value))
+        raise UnknownSize(f"`{value}` is not a size")
+
+    def of_all(self, values: Sequence[object]) -> list[int]:
+        """The expressions of several sizes or strides."""
+        return [self.of(value) for value in values]
+
+    def result_of(self, value: object) -> int:
+        """Likewise, for what a node brings in: a bool read from a tensor is
+        traced as `u0 == 1`, and it is `u0` that the node defines."""
+        if isinstance(value, torch.SymBool):
+            symbols = value.node.expr.free_symbols
+            if len(symbols) == 1:
+                return self._expression(next(iter(symbols)))
+        return self.of(value)
+
+    def _expression(self, expr: sympy.Basic) -> int:
+        known = self._known.get(expr)
+        if known is None:
+            known = self._known[expr] = self._build(expr)
+        return known
+
+    def _build(self, expr: sympy.Basic) -> int:
+        leaf = self._leaf(expr)
+        if leaf is not None:
+            return leaf
+        name = type(expr).__name__
+        if name == "ModularIndexing":
+            base, divisor, modulus = map(self._expression, expr.args)
+            quotient = self._builder.apply("//", [base, divisor])
+            return self._builder.apply("%", [quotient, modulus])
+        if name == "Piecewise":
+            return self._piecewise(expr)
+        operation = _OPERATIONS.get(name)
+        if operation is None:
+            raise UnknownSize(f"the size `{expr}` holds the function `{name}`")
+        operands = [self._expression(arg) for arg in expr.args]
+        return self._builder.apply(operation, operands)
+
+    def _leaf(self, expr: sympy.Basic) -> int | None:
+        if isinstance(expr, sympy.Symbol):
+            return self._builder.symbol(expr.name)
+        if expr is sympy.true or expr is sympy.false:
+            return self._builder.constant(int(expr is sympy.true))
+        if isinstance(expr, sympy.Integer):
+            return self._builder.constant(int(expr))
+        if isinstance(expr, sympy.Number):
+            return self._builder.real(float(expr))
+        return None
+
+    def _piecewise(self, expr: sympy.Basic) -> int:
+        chosen: int | None = None
+        for value, condition in reversed(expr.args):
+            this = self._expression(value)
+            if chosen is None:
+                chosen = this
+                continue
+            operands = [self._expression(condition), this, chosen]
+            chosen = self._builder.apply("select", operands)
+        if chosen is None:
+            raise UnknownSize(f"the size `{expr}` has no case")
+        return chosen
+
+
+SizeOf = Callable[[object], int]
