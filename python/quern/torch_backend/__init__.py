@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import functools
+import importlib
+import importlib.util
 from types import ModuleType
 
 
 @functools.cache
 def native() -> ModuleType:
     """The extension module, with a clear error where it does not fit torch."""
-    import torch  # noqa: F401  (its libraries must be loaded first)
+    import torch
 
-    try:
-        from quern import _quern_torch
-    except ImportError as error:
-        raise ImportError(
-            f"quern's PyTorch backend does not load with torch {torch.__version__}: {error}"
-        ) from error
-    return _quern_torch
+    for name in ("quern._quern_torch", "_quern_torch"):
+        if importlib.util.find_spec(name) is None:
+            continue
+        try:
+            return importlib.import_module(name)
+        except ImportError as error:
+            raise ImportError(
+                f"quern's PyTorch backend does not load with torch {torch.__version__}: {error}"
+            ) from error
+    raise ImportError("this installation of quern was built without its PyTorch backend")

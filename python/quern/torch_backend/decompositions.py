@@ -64,9 +64,10 @@ _WHOLE = (
 @functools.lru_cache(maxsize=8)
 def _table(kept: frozenset[str]) -> dict[Any, Callable[..., Any]]:
     whole = {f"aten::{name}" for name in _WHOLE} | kept
+    core: dict[Any, Callable[..., Any]] = dict(core_aten_decompositions())
     return {
         op: function
-        for op, function in core_aten_decompositions().items()
+        for op, function in core.items()
         if isinstance(op, torch._ops.OpOverload)
         and op.namespace == "aten"
         and op._schema.name not in whole

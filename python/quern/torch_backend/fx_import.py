@@ -11,14 +11,14 @@ import torch
 from torch.fx.node import Node
 from torch.utils import _pytree as pytree
 
-from .sizes import Sizes, UnknownSize
+from .sizes import Sizes, UnknownSizeError
 
 _PLAIN = (int, float, bool, complex, str, torch.dtype, torch.device)
 _ENUMERATIONS = (torch.layout, torch.memory_format)
 _SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
 
 
-class _NotPlain(Exception):
+class _NotPlainError(Exception):
     """An argument that only Python can pass on."""
 
 
@@ -87,7 +87,8 @@ class Importer:
         value = node.meta.get("val")
         if node.target is operator.getitem and node.args[0] in self._values:
             source, index = node.args
-            assert isinstance(source, Node) and isinstance(index, int)
+            assert isinstance(source, Node)
+            assert isinstance(index, int)
             self._values[node] = [self._values[source][index]]
         elif not isinstance(node.target, torch._ops.OpOverload) and isinstance(
             value, (*_SYMBOLIC, int, float, bool)
@@ -106,10 +107,10 @@ class Importer:
         try:
             arguments = [
                 (parameter.name, self._argument(given))
-                for parameter, given in zip(schema.arguments, node.args)
+                for parameter, given in zip(schema.arguments, node.args, strict=False)
             ]
             arguments += [(name, self._argument(v)) for name, v in node.kwargs.items()]
-        except _NotPlain:
+        except _NotPlainError:
             self._host(node)
             return
         returns_list = len(schema.returns) == 1 and isinstance(value, (list, tuple))
@@ -137,12 +138,12 @@ class Importer:
             return ("size", self._sizes.of(value))
         if value is None or isinstance(value, (*_PLAIN, *_ENUMERATIONS)):
             return value
-        raise _NotPlain
+        raise _NotPlainError
 
     def _reference(self, node: Node) -> Any:
         ids = self._values.get(node)
         if ids is None:
-            raise _NotPlain
+            raise _NotPlainError
         value = node.meta.get("val")
         if isinstance(value, _SYMBOLIC):
             return ("size", self._sizes.result_of(value))
@@ -202,7 +203,7 @@ def host_call(
 
     def call(*values: Any) -> list[Any]:
         filled = list(leaves)
-        for index, value in zip(dynamic, values):
+        for index, value in zip(dynamic, values, strict=True):
             filled[index] = value
         args, kwargs = pytree.tree_unflatten(filled, spec)
         result = target(*args, **kwargs)
@@ -229,6 +230,6 @@ def describe(module: torch.fx.GraphModule, builder: Any) -> Any:
     """Fills `builder` with the description of `module`."""
     try:
         Importer(module, builder).run()
-    except UnknownSize as error:
+    except UnknownSizeError as error:
         raise NotImplementedError(f"this graph cannot be compiled: {error}") from error
     return builder

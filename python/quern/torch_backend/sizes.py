@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
-import sympy
+import sympy  # type: ignore[import-untyped]
 import torch
 
 
 class SizeBuilder(Protocol):
     """The part of the native graph builder that makes size expressions."""
 
-    def constant(self, value: int) -> int: ...
-    def real(self, value: float) -> int: ...
-    def symbol(self, name: str) -> int: ...
-    def apply(self, op: str, operands: list[int]) -> int: ...
+    def constant(self, value: int) -> int:
+        """The integer `value`."""
+
+    def real(self, value: float) -> int:
+        """The float `value`."""
+
+    def symbol(self, name: str) -> int:
+        """The symbol called `name`."""
+
+    def apply(self, op: str, operands: list[int]) -> int:
+        """An operation of the table in SizeOps.def."""
 
 
 # torch's and sympy's functions by name; all take their operands in order.
@@ -56,7 +63,7 @@ _OPERATIONS = {
 }
 
 
-class UnknownSize(Exception):
+class UnknownSizeError(Exception):
     """A size holds a function that the graph's expressions do not have."""
 
 
@@ -75,7 +82,7 @@ class Sizes:
             return self._builder.real(value)
         if isinstance(value, (int, bool)):
             return self._builder.constant(int(value))
-        raise UnknownSize(f"`{value}` is not a size")
+        raise UnknownSizeError(f"`{value}` is not a size")
 
     def of_all(self, values: Sequence[object]) -> list[int]:
         """The expressions of several sizes or strides."""
@@ -109,7 +116,7 @@ class Sizes:
             return self._piecewise(expr)
         operation = _OPERATIONS.get(name)
         if operation is None:
-            raise UnknownSize(f"the size `{expr}` holds the function `{name}`")
+            raise UnknownSizeError(f"the size `{expr}` holds the function `{name}`")
         operands = [self._expression(arg) for arg in expr.args]
         return self._builder.apply(operation, operands)
 
@@ -134,8 +141,5 @@ class Sizes:
             operands = [self._expression(condition), this, chosen]
             chosen = self._builder.apply("select", operands)
         if chosen is None:
-            raise UnknownSize(f"the size `{expr}` has no case")
+            raise UnknownSizeError(f"the size `{expr}` has no case")
         return chosen
-
-
-SizeOf = Callable[[object], int]
