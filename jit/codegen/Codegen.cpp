@@ -1,0 +1,93 @@
+// Runs LLVM's IR passes and code generation.
+#include "jit/codegen/Codegen.h"
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Target/TargetOptions.h"
+
+#include <mutex>
+
+namespace quern::jit {
+
+namespace {
+
+/// Tells LLVM of the back end for an architecture; LLVM's own registry keeps
+/// it, so once a process is enough.
+bool initialise(llvm::Triple::ArchType architecture) {
+#define QN_BACKEND(name, arch)                                                 \
+  if (architecture == llvm::Triple::arch) {                                    \
+    static std::once_flag once;                                                \
+    std::call_once(once, [] {                                                  \
+      LLVMInitialize##name##TargetInfo();                                      \
+      LLVMInitialize##name##Target();                                          \
+      LLVMInitialize##name##TargetMC();                                        \
+      LLVMInitialize##name##AsmPrinter();                                      \
+      LLVMInitialize##name##AsmParser();                                       \
+    });                                                                        \
+    return true;                                                               \
+  }
+#include "jit/codegen/Backends.def"
+  return false;
+}
+
+llvm::TargetOptions options() {
+  llvm::TargetOptions options;
+  // Floats are IEEE: only what the text wrote as fma is fused.
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  options.NoTrappingFPMath = true;
+  options.ExceptionModel = llvm::ExceptionHandling::None;
+  options.UniqueSectionNames = false;
+  return options;
+}
+
+} // namespace
+
+Result<std::unique_ptr<CodeGenerator>>
+CodeGenerator::create(const TargetInfo &target) {
+  llvm::Triple triple(target.triple);
+  if (!initialise(triple.getArch()))
+    return Error{llvm::formatv("this build has no code generator for `{0}`",
+                               target.triple),
+                 {}};
+  std::string problem;
+  const llvm::Target *backend =
+      llvm::TargetRegistry::lookupTarget(triple, problem);
+  if (!backend)
+    return Error{problem, {}};
+  // The small code model is enough: an object refers only to itself and to
+  // run-time functions that are reached through stubs.
+  std::unique_ptr<llvm::TargetMachine> machine(backend->createTargetMachine(
+      triple, target.cpu, target.features, options(), llvm::Reloc::PIC_,
+      llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
+  if (!machine)
+    return Error{llvm::formatv("no code generator for `{0}`", target.cpu), {}};
+  return std::unique_ptr<CodeGenerator>(
+      new CodeGenerator(std::move(machine), target));
+}
+
+CodeGenerator::CodeGenerator(std::unique_ptr<llvm::TargetMachine> machine,
+                             const TargetInfo &target)
+    : machine(std::move(machine)), target(target) {}
+
+CodeGenerator::~CodeGenerator() = default;
+
+Result<std::string> CodeGenerator::emit(llvm::Module &module, Image image) {
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream out(bytes);
+  llvm::legacy::PassManager passes;
+  auto type = image == Image::Object ? llvm::CodeGenFileType::ObjectFile
+                                     : llvm::CodeGenFileType::AssemblyFile;
+  if (machine->addPassesToEmitFile(passes, out, nullptr, type,
+                                   /*DisableVerify=*/true))
+    return Error{"the target cannot emit this kind of file", {}};
+  passes.run(module);
+  return std::string(bytes.begin(), bytes.end());
+}
+
+} // namespace quern::jit

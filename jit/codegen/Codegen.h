@@ -1,0 +1,45 @@
+// LLVM IR to assembly or a relocatable object, for one target.
+#pragma once
+
+#include "dsl/target/TargetInfo.h"
+#include "jit/Jit.h"
+
+#include <memory>
+#include <string>
+
+namespace llvm {
+class Module;
+class TargetMachine;
+} // namespace llvm
+
+namespace quern::jit {
+
+enum class Image { Assembly, Object };
+
+/// This machine: CPU name, features and cache sizes.
+TargetInfo hostTarget();
+/// A target by name; "" and "native" are this machine.
+Result<TargetInfo> findTarget(const std::string &name);
+
+/// Makes code for one target. One thread at a time; making one costs about a
+/// millisecond, so keep it.
+class CodeGenerator {
+public:
+  static Result<std::unique_ptr<CodeGenerator>>
+  create(const TargetInfo &target);
+  ~CodeGenerator();
+
+  /// Gives the module the target's triple, layout and function attributes, and
+  /// runs the IR passes. The lowering has vectorised and folded already: what
+  /// is left for them is cleaning up.
+  void optimise(llvm::Module &module);
+  Result<std::string> emit(llvm::Module &module, Image image);
+
+private:
+  explicit CodeGenerator(std::unique_ptr<llvm::TargetMachine> machine,
+                         const TargetInfo &target);
+  std::unique_ptr<llvm::TargetMachine> machine;
+  TargetInfo target;
+};
+
+} // namespace quern::jit
