@@ -45,6 +45,9 @@ public:
   mlir::MLIRContext &mlir();
 
 private:
+  friend std::optional<struct LoweredModule>
+  lower(DslContext &, class QnModule, const struct LoweringOptions &,
+        std::vector<DslError> &);
   struct State;
   std::unique_ptr<State> state;
 };

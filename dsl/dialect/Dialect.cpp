@@ -52,8 +52,8 @@ static void printAxes(AsmPrinter &printer, ArrayRef<StringAttr> axes,
 #include "dsl/dialect/Types.cpp.inc"
 
 LogicalResult OperandType::verify(function_ref<InFlightDiagnostic()> emitError,
-                                 Type elementType, ArrayRef<StringAttr> axes,
-                                 ArrayRef<StrideClass> strides) {
+                                  Type elementType, ArrayRef<StringAttr> axes,
+                                  ArrayRef<StrideClass> strides) {
   if (!isa<IntegerType, FloatType, ComplexType>(elementType))
     return emitError() << "element type " << elementType
                        << " is not a number type";

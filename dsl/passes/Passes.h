@@ -1,6 +1,10 @@
 // The dialects the compiler works with and the passes it registers.
 #pragma once
 
+#include "mlir/Pass/Pass.h"
+
+#include <memory>
+
 namespace mlir {
 class DialectRegistry;
 } // namespace mlir
@@ -13,5 +17,8 @@ void registerDialects(mlir::DialectRegistry &registry);
 
 /// Makes the passes and pipelines available by name.
 void registerPasses();
+
+#define GEN_PASS_DECL
+#include "dsl/passes/Passes.h.inc"
 
 } // namespace quern

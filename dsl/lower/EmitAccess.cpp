@@ -1,0 +1,256 @@
+// Loads and stores at an operand's own axes.
+#include "dsl/lower/Emitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace quern;
+
+/// What an element is in memory; a complex one is read by its halves.
+static Type memoryType(Type element) {
+  if (auto complex = dyn_cast<ComplexType>(element))
+    element = complex.getElementType();
+  unsigned bits = element.getIntOrFloatBitWidth();
+  if (bits <= 8)
+    return IntegerType::get(element.getContext(), 8);
+  return element;
+}
+
+static Type vectorOf(Type element, unsigned lanes) {
+  return lanes == 1 ? element : VectorType::get({std::int64_t(lanes)}, element);
+}
+
+static unsigned lanesOf(Value value) {
+  auto type = dyn_cast<VectorType>(value.getType());
+  return type ? type.getNumElements() : 1;
+}
+
+Value Emitter::stride(Frame &frame, BlockArgument operand, unsigned axis) {
+  return word(frame, packet.strideWord(operand.getArgNumber(), axis),
+              builder.getI64Type());
+}
+
+/// `pointer + offset` elements; a complex element is two of its halves.
+Value Emitter::advance(Frame &frame, qn::OperandType type, Value pointer,
+                       Value offset) {
+  Type element = memoryType(type.getElementType());
+  if (isa<ComplexType>(type.getElementType()))
+    element = LLVM::LLVMArrayType::get(element, 2);
+  OpBuilder &b = in(frame);
+  Type result = LLVM::LLVMPointerType::get(b.getContext());
+  result = vectorOf(result, std::max(lanesOf(pointer), lanesOf(offset)));
+  return LLVM::GEPOp::create(b, pointer.getLoc(), result, element, pointer,
+                             ArrayRef<LLVM::GEPArg>{offset});
+}
+
+Value Emitter::part(Frame &frame, qn::OperandType type, Value pointer,
+                    std::optional<std::uint64_t> part) {
+  if (!part || *part == 0)
+    return pointer;
+  OpBuilder &b = in(frame);
+  return LLVM::GEPOp::create(b, pointer.getLoc(), pointer.getType(),
+                             memoryType(type.getElementType()), pointer,
+                             ArrayRef<LLVM::GEPArg>{1});
+}
+
+/// Where the element at the positions of `axes` lies, the lane axis at its
+/// first lane. Every frame adds what it binds, so that outer parts are made
+/// once.
+Value Emitter::address(Frame &from, BlockArgument operand, AxisSet axes,
+                       Copies copies) {
+  if (!axes)
+    return word(from, packet.argumentWord(operand.getArgNumber()),
+                LLVM::LLVMPointerType::get(builder.getContext()));
+  Frame &frame = home(from, axes);
+  copies = project(frame, axes, copies);
+  auto key = std::make_tuple(operand.getAsOpaquePointer(), copies, axes);
+  if (Value found = frame.addresses.lookup(key))
+    return found;
+  AxisSet outer =
+      frame.parent ? axes & frame.parent->bound & ~frame.rebound : AxisSet(0);
+  Value pointer = address(frame, operand, outer, copies);
+  auto type = cast<qn::OperandType>(operand.getType());
+  for (auto [number, name] : llvm::enumerate(type.getAxes())) {
+    unsigned axis = model.axisOf(name);
+    if (!hasAxis(axes & ~outer, axis))
+      continue;
+    Value offset = position(frame, axis, copies);
+    if (type.getStrides()[number] == StrideClass::Dynamic) {
+      Value step = stride(frame, operand, number);
+      OpBuilder &b = in(frame);
+      offset = arith::MulIOp::create(b, operand.getLoc(), offset, step);
+    }
+    pointer = advance(frame, type, pointer, offset);
+  }
+  frame.addresses[key] = pointer;
+  return pointer;
+}
+
+const Binding *Emitter::laneOf(const Frame &frame, AxisSet axes) const {
+  for (const Binding &binding : llvm::reverse(frame.bindings))
+    if (hasAxis(axes, binding.axis) && frame.find(binding.axis)->lanes > 1)
+      return frame.find(binding.axis);
+  return nullptr;
+}
+
+/// One pointer for every lane, for strided operands.
+Value Emitter::lanePointers(Frame &frame, BlockArgument operand, Value pointer,
+                            const Binding &lane) {
+  auto type = cast<qn::OperandType>(operand.getType());
+  auto numbers = llvm::to_vector(llvm::seq<std::int64_t>(0, lane.lanes));
+  OpBuilder &b = in(frame);
+  Location loc = operand.getLoc();
+  auto wideType = VectorType::get({std::int64_t(lane.lanes)}, b.getI64Type());
+  Value steps = arith::ConstantOp::create(
+      b, loc, DenseElementsAttr::get(wideType, ArrayRef(numbers)));
+  for (auto [number, name] : llvm::enumerate(type.getAxes())) {
+    if (model.axisOf(name) != lane.axis ||
+        type.getStrides()[number] != StrideClass::Dynamic)
+      continue;
+    Value step = stride(frame, operand, number);
+    in(frame);
+    steps = arith::MulIOp::create(b, loc, steps, widen(step, lane.lanes));
+  }
+  if (!model.kernel.getWide())
+    steps = arith::TruncIOp::create(
+        in(frame), loc,
+        VectorType::get({std::int64_t(lane.lanes)}, b.getI32Type()), steps);
+  return advance(frame, type, pointer, steps);
+}
+
+Value Emitter::read(Frame &frame, Value pointer, Type element, unsigned lanes,
+                    Value mask, Value otherwise) {
+  Type memory = memoryType(element);
+  Type type = vectorOf(memory, lanes);
+  unsigned alignment = memory.getIntOrFloatBitWidth() / 8;
+  OpBuilder &b = in(frame);
+  Location loc = pointer.getLoc();
+  if (otherwise)
+    otherwise = toMemory(frame, otherwise, element);
+  bool scattered = lanesOf(pointer) > 1;
+  if (scattered && !mask)
+    mask = arith::ConstantOp::create(
+        b, loc,
+        b.getOneAttr(VectorType::get({std::int64_t(lanes)}, b.getI1Type())));
+  if (mask && !otherwise)
+    otherwise = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+  Value raw;
+  if (scattered)
+    raw = LLVM::masked_gather::create(b, loc, type, pointer, mask, otherwise,
+                                      alignment);
+  else if (mask)
+    raw = LLVM::MaskedLoadOp::create(b, loc, type, pointer, mask, otherwise,
+                                     alignment);
+  else
+    raw = LLVM::LoadOp::create(b, loc, type, pointer, alignment);
+  return fromMemory(frame, raw, element);
+}
+
+void Emitter::write(Frame &frame, Value pointer, Value value, Type element,
+                    Value mask) {
+  value = toMemory(frame, value, element);
+  unsigned lanes = lanesOf(value);
+  unsigned alignment = memoryType(element).getIntOrFloatBitWidth() / 8;
+  OpBuilder &b = in(frame);
+  Location loc = pointer.getLoc();
+  bool scattered = lanesOf(pointer) > 1;
+  if (scattered && !mask)
+    mask = arith::ConstantOp::create(
+        b, loc,
+        b.getOneAttr(VectorType::get({std::int64_t(lanes)}, b.getI1Type())));
+  if (scattered)
+    LLVM::masked_scatter::create(b, loc, value, pointer, mask, alignment);
+  else if (mask)
+    LLVM::MaskedStoreOp::create(b, loc, value, pointer, mask, alignment);
+  else
+    LLVM::StoreOp::create(b, loc, value, pointer, alignment);
+}
+
+/// A truth value takes a byte that is not zero.
+Value Emitter::fromMemory(Frame &frame, Value raw, Type element) {
+  OpBuilder &b = in(frame);
+  if (element.isInteger(1)) {
+    Value zero = arith::ConstantOp::create(b, raw.getLoc(),
+                                           b.getZeroAttr(raw.getType()));
+    return arith::CmpIOp::create(b, raw.getLoc(), arith::CmpIPredicate::ne, raw,
+                                 zero);
+  }
+  if (isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8)
+    return arith::BitcastOp::create(b, raw.getLoc(),
+                                    vectorOf(element, lanesOf(raw)), raw);
+  return raw;
+}
+
+Value Emitter::toMemory(Frame &frame, Value value, Type element) {
+  OpBuilder &b = in(frame);
+  Type memory = vectorOf(memoryType(element), lanesOf(value));
+  if (element.isInteger(1))
+    return arith::ExtUIOp::create(b, value.getLoc(), memory, value);
+  if (isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8)
+    return arith::BitcastOp::create(b, value.getLoc(), memory, value);
+  return value;
+}
+
+Value Emitter::load(Frame &frame, qn::LoadOp load, Local &local,
+                    Copies copies) {
+  if (!load.getIndices().empty())
+    return indexed(frame, load, local, copies);
+  auto operand = cast<BlockArgument>(load.getTensor());
+  qn::OperandType type = load.getTensor().getType();
+  AxisSet axes = model.axesOf(type);
+  Value pointer = address(frame, operand, axes, copies);
+  pointer = part(frame, type, pointer, load.getPart());
+  Frame &at = home(frame, axes);
+  Type element = load.getType();
+  const Binding *lane = laneOf(at, axes);
+  if (!lane)
+    return read(at, pointer, element, 1, Value(), Value());
+  if (strideAlong(type, lane->axis) != StrideClass::One)
+    pointer = lanePointers(at, operand, pointer, *lane);
+  return read(at, pointer, element, lane->lanes, lane->mask, Value());
+}
+
+/// How an operand moves along an axis; two halves apart is not neighbouring.
+StrideClass Emitter::strideAlong(qn::OperandType type, unsigned axis) const {
+  if (isa<ComplexType>(type.getElementType()))
+    return StrideClass::Dynamic;
+  for (auto [name, stride] : llvm::zip(type.getAxes(), type.getStrides()))
+    if (model.axisOf(name) == axis)
+      return stride;
+  return StrideClass::Zero;
+}
+
+void Emitter::store(Frame &frame, qn::StoreOp store, Copies copies) {
+  auto operand = cast<BlockArgument>(store.getTensor());
+  qn::OperandType type = store.getTensor().getType();
+  AxisSet axes = model.axesOf(type);
+  const Binding *lane = laneOf(frame, axes);
+  Value value = wide(frame, store.getValue(), copies, lane ? lane->lanes : 1);
+  Value pointer = address(frame, operand, axes, copies);
+  pointer = part(frame, type, pointer, store.getPart());
+  if (lane && strideAlong(type, lane->axis) != StrideClass::One)
+    pointer = lanePointers(frame, operand, pointer, *lane);
+  write(frame, pointer, value, store.getValue().getType(),
+        lane ? lane->mask : Value());
+}
+
+void Emitter::emitStores(Frame &frame, ArrayRef<qn::StoreOp> stores) {
+  AxisSet bound = frame.bound;
+  SmallVector<Copies> copies = copiesOf(frame, bound);
+  for (qn::StoreOp op : stores)
+    for (Copies copy : copies)
+      wide(frame, op.getValue(), copy, 1);
+  for (qn::StoreOp op : stores)
+    for (Copies copy : copiesOf(frame, model.axesOf(op.getTensor().getType())))
+      store(frame, op, copy);
+}
+
+Value Emitter::lookup(Frame &frame, qn::LookupOp op, Local &local,
+                      Copies copies) {
+  Value index = local.lookup(op.getIndex());
+  if (!index)
+    index = emit(frame, op.getIndex(), copies);
+  return lookupIn(frame, op, index);
+}

@@ -1,0 +1,217 @@
+// Control flow of lifted code: both sides of a branch, loops masked per lane.
+#include "dsl/lower/Emitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace quern;
+
+static unsigned lanesOf(Value value) {
+  auto type = dyn_cast<VectorType>(value.getType());
+  return type ? type.getNumElements() : 1;
+}
+
+Value Emitter::operand(Frame &frame, Value value, Local &local, Copies copies) {
+  Value known = local.lookup(value);
+  return known ? known : emit(frame, value, copies);
+}
+
+/// Code of a region in place; `local` is taken by value, since what a region
+/// makes is not seen outside.
+Emitter::Values Emitter::regionValues(Frame &frame, Region &region, Local local,
+                                      ValueRange arguments, Copies copies) {
+  for (auto [argument, value] : llvm::zip(region.getArguments(), arguments))
+    local[argument] = value;
+  for (Operation &op : region.front().without_terminator()) {
+    Values made = operation(frame, &op, local, copies);
+    for (auto [result, value] : llvm::zip(op.getResults(), made))
+      local[result] = value;
+  }
+  Values yielded;
+  for (Value value : region.front().getTerminator()->getOperands())
+    yielded.push_back(operand(frame, value, local, copies));
+  return yielded;
+}
+
+Emitter::Values Emitter::select(Frame &frame, Value condition, ValueRange yes,
+                                ValueRange no) {
+  Values chosen;
+  for (auto [a, b] : llvm::zip(yes, no)) {
+    unsigned lanes = std::max({lanesOf(condition), lanesOf(a), lanesOf(b)});
+    in(frame);
+    Value wideA = widen(a, lanes), wideB = widen(b, lanes);
+    Value wideC = widen(condition, lanes);
+    chosen.push_back(arith::SelectOp::create(builder, condition.getLoc(), wideC,
+                                             wideA, wideB));
+  }
+  return chosen;
+}
+
+Emitter::Values Emitter::control(Frame &frame, Operation *op, Local &local,
+                                 Copies copies) {
+  if (isa<scf::IfOp>(op))
+    return conditional(frame, op, local, copies);
+  if (isa<scf::WhileOp>(op))
+    return whileLoop(frame, op, local, copies);
+  return countedLoop(frame, op, local, copies);
+}
+
+/// Both sides are made, since lanes may differ; nothing in them has effects.
+Emitter::Values Emitter::conditional(Frame &frame, Operation *op, Local &local,
+                                     Copies copies) {
+  auto branch = cast<scf::IfOp>(op);
+  Value condition = operand(frame, branch.getCondition(), local, copies);
+  Values yes = regionValues(frame, branch.getThenRegion(), local, {}, copies);
+  Values no = regionValues(frame, branch.getElseRegion(), local, {}, copies);
+  return select(frame, condition, yes, no);
+}
+
+/// The lanes a loop runs for: those of anything it reads from outside.
+unsigned Emitter::lanesInside(Frame &frame, Operation *op, Local &local) {
+  unsigned lanes = 1;
+  auto count = [&](Value value) {
+    if (Value known = local.lookup(value))
+      lanes = std::max(lanes, lanesOf(known));
+    else if (const Binding *lane = laneOf(frame, model.axesOf(value)))
+      lanes = std::max(lanes, lane->lanes);
+  };
+  for (Value value : op->getOperands())
+    count(value);
+  op->walk([&](Operation *inner) {
+    for (Value value : inner->getOperands())
+      count(value);
+    for (Value value : inner->getResults())
+      count(value);
+  });
+  return lanes;
+}
+
+/// Lanes leave the loop one by one; the rest goes on until none is left.
+Emitter::Values Emitter::whileLoop(Frame &frame, Operation *op, Local &local,
+                                   Copies copies) {
+  auto loop = cast<scf::WhileOp>(op);
+  unsigned lanes = lanesInside(frame, op, local);
+  Location loc = op->getLoc();
+  Values initial;
+  for (Value init : loop.getInits())
+    initial.push_back(operand(frame, init, local, copies));
+  in(frame);
+  for (Value &value : initial)
+    value = widen(value, lanes);
+  Value active =
+      arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true));
+  active = widen(active, lanes);
+  // States: those of the loop, what the condition hands on, the active lanes.
+  unsigned count = initial.size();
+  SmallVector<Value> states = initial;
+  for (Type type : loop.getResultTypes()) {
+    Value zero =
+        arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+    states.push_back(widen(zero, lanes));
+  }
+  states.push_back(active);
+  SmallVector<Type> types(ValueRange(states).getTypes());
+  auto made = scf::WhileOp::create(builder, loc, types, states);
+  SmallVector<Location> places(types.size(), loc);
+  Block *before = builder.createBlock(&made.getBefore(), {}, types, places);
+  Block *after = builder.createBlock(&made.getAfter(), {}, types, places);
+
+  Frame test = Frame::inside(frame, before);
+  frame.anchor = made;
+  auto arguments = before->getArguments();
+  Block &head = loop.getBefore().front();
+  Local inside = local;
+  for (auto [argument, value] : llvm::zip(head.getArguments(), arguments))
+    inside[argument] = value;
+  for (Operation &inner : head.without_terminator()) {
+    Values values = operation(test, &inner, inside, copies);
+    for (auto [result, value] : llvm::zip(inner.getResults(), values))
+      inside[result] = value;
+  }
+  auto condition = cast<scf::ConditionOp>(head.getTerminator());
+  Value goes = operand(test, condition.getCondition(), inside, copies);
+  in(test);
+  goes = both(test, widen(goes, lanes), arguments.back());
+  Values handed;
+  for (Value value : condition.getArgs())
+    handed.push_back(operand(test, value, inside, copies));
+  Values old(arguments.drop_front(count).drop_back());
+  Values kept = select(test, arguments.back(), handed, old);
+  Values next(arguments.take_front(count));
+  llvm::append_range(next, kept);
+  next.push_back(goes);
+  in(test);
+  Value any = goes;
+  if (lanes > 1)
+    any = vector::ReductionOp::create(builder, loc, vector::CombiningKind::OR,
+                                      goes);
+  scf::ConditionOp::create(builder, loc, any, next);
+
+  Frame body = Frame::inside(frame, after);
+  auto now = after->getArguments();
+  Values stepped = regionValues(body, loop.getAfter(), local,
+                                now.drop_front(count).drop_back(), copies);
+  Values chosen = select(body, now.back(), stepped, now.take_front(count));
+  llvm::append_range(chosen, now.drop_front(count));
+  scf::YieldOp::create(in(body), loc, chosen);
+  frame.anchor = nullptr;
+  return Values(made.getResults().drop_front(count).drop_back());
+}
+
+/// A counted loop runs as often as the longest lane; the others keep their
+/// states once they are done.
+Emitter::Values Emitter::countedLoop(Frame &frame, Operation *op, Local &local,
+                                     Copies copies) {
+  auto loop = cast<scf::ForOp>(op);
+  unsigned lanes = lanesInside(frame, op, local);
+  Location loc = op->getLoc();
+  Values lower{operand(frame, loop.getLowerBound(), local, copies)};
+  Values upper{operand(frame, loop.getUpperBound(), local, copies)};
+  Value by = operand(frame, loop.getStep(), local, copies);
+  Values states;
+  for (Value init : loop.getInitArgs())
+    states.push_back(operand(frame, init, local, copies));
+  in(frame);
+  for (Value &value : states)
+    value = widen(value, lanes);
+  bool uniform =
+      lanesOf(lower[0]) == 1 && lanesOf(upper[0]) == 1 && lanesOf(by) == 1;
+  Value last = upper[0], first = lower[0];
+  if (!uniform) {
+    Value wideLower = widen(first, lanes), wideUpper = widen(last, lanes);
+    first = vector::ReductionOp::create(
+        builder, loc, vector::CombiningKind::MINSI, wideLower);
+    last = vector::ReductionOp::create(builder, loc,
+                                       vector::CombiningKind::MAXSI, wideUpper);
+  }
+  if (!uniform && lanesOf(by) > 1) {
+    unsupported(op, builder.getI64Type(), "has a step that differs by lane");
+    return states;
+  }
+  auto made = scf::ForOp::create(builder, loc, first, last, by, states);
+  Frame body = Frame::inside(frame, made.getBody());
+  Operation *anchor = std::exchange(frame.anchor, made);
+  if (states.empty())
+    made.getBody()->getTerminator()->erase();
+  Values arguments{made.getInductionVar()};
+  llvm::append_range(arguments, made.getRegionIterArgs());
+  Values stepped =
+      regionValues(body, loop.getRegion(), local, arguments, copies);
+  in(body);
+  for (Value &value : stepped)
+    value = widen(value, lanes);
+  if (!uniform) {
+    Value at = widen(made.getInductionVar(), lanes);
+    Value low = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge,
+                                      at, widen(lower[0], lanes));
+    Value high = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
+                                       at, widen(upper[0], lanes));
+    stepped =
+        select(body, both(body, low, high), stepped, made.getRegionIterArgs());
+  }
+  scf::YieldOp::create(in(body), loc, stepped);
+  frame.anchor = anchor;
+  return Values(made.getResults());
+}

@@ -1,0 +1,268 @@
+// Loads at computed positions: windows, gathers and constant tables.
+#include "dsl/lower/Emitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace quern;
+
+static unsigned lanesOf(Value value) {
+  auto type = dyn_cast<VectorType>(value.getType());
+  return type ? type.getNumElements() : 1;
+}
+
+/// `0 <= index < extent` as one unsigned comparison.
+Value Emitter::inRange(Frame &frame, Value index, Value extent) {
+  OpBuilder &b = in(frame);
+  return arith::CmpIOp::create(b, index.getLoc(), arith::CmpIPredicate::ult,
+                               index, widen(extent, lanesOf(index)));
+}
+
+Value Emitter::both(Frame &frame, Value a, Value b) {
+  if (!a || !b)
+    return a ? a : b;
+  in(frame);
+  unsigned lanes = std::max(lanesOf(a), lanesOf(b));
+  a = widen(a, lanes);
+  b = widen(b, lanes);
+  return arith::AndIOp::create(builder, a.getLoc(), a, b);
+}
+
+/// Where every position is in range and `when` holds; null: everywhere.
+Value Emitter::goodLanes(Frame &frame, qn::LoadOp load, ValueRange indices,
+                         Value when) {
+  Value good = when;
+  if (!load.getOutside() && !load.getChecked())
+    return good;
+  qn::OperandType type = load.getTensor().getType();
+  for (auto [number, index] : llvm::enumerate(indices)) {
+    Value size = extent(frame, model.axisOf(type.getAxes()[number]));
+    Value fits = inRange(frame, index, size);
+    if (load.getChecked())
+      reportBad(frame, load, number, index, fits);
+    good = both(frame, good, fits);
+  }
+  return good;
+}
+
+/// Notes a position out of range in the error record of the launch.
+void Emitter::reportBad(Frame &frame, qn::LoadOp load, unsigned dimension,
+                        Value index, Value good) {
+  StringAttr axis = load.getTensor().getType().getAxes()[dimension];
+  std::string place;
+  llvm::raw_string_ostream(place) << load.getLoc();
+  sites.push_back({model.kernel.getSymName().str(), axis.str(), place});
+  Value size = extent(frame, model.axisOf(axis));
+  Value record = word(frame, Packet::errorWord,
+                      LLVM::LLVMPointerType::get(builder.getContext()));
+  Value number = constant(frame, sites.size());
+  OpBuilder &b = in(frame);
+  Location loc = load.getLoc();
+  Value ones = arith::ConstantOp::create(b, loc, b.getOneAttr(good.getType()));
+  Value bad = arith::XOrIOp::create(b, loc, good, ones);
+  if (const Binding *lane = laneOf(frame, frame.bound))
+    if (lane->mask && lanesOf(bad) == lane->lanes)
+      bad = arith::AndIOp::create(b, loc, bad, lane->mask);
+  Value any = bad;
+  if (lanesOf(bad) > 1)
+    any = vector::ReductionOp::create(b, loc, vector::CombiningKind::OR, bad);
+  auto branch = scf::IfOp::create(b, loc, any, /*withElseRegion=*/false);
+  b.setInsertionPointToStart(branch.thenBlock());
+  if (lanesOf(bad) > 1)
+    index = vector::ReductionOp::create(
+        b, loc, vector::CombiningKind::MAXUI,
+        arith::SelectOp::create(
+            b, loc, bad, index,
+            arith::ConstantOp::create(b, loc, b.getZeroAttr(index.getType()))));
+  Value parts[] = {number, index, size};
+  for (auto [offset, value] : llvm::enumerate(parts)) {
+    Value at = LLVM::GEPOp::create(
+        b, loc, record.getType(), b.getI64Type(), record,
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset)});
+    LLVM::StoreOp::create(b, loc, value, at, 8);
+  }
+}
+
+Value Emitter::elementPointer(Frame &frame, qn::LoadOp load,
+                              ValueRange indices) {
+  auto operand = cast<BlockArgument>(load.getTensor());
+  qn::OperandType type = load.getTensor().getType();
+  Value pointer = word(frame, packet.argumentWord(operand.getArgNumber()),
+                       LLVM::LLVMPointerType::get(builder.getContext()));
+  Value scalar, vector;
+  for (auto [number, index] : llvm::enumerate(indices)) {
+    if (type.getStrides()[number] == StrideClass::Zero)
+      continue;
+    Value offset = index;
+    if (type.getStrides()[number] == StrideClass::Dynamic) {
+      Value step = stride(frame, operand, number);
+      in(frame);
+      offset = arith::MulIOp::create(builder, load.getLoc(), index,
+                                     widen(step, lanesOf(index)));
+    }
+    in(frame);
+    Value &sum = lanesOf(offset) > 1 ? vector : scalar;
+    sum =
+        sum ? Value(arith::AddIOp::create(builder, load.getLoc(), sum, offset))
+            : offset;
+  }
+  if (scalar)
+    pointer = advance(frame, type, pointer, scalar);
+  if (vector && !model.kernel.getWide())
+    vector = arith::TruncIOp::create(
+        in(frame), load.getLoc(),
+        VectorType::get({std::int64_t(lanesOf(vector))}, builder.getI32Type()),
+        vector);
+  if (vector)
+    pointer = advance(frame, type, pointer, vector);
+  return part(frame, type, pointer, load.getPart());
+}
+
+/// How far a position moves from one lane to the next, where that is constant.
+std::optional<std::int64_t>
+Emitter::laneCoefficient(Value value, const Binding &lane) const {
+  if (!hasAxis(model.axesOf(value), lane.axis))
+    return 0;
+  Operation *op = value.getDefiningOp();
+  if (isa_and_nonnull<qn::IndexOp, qn::AxisOp>(op))
+    return 1;
+  if (!isa_and_nonnull<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op))
+    return std::nullopt;
+  auto left = laneCoefficient(op->getOperand(0), lane);
+  auto right = laneCoefficient(op->getOperand(1), lane);
+  if (!left || !right)
+    return std::nullopt;
+  if (isa<arith::AddIOp>(op))
+    return *left + *right;
+  if (isa<arith::SubIOp>(op))
+    return *left - *right;
+  APInt factor;
+  if (*right == 0 && matchPattern(op->getOperand(1), m_ConstantInt(&factor)))
+    return *left * factor.getSExtValue();
+  if (*left == 0 && matchPattern(op->getOperand(0), m_ConstantInt(&factor)))
+    return *right * factor.getSExtValue();
+  return std::nullopt;
+}
+
+/// The pointer to the first lane, when the lanes read neighbours; else null.
+Value Emitter::neighbours(Frame &frame, qn::LoadOp load, const Binding &lane,
+                          Copies copies) {
+  qn::OperandType type = load.getTensor().getType();
+  if (isa<ComplexType>(type.getElementType()))
+    return Value();
+  for (auto [index, stride] : llvm::zip(load.getIndices(), type.getStrides())) {
+    if (index.getParentBlock() != &model.kernel.block())
+      return Value();
+    auto moves = laneCoefficient(index, lane);
+    if (!moves || (*moves && stride == StrideClass::Dynamic) ||
+        (*moves != 1 && *moves != 0 && stride == StrideClass::One))
+      return Value();
+  }
+  Frame first = Frame::inside(frame, frame.block);
+  first.anchor = frame.anchor;
+  first.bind(Binding{.axis = lane.axis,
+                     .position = position(frame, lane.axis, copies)});
+  Values indices = emitAll(first, load.getIndices(), copies);
+  return elementPointer(first, load, indices);
+}
+
+/// One element, read only where it exists.
+Value Emitter::guardedScalar(Frame &frame, qn::LoadOp load, ValueRange indices,
+                             Value good, Value otherwise) {
+  Value pointer = elementPointer(frame, load, indices);
+  OpBuilder &b = in(frame);
+  if (!good)
+    return read(frame, pointer, load.getType(), 1, Value(), Value());
+  if (!otherwise)
+    otherwise = arith::ConstantOp::create(b, load.getLoc(),
+                                          b.getZeroAttr(load.getType()));
+  auto branch = scf::IfOp::create(b, load.getLoc(), TypeRange{load.getType()},
+                                  good, true);
+  Frame yes = Frame::inside(frame, branch.thenBlock());
+  Value value = read(yes, pointer, load.getType(), 1, Value(), Value());
+  scf::YieldOp::create(in(yes), load.getLoc(), value);
+  builder.setInsertionPointToEnd(branch.elseBlock());
+  scf::YieldOp::create(builder, load.getLoc(), otherwise);
+  return branch.getResult(0);
+}
+
+Value Emitter::indexed(Frame &frame, qn::LoadOp load, Local &local,
+                       Copies copies) {
+  Values indices;
+  unsigned lanes = 1;
+  for (Value index : load.getIndices()) {
+    indices.push_back(operand(frame, index, local, copies));
+    lanes = std::max(lanes, lanesOf(indices.back()));
+  }
+  Value when, otherwise;
+  if (load.getWhen())
+    when = operand(frame, load.getWhen(), local, copies);
+  if (load.getOutside())
+    otherwise = operand(frame, load.getOutside(), local, copies);
+  for (Value value : {when, otherwise})
+    lanes = std::max(lanes, value ? lanesOf(value) : 1);
+  Value good = goodLanes(frame, load, indices, when);
+  if (lanes == 1)
+    return guardedScalar(frame, load, indices, good, otherwise);
+  const Binding *lane = laneOf(frame, frame.bound);
+  in(frame);
+  if (good)
+    good = widen(good, lanes);
+  if (otherwise)
+    otherwise = widen(otherwise, lanes);
+  good = both(frame, good, lane ? lane->mask : Value());
+  Value pointer = lane ? neighbours(frame, load, *lane, copies) : Value();
+  if (!pointer)
+    pointer = elementPointer(frame, load, indices);
+  if (lanesOf(pointer) == 1 &&
+      !llvm::any_of(indices, [](Value index) { return lanesOf(index) > 1; }))
+    pointer = spread(frame, pointer, lanes);
+  return read(frame, pointer, load.getType(), lanes, good, otherwise);
+}
+
+/// The same pointer for every lane.
+Value Emitter::spread(Frame &frame, Value pointer, unsigned lanes) {
+  in(frame);
+  auto type = VectorType::get({std::int64_t(lanes)}, builder.getI64Type());
+  Value zero = arith::ConstantOp::create(builder, pointer.getLoc(),
+                                         builder.getZeroAttr(type));
+  return LLVM::GEPOp::create(
+      builder, pointer.getLoc(),
+      VectorType::get({std::int64_t(lanes)}, pointer.getType()),
+      builder.getI8Type(), pointer, ArrayRef<LLVM::GEPArg>{zero});
+}
+
+/// Reads a constant table, kept as a global of the module.
+Value Emitter::lookupIn(Frame &frame, qn::LookupOp op, Value index) {
+  auto module =
+      builder.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
+  std::string name;
+  for (LLVM::GlobalOp global : module.getOps<LLVM::GlobalOp>())
+    if (global.getValueOrNull() == op.getTable())
+      name = global.getSymName();
+  Location loc = op.getLoc();
+  Type element = op.getType();
+  auto table = cast<RankedTensorType>(op.getTable().getType());
+  auto array = LLVM::LLVMArrayType::get(element, table.getNumElements());
+  if (name.empty()) {
+    auto globals = module.getOps<LLVM::GlobalOp>();
+    name = model.kernel.getSymName().str() + "_table" +
+           std::to_string(std::distance(globals.begin(), globals.end()));
+    builder.setInsertionPointToStart(module.getBody());
+    LLVM::GlobalOp::create(builder, loc, array, /*isConstant=*/true,
+                           LLVM::Linkage::Internal, name, op.getTable(), 64);
+  }
+  OpBuilder &b = in(frame);
+  Type pointerType = LLVM::LLVMPointerType::get(b.getContext());
+  Value base = LLVM::AddressOfOp::create(b, loc, pointerType, name);
+  unsigned lanes = lanesOf(index);
+  if (lanes > 1)
+    pointerType = VectorType::get({std::int64_t(lanes)}, pointerType);
+  Value pointer = LLVM::GEPOp::create(b, loc, pointerType, element, base,
+                                      ArrayRef<LLVM::GEPArg>{index});
+  return read(frame, pointer, element, lanes, Value(), Value());
+}

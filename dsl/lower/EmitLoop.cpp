@@ -1,0 +1,111 @@
+// Loops over axes: plain ones, and lanes with an unrolled part and a rest.
+#include "dsl/lower/Emitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace quern;
+
+/// Every combination of copies of the unrolled axes among `axes`.
+SmallVector<Copies> Emitter::copiesOf(const Frame &frame, AxisSet axes) const {
+  SmallVector<Copies> all{0};
+  for (const Binding &binding : frame.bindings) {
+    if (binding.copies == 1 || !hasAxis(axes, binding.axis) ||
+        frame.find(binding.axis) != &binding)
+      continue;
+    SmallVector<Copies> more;
+    for (Copies known : all)
+      for (Copies copy = 0; copy < binding.copies; ++copy)
+        more.push_back(known | copy << (8 * binding.slot));
+    all = std::move(more);
+  }
+  return all;
+}
+
+void Emitter::nest(Frame &frame, ArrayRef<LoopSpec> loops, Values &states,
+                   Body body) {
+  if (loops.empty())
+    return body(frame, states);
+  LoopSpec loop = loops.front();
+  qn::AxisOp local = model.localAxis(loop.plan.axis);
+  if (!loop.lower)
+    loop.lower = local ? emit(frame, local.getLower(), 0) : constant(frame, 0);
+  if (!loop.upper)
+    loop.upper = local ? emit(frame, local.getUpper(), 0)
+                       : extent(frame, loop.plan.axis);
+  if (isa<VectorType>(loop.lower.getType()) ||
+      isa<VectorType>(loop.upper.getType())) {
+    unsupported(local, builder.getI64Type(),
+                "has bounds that differ between neighbouring elements");
+    return;
+  }
+  if (loop.plan.lanes > 1 || loop.plan.copies > 1)
+    return laneLoop(frame, loop, loops.drop_front(), states, body);
+  plainLoop(frame, loop, loop.lower, loop.upper, /*mask=*/false,
+            loops.drop_front(), states, body);
+}
+
+/// An unrolled loop, then one for the rest: masked where the target has masks,
+/// else element by element.
+void Emitter::laneLoop(Frame &frame, const LoopSpec &loop,
+                       ArrayRef<LoopSpec> rest, Values &states, Body body) {
+  std::int64_t width = std::int64_t(loop.plan.lanes) * loop.plan.copies;
+  Value by = constant(frame, width);
+  OpBuilder &b = in(frame);
+  Location loc = model.kernel.getLoc();
+  Value length = arith::SubIOp::create(b, loc, loop.upper, loop.lower);
+  if (model.localAxis(loop.plan.axis))
+    length = arith::MaxSIOp::create(b, loc, length, constant(frame, 0));
+  Value left = arith::RemUIOp::create(b, loc, length, by);
+  Value middle = arith::SubIOp::create(b, loc, loop.upper, left);
+  plainLoop(frame, loop, loop.lower, middle, /*mask=*/false, rest, states,
+            body);
+  LoopSpec tail = loop;
+  tail.plan.copies = 1;
+  if (!target.hasMask)
+    tail.plan.lanes = 1;
+  plainLoop(frame, tail, middle, loop.upper, tail.plan.lanes > 1, rest, states,
+            body);
+}
+
+Value Emitter::laneMask(Frame &frame, Value position, Value upper,
+                        unsigned lanes) {
+  OpBuilder &b = in(frame);
+  Location loc = position.getLoc();
+  Value left = arith::SubIOp::create(b, loc, upper, position);
+  left = arith::TruncIOp::create(b, loc, b.getI32Type(), left);
+  auto numbers = llvm::to_vector(llvm::seq<std::int32_t>(0, lanes));
+  auto type = VectorType::get({std::int64_t(lanes)}, b.getI32Type());
+  Value steps = arith::ConstantOp::create(
+      b, loc, DenseElementsAttr::get(type, ArrayRef(numbers)));
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, steps,
+                               widen(left, lanes));
+}
+
+void Emitter::plainLoop(Frame &frame, const LoopSpec &loop, Value lower,
+                        Value upper, bool masked, ArrayRef<LoopSpec> rest,
+                        Values &states, Body body) {
+  const AxisPlan &plan = loop.plan;
+  Value by = constant(frame, std::int64_t(plan.lanes) * plan.copies);
+  OpBuilder &b = in(frame);
+  Location loc = model.kernel.getLoc();
+  auto made = scf::ForOp::create(b, loc, lower, upper, by, states);
+  if (states.empty())
+    made.getBody()->getTerminator()->erase();
+  Operation *anchor = std::exchange(frame.anchor, made);
+  Frame inner = Frame::inside(frame, made.getBody());
+  Binding binding{.axis = plan.axis,
+                  .position = made.getInductionVar(),
+                  .lanes = plan.lanes,
+                  .copies = plan.copies};
+  if (masked)
+    binding.mask = laneMask(inner, binding.position, upper, plan.lanes);
+  inner.bind(binding);
+  Values carried(made.getRegionIterArgs());
+  nest(inner, rest, carried, body);
+  scf::YieldOp::create(in(inner), loc, carried);
+  frame.anchor = anchor;
+  states.assign(made.result_begin(), made.result_end());
+}

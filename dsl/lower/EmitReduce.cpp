@@ -1,0 +1,216 @@
+// Reductions: shared loops, several accumulators, merging across lanes.
+#include "dsl/lower/Emitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace quern;
+
+static unsigned lanesOf(Value value) {
+  auto type = dyn_cast<VectorType>(value.getType());
+  return type ? type.getNumElements() : 1;
+}
+
+/// Reductions over the same axes that need the same earlier results.
+ReductionGroup Emitter::groupOf(Frame &frame, qn::ReduceOp op) {
+  ReductionGroup group;
+  const ValueFacts &facts = model.factsOf(op->getResult(0));
+  for (qn::ReduceOp other : model.reductions) {
+    const ValueFacts &its = model.factsOf(other->getResult(0));
+    bool made = frame.values.contains(
+        {other->getResult(0).getAsOpaquePointer(), Copies(0)});
+    if (other == op ||
+        (!made && other.getAxes() == op.getAxes() && its.axes == facts.axes &&
+         its.rank == facts.rank && wanted.contains(other.getOperation())))
+      group.members.push_back(other);
+  }
+  group.outer = copiesOf(frame, facts.axes);
+  planLoops(frame, group);
+  return group;
+}
+
+/// The axes in their written order, the lane axis innermost.
+void Emitter::planLoops(Frame &frame, ReductionGroup &group) {
+  qn::ReduceOp op = group.members.front();
+  AxisSet set = model.axesOf(op.getAxes()), free = set;
+  for (unsigned axis = model.declaredAxes(); axis < model.axisCount(); ++axis)
+    if (hasAxis(set, axis)) {
+      qn::AxisOp local = model.localAxis(axis);
+      free &=
+          ~(model.axesOf(local.getLower()) | model.axesOf(local.getUpper()));
+    }
+  AxisSet around = model.axesOf(op->getResult(0));
+  int lane = laneOf(frame, around) ? -1 : schedule.laneAxis(free);
+  for (auto name : op.getAxes().getAsRange<StringAttr>())
+    if (int axis = model.axisOf(name); axis != lane)
+      group.loops.push_back({AxisPlan{.axis = unsigned(axis)}, {}, {}});
+  if (lane < 0)
+    return;
+  AxisPlan plan = schedule.laneLoop(lane, /*reduces=*/true);
+  group.loops.push_back({plan, {}, {}});
+  group.inner = plan.copies;
+  group.lanes = true;
+}
+
+/// Accumulators lie by member, by copy (outer, then inner), by state; where the
+/// rest of a lane loop runs element by element, it has its own behind them.
+Emitter::Values Emitter::initialStates(Frame &frame,
+                                       const ReductionGroup &group) {
+  Values states;
+  unsigned lanes = group.lanes ? group.loops.back().plan.lanes : 1;
+  for (qn::ReduceOp op : group.members) {
+    const Binding *around = laneOf(frame, model.axesOf(op->getResult(0)));
+    unsigned width = around ? around->lanes : lanes;
+    for (Copies copy : group.outer)
+      for (unsigned inner = 0; inner < group.inner; ++inner)
+        for (Value init : op.getInits())
+          states.push_back(wide(frame, init, copy, width));
+    if (separateTail(group))
+      for (Copies copy : group.outer)
+        for (Value init : op.getInits())
+          states.push_back(emit(frame, init, copy));
+  }
+  return states;
+}
+
+bool Emitter::separateTail(const ReductionGroup &group) const {
+  return group.lanes && !target.hasMask;
+}
+
+/// One iteration of the innermost loop for every accumulator it feeds.
+void Emitter::step(Frame &frame, const ReductionGroup &group, Values &states) {
+  const Binding *inner =
+      group.lanes ? frame.find(group.loops.back().plan.axis) : nullptr;
+  bool alone = inner && inner->lanes == 1;
+  unsigned at = 0;
+  for (qn::ReduceOp op : group.members) {
+    unsigned width = op.getInits().size();
+    unsigned used = inner ? inner->copies : 1;
+    unsigned regular = group.outer.size() * group.inner * width;
+    MutableArrayRef<Value> all(states);
+    for (auto [number, copy] : llvm::enumerate(group.outer))
+      for (unsigned unrolled = 0; unrolled < used; ++unrolled) {
+        Copies which = copy;
+        if (used > 1)
+          which |= unrolled << (8 * inner->slot);
+        unsigned place = alone ? at + regular + number * width
+                               : at + (number * group.inner + unrolled) * width;
+        stepOne(frame, op, which, all.slice(place, width));
+      }
+    at += regular + (separateTail(group) ? group.outer.size() * width : 0);
+  }
+}
+
+/// `s + a * b` is one rounding where the order is free and the target can.
+bool Emitter::isSumOfProducts(qn::ReduceOp op) {
+  if (op.getPortable() || !target.hasFma || op.getInputs().size() != 1 ||
+      op.getInits().size() != 1)
+    return false;
+  Block &block = op.getStep().front();
+  auto sum = dyn_cast<arith::AddFOp>(block.front());
+  return sum && llvm::hasNItems(block, 2) &&
+         block.getTerminator()->getOperand(0) == sum &&
+         ((sum.getLhs() == block.getArgument(0) &&
+           sum.getRhs() == block.getArgument(1)) ||
+          (sum.getLhs() == block.getArgument(1) &&
+           sum.getRhs() == block.getArgument(0))) &&
+         op.getInputs()[0].getDefiningOp<arith::MulFOp>();
+}
+
+void Emitter::stepOne(Frame &frame, qn::ReduceOp op, Copies copies,
+                      MutableArrayRef<Value> state) {
+  unsigned lanes = lanesOf(state.front());
+  Values stepped;
+  if (isSumOfProducts(op)) {
+    auto product = op.getInputs()[0].getDefiningOp<arith::MulFOp>();
+    Value a = wide(frame, product.getLhs(), copies, lanes);
+    Value b = wide(frame, product.getRhs(), copies, lanes);
+    stepped.push_back(
+        math::FmaOp::create(in(frame), op.getLoc(), a, b, state[0]));
+  } else {
+    Values arguments(state.begin(), state.end());
+    for (Value input : op.getInputs())
+      arguments.push_back(wide(frame, input, copies, lanes));
+    stepped = inlineRegion(frame, op.getStep(), arguments, copies);
+  }
+  Value mask;
+  if (op.getWhere())
+    mask = emit(frame, op.getWhere(), copies);
+  for (auto name : op.getAxes().getAsRange<StringAttr>())
+    if (const Binding *binding = frame.find(model.axisOf(name)))
+      mask = both(frame, mask, binding->mask);
+  if (mask)
+    stepped = select(frame, mask, stepped, Values(state.begin(), state.end()));
+  in(frame);
+  for (auto [old, now] : llvm::zip(state, stepped))
+    old = widen(now, lanes);
+}
+
+/// Halves a vector of states until one is left.
+Emitter::Values Emitter::mergeLanes(Frame &frame, qn::ReduceOp op,
+                                    Values state) {
+  for (unsigned lanes = lanesOf(state.front()); lanes > 1; lanes /= 2) {
+    Values low, high;
+    OpBuilder &b = in(frame);
+    for (Value value : state) {
+      if (lanes == 2) {
+        low.push_back(vector::ExtractOp::create(b, op.getLoc(), value, 0));
+        high.push_back(vector::ExtractOp::create(b, op.getLoc(), value, 1));
+        continue;
+      }
+      auto numbers = llvm::to_vector(llvm::seq<std::int64_t>(0, lanes));
+      auto half = [&](ArrayRef<std::int64_t> which) {
+        return vector::ShuffleOp::create(b, op.getLoc(), value, value, which);
+      };
+      low.push_back(half(ArrayRef(numbers).take_front(lanes / 2)));
+      high.push_back(half(ArrayRef(numbers).drop_front(lanes / 2)));
+    }
+    llvm::append_range(low, high);
+    state = inlineRegion(frame, op.getMerge(), low, 0);
+  }
+  return state;
+}
+
+/// Merges accumulators and lanes and notes the results.
+void Emitter::finish(Frame &frame, const ReductionGroup &group,
+                     Values &states) {
+  unsigned at = 0;
+  for (qn::ReduceOp op : group.members) {
+    unsigned width = op.getInits().size();
+    unsigned regular = group.outer.size() * group.inner * width;
+    auto take = [&](unsigned place) {
+      return Values(ArrayRef<Value>(states).slice(place, width));
+    };
+    auto merge = [&](Values into, Values other) {
+      llvm::append_range(into, other);
+      return inlineRegion(frame, op.getMerge(), into, 0);
+    };
+    for (auto [number, copy] : llvm::enumerate(group.outer)) {
+      unsigned place = at + number * group.inner * width;
+      SmallVector<Values> parts;
+      for (unsigned inner = 0; inner < group.inner; ++inner)
+        parts.push_back(take(place + inner * width));
+      for (; parts.size() > 1; parts.resize(parts.size() / 2))
+        for (unsigned i = 0; i < parts.size() / 2; ++i)
+          parts[i] = merge(parts[i], parts[i + parts.size() / 2]);
+      Values result = parts.front();
+      if (group.lanes)
+        result = mergeLanes(frame, op, result);
+      if (separateTail(group))
+        result = merge(result, take(at + regular + number * width));
+      for (auto [of, value] : llvm::zip(op->getResults(), result))
+        frame.values[{of.getAsOpaquePointer(), copy}] = value;
+    }
+    at += regular + (separateTail(group) ? group.outer.size() * width : 0);
+  }
+}
+
+void Emitter::reduce(Frame &frame, qn::ReduceOp op) {
+  ReductionGroup group = groupOf(frame, op);
+  Values states = initialStates(frame, group);
+  nest(frame, group.loops, states,
+       [&](Frame &inner, Values &now) { step(inner, group, now); });
+  finish(frame, group, states);
+}

@@ -1,0 +1,246 @@
+// Values in a context: found, or made in the outermost frame that can hold
+// them.
+#include "dsl/lower/Emitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace quern;
+
+Emitter::Emitter(const KernelModel &model, const Schedule &schedule,
+                 const TargetInfo &target, const Packet &packet,
+                 std::vector<ErrorSite> &sites, OpBuilder &builder)
+    : model(model), schedule(schedule), target(target), packet(packet),
+      sites(sites), builder(builder) {}
+
+OpBuilder &Emitter::in(Frame &frame) {
+  if (frame.anchor)
+    builder.setInsertionPoint(frame.anchor);
+  else
+    builder.setInsertionPointToEnd(frame.block);
+  return builder;
+}
+
+static unsigned lanesOf(Value value) {
+  auto type = dyn_cast<VectorType>(value.getType());
+  return type ? type.getNumElements() : 1;
+}
+
+/// The outermost frame in which every axis of a value has its position.
+Frame &Emitter::home(Frame &from, AxisSet axes) {
+  Frame *frame = &from;
+  while (frame->parent && !(axes & ~frame->parent->bound) &&
+         !(axes & frame->rebound))
+    frame = frame->parent;
+  return *frame;
+}
+
+Copies Emitter::project(const Frame &frame, AxisSet axes, Copies copies) const {
+  Copies result = 0;
+  for (const Binding &binding : frame.bindings)
+    if (binding.copies > 1 && hasAxis(axes, binding.axis))
+      result |= copies & (Copies(0xff) << (8 * binding.slot));
+  return result;
+}
+
+Value Emitter::emit(Frame &from, Value value, Copies copies) {
+  AxisSet axes = model.axesOf(value);
+  Frame &frame = home(from, axes);
+  copies = project(frame, axes, copies);
+  Frame::Key key{value.getAsOpaquePointer(), copies};
+  if (Value found = frame.values.lookup(key))
+    return found;
+  Value made = compute(frame, value, copies);
+  frame.values[key] = made;
+  return made;
+}
+
+Emitter::Values Emitter::emitAll(Frame &frame, ValueRange values,
+                                 Copies copies) {
+  Values made;
+  for (Value value : values)
+    made.push_back(emit(frame, value, copies));
+  return made;
+}
+
+Value Emitter::compute(Frame &frame, Value value, Copies copies) {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return parameter(frame, argument);
+  Operation *op = value.getDefiningOp();
+  if (auto reduction = dyn_cast<qn::ReduceOp>(op)) {
+    reduce(frame, reduction);
+    return frame.values.lookup({value.getAsOpaquePointer(), copies});
+  }
+  Local local;
+  Values made = operation(frame, op, local, copies);
+  for (auto [result, of] : llvm::zip(op->getResults(), made))
+    frame.values[{result.getAsOpaquePointer(), copies}] = of;
+  return made[cast<OpResult>(value).getResultNumber()];
+}
+
+Value Emitter::constant(Frame &frame, std::int64_t value) {
+  Frame &root = home(frame, 0);
+  Value &made = root.constants[value];
+  if (made)
+    return made;
+  OpBuilder &b = in(root);
+  made = arith::ConstantOp::create(b, b.getUnknownLoc(),
+                                   b.getI64IntegerAttr(value));
+  return made;
+}
+
+Value Emitter::word(Frame &frame, unsigned word, Type type) {
+  Frame &root = home(frame, 0);
+  Frame::Key key{packetPointer.getAsOpaquePointer(), word};
+  if (Value found = root.values.lookup(key))
+    return found;
+  OpBuilder &b = in(root);
+  Location loc = b.getUnknownLoc();
+  Value at = LLVM::GEPOp::create(
+      b, loc, packetPointer.getType(), b.getI64Type(), packetPointer,
+      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(word)});
+  Value loaded = LLVM::LoadOp::create(b, loc, type, at, 8);
+  root.values[key] = loaded;
+  return loaded;
+}
+
+Value Emitter::extent(Frame &frame, unsigned axis) {
+  return word(frame, packet.extentWord(axis), builder.getI64Type());
+}
+
+Value Emitter::parameter(Frame &frame, BlockArgument argument) {
+  Type type = argument.getType();
+  unsigned number = packet.argumentWord(argument.getArgNumber());
+  if (!type.isInteger(1))
+    return word(frame, number, type);
+  Value byte = word(frame, number, builder.getI8Type());
+  return fromMemory(home(frame, 0), byte, type);
+}
+
+Value Emitter::position(Frame &frame, unsigned axis, Copies copies) {
+  const Binding *binding = frame.find(axis);
+  assert(binding && "position of an axis that has none here");
+  if (binding->copies == 1)
+    return binding->position;
+  unsigned copy = (copies >> (8 * binding->slot)) & 0xff;
+  if (copy == 0)
+    return binding->position;
+  Frame &at = home(frame, axisBit(axis));
+  Frame::Key key{binding->position.getAsOpaquePointer(), copy};
+  if (Value found = at.values.lookup(key))
+    return found;
+  Value distance = constant(at, std::int64_t(copy) * binding->lanes);
+  OpBuilder &b = in(at);
+  Value sum =
+      arith::AddIOp::create(b, b.getUnknownLoc(), binding->position, distance);
+  at.values[key] = sum;
+  return sum;
+}
+
+/// A position as a value: of one element, or of every lane.
+Value Emitter::lanePosition(Frame &frame, unsigned axis, Copies copies) {
+  Value first = position(frame, axis, copies);
+  unsigned lanes = frame.find(axis)->lanes;
+  if (lanes == 1)
+    return first;
+  auto steps = llvm::to_vector(llvm::seq<std::int64_t>(0, lanes));
+  OpBuilder &b = in(frame);
+  auto type = VectorType::get({std::int64_t(lanes)}, b.getI64Type());
+  Value offsets = arith::ConstantOp::create(
+      b, b.getUnknownLoc(), DenseElementsAttr::get(type, ArrayRef(steps)));
+  return arith::AddIOp::create(b, b.getUnknownLoc(), widen(first, lanes),
+                               offsets);
+}
+
+Value Emitter::widen(Value value, unsigned lanes) {
+  if (lanes == 1 || isa<VectorType>(value.getType()))
+    return value;
+  auto type = VectorType::get({static_cast<int64_t>(lanes)}, value.getType());
+  return vector::BroadcastOp::create(builder, value.getLoc(), type, value);
+}
+
+/// A value as a vector; a scalar is spread where it was made.
+Value Emitter::wide(Frame &from, Value value, Copies copies, unsigned lanes) {
+  Value made = emit(from, value, copies);
+  if (lanes == 1 || lanesOf(made) == lanes)
+    return made;
+  AxisSet axes = model.axesOf(value);
+  Frame &frame = home(from, axes);
+  Frame::Key key{value.getAsOpaquePointer(), project(frame, axes, copies)};
+  Value &splat = frame.splats[key];
+  if (!splat || lanesOf(splat) != lanes) {
+    in(frame);
+    splat = widen(made, lanes);
+  }
+  return splat;
+}
+
+Emitter::Values Emitter::localOperands(Frame &frame, Operation *op,
+                                       Local &local, Copies copies) {
+  Values operands;
+  unsigned lanes = 1;
+  for (Value operand : op->getOperands()) {
+    Value known = local.lookup(operand);
+    operands.push_back(known ? known : emit(frame, operand, copies));
+    lanes = std::max(lanes, lanesOf(operands.back()));
+  }
+  for (auto [made, operand] : llvm::zip(operands, op->getOperands()))
+    if (lanesOf(made) != lanes) {
+      in(frame);
+      made = local.contains(operand) ? widen(made, lanes)
+                                     : wide(frame, operand, copies, lanes);
+    }
+  return operands;
+}
+
+/// The results of an operation whose operands may be local to a region.
+Emitter::Values Emitter::operation(Frame &frame, Operation *op, Local &local,
+                                   Copies copies) {
+  if (isa<arith::ConstantOp>(op))
+    return Values{in(frame).clone(*op)->getResult(0)};
+  if (auto index = dyn_cast<qn::IndexOp>(op))
+    return Values{lanePosition(frame, model.axisOf(index.getAxis()), copies)};
+  if (auto axis = dyn_cast<qn::AxisOp>(op))
+    return Values{lanePosition(frame, model.axisOf(axis.getAxis()), copies)};
+  if (auto size = dyn_cast<qn::SizeOp>(op))
+    return Values{extent(frame, model.axisOf(size.getAxis()))};
+  if (auto read = dyn_cast<qn::LoadOp>(op))
+    return Values{load(frame, read, local, copies)};
+  if (auto table = dyn_cast<qn::LookupOp>(op))
+    return Values{lookup(frame, table, local, copies)};
+  if (isa<scf::IfOp, scf::WhileOp, scf::ForOp>(op))
+    return control(frame, op, local, copies);
+  if (OpTrait::hasElementwiseMappableTraits(op))
+    return elementwise(frame, op, localOperands(frame, op, local, copies));
+  return Values{unsupported(op, op->getResult(0).getType(),
+                            "is not possible in a kernel for a CPU yet")};
+}
+
+/// The same operation on scalars or on vectors, as its operands are.
+Emitter::Values Emitter::elementwise(Frame &frame, Operation *op,
+                                     Values operands) {
+  unsigned lanes = operands.empty() ? 1 : lanesOf(operands.front());
+  OperationState state(op->getLoc(), op->getName());
+  state.addOperands(operands);
+  state.addAttributes(op->getAttrs());
+  for (Type type : op->getResultTypes())
+    state.addTypes(lanes == 1 ? type : VectorType::get({int64_t(lanes)}, type));
+  return Values(in(frame).create(state)->getResults());
+}
+
+Emitter::Values Emitter::inlineRegion(Frame &frame, Region &region,
+                                      ValueRange arguments, Copies copies) {
+  Local local;
+  return regionValues(frame, region, local, arguments, copies);
+}
+
+Value Emitter::unsupported(Operation *op, Type type, StringRef what) {
+  if (valid)
+    op->emitError() << "'" << op->getName() << "' " << what;
+  valid = false;
+  return arith::ConstantOp::create(builder, op->getLoc(),
+                                   builder.getZeroAttr(type));
+}

@@ -1,0 +1,182 @@
+// Makes code for one value in one context, on demand and once.
+#pragma once
+
+#include "dsl/lower/Frame.h"
+#include "dsl/lower/Packet.h"
+#include "dsl/schedule/Schedule.h"
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
+
+namespace quern {
+
+/// A loop to be opened.
+struct LoopSpec {
+  AxisPlan plan;
+  mlir::Value lower, upper; ///< null: the axis's own bounds
+};
+
+/// Work that shares the loops over some axes: reductions that need the same
+/// earlier results.
+struct ReductionGroup {
+  llvm::SmallVector<qn::ReduceOp> members;
+  llvm::SmallVector<LoopSpec> loops; ///< outermost first
+  llvm::SmallVector<Copies> outer;   ///< copies of the axes bound around it
+  unsigned inner = 1;                ///< copies of the innermost loop
+  bool lanes = false;                ///< the innermost loop runs over lanes
+};
+
+class Emitter {
+public:
+  using Values = llvm::SmallVector<mlir::Value>;
+  using Body = llvm::function_ref<void(Frame &, Values &states)>;
+
+  Emitter(const KernelModel &model, const Schedule &schedule,
+          const TargetInfo &target, const Packet &packet,
+          std::vector<ErrorSite> &sites, mlir::OpBuilder &builder);
+
+  /// The packet of the function under construction.
+  mlir::Value packetPointer;
+  /// The reductions the launch under construction needs.
+  llvm::SmallPtrSet<mlir::Operation *, 8> wanted;
+  /// False after a diagnostic was given.
+  bool valid = true;
+
+  // EmitValue.cpp
+  mlir::Value emit(Frame &frame, mlir::Value value, Copies copies);
+  Values emitAll(Frame &frame, mlir::ValueRange values, Copies copies);
+  mlir::Value constant(Frame &frame, std::int64_t value);
+  mlir::Value extent(Frame &frame, unsigned axis);
+  mlir::Value word(Frame &frame, unsigned word, mlir::Type type);
+  mlir::Value position(Frame &frame, unsigned axis, Copies copies);
+  mlir::Value widen(mlir::Value value, unsigned lanes);
+  /// Copies the code of a region for given arguments; gives what it yields.
+  Values inlineRegion(Frame &frame, mlir::Region &region,
+                      mlir::ValueRange arguments, Copies copies);
+
+  // EmitLoop.cpp
+  /// Opens the loops one in the other and `body` in the innermost; states go
+  /// through all of them.
+  void nest(Frame &frame, llvm::ArrayRef<LoopSpec> loops, Values &states,
+            Body body);
+  llvm::SmallVector<Copies> copiesOf(const Frame &frame, AxisSet axes) const;
+
+  // EmitAccess.cpp
+  void emitStores(Frame &frame, llvm::ArrayRef<qn::StoreOp> stores);
+  /// The binding whose lanes a value over `axes` has, or null.
+  const Binding *laneOf(const Frame &frame, AxisSet axes) const;
+
+  mlir::OpBuilder &in(Frame &frame);
+
+private:
+  using Local = llvm::DenseMap<mlir::Value, mlir::Value>;
+
+  // EmitValue.cpp
+  Frame &home(Frame &from, AxisSet axes);
+  Copies project(const Frame &frame, AxisSet axes, Copies copies) const;
+  mlir::Value compute(Frame &frame, mlir::Value value, Copies copies);
+  mlir::Value parameter(Frame &frame, mlir::BlockArgument argument);
+  mlir::Value lanePosition(Frame &frame, unsigned axis, Copies copies);
+  mlir::Value wide(Frame &frame, mlir::Value value, Copies copies,
+                   unsigned lanes);
+  Values operation(Frame &frame, mlir::Operation *op, Local &local,
+                   Copies copies);
+  Values elementwise(Frame &frame, mlir::Operation *op, Values operands);
+  Values localOperands(Frame &frame, mlir::Operation *op, Local &local,
+                       Copies copies);
+  mlir::Value unsupported(mlir::Operation *op, mlir::Type type,
+                          llvm::StringRef what);
+
+  // EmitAccess.cpp
+  mlir::Value load(Frame &frame, qn::LoadOp load, Local &local, Copies copies);
+  mlir::Value lookup(Frame &frame, qn::LookupOp op, Local &local,
+                     Copies copies);
+  mlir::Value lookupIn(Frame &frame, qn::LookupOp op, mlir::Value index);
+  StrideClass strideAlong(qn::OperandType type, unsigned axis) const;
+  mlir::Value address(Frame &frame, mlir::BlockArgument operand, AxisSet axes,
+                      Copies copies);
+  mlir::Value stride(Frame &frame, mlir::BlockArgument operand, unsigned axis);
+  mlir::Value advance(Frame &frame, qn::OperandType type, mlir::Value pointer,
+                      mlir::Value offset);
+  mlir::Value part(Frame &frame, qn::OperandType type, mlir::Value pointer,
+                   std::optional<std::uint64_t> part);
+  mlir::Value lanePointers(Frame &frame, mlir::BlockArgument operand,
+                           mlir::Value pointer, const Binding &lane);
+  /// Reads through a pointer: one element, neighbours, or a vector of pointers;
+  /// lanes without `mask` read `otherwise`.
+  mlir::Value read(Frame &frame, mlir::Value pointer, mlir::Type element,
+                   unsigned lanes, mlir::Value mask, mlir::Value otherwise);
+  void write(Frame &frame, mlir::Value pointer, mlir::Value value,
+             mlir::Type element, mlir::Value mask);
+  mlir::Value fromMemory(Frame &frame, mlir::Value raw, mlir::Type element);
+  mlir::Value toMemory(Frame &frame, mlir::Value value, mlir::Type element);
+  void store(Frame &frame, qn::StoreOp store, Copies copies);
+
+  // EmitIndexed.cpp
+  mlir::Value indexed(Frame &frame, qn::LoadOp load, Local &local,
+                      Copies copies);
+  mlir::Value inRange(Frame &frame, mlir::Value index, mlir::Value extent);
+  mlir::Value goodLanes(Frame &frame, qn::LoadOp load, mlir::ValueRange indices,
+                        mlir::Value when);
+  mlir::Value both(Frame &frame, mlir::Value a, mlir::Value b);
+  void reportBad(Frame &frame, qn::LoadOp load, unsigned dimension,
+                 mlir::Value index, mlir::Value good);
+  mlir::Value elementPointer(Frame &frame, qn::LoadOp load,
+                             mlir::ValueRange indices);
+  std::optional<std::int64_t> laneCoefficient(mlir::Value value,
+                                              const Binding &lane) const;
+  mlir::Value neighbours(Frame &frame, qn::LoadOp load, const Binding &lane,
+                         Copies copies);
+  mlir::Value spread(Frame &frame, mlir::Value pointer, unsigned lanes);
+  mlir::Value guardedScalar(Frame &frame, qn::LoadOp load,
+                            mlir::ValueRange indices, mlir::Value good,
+                            mlir::Value otherwise);
+
+  // EmitControl.cpp
+  Values control(Frame &frame, mlir::Operation *op, Local &local,
+                 Copies copies);
+  Values conditional(Frame &frame, mlir::Operation *op, Local &local,
+                     Copies copies);
+  Values whileLoop(Frame &frame, mlir::Operation *op, Local &local,
+                   Copies copies);
+  Values countedLoop(Frame &frame, mlir::Operation *op, Local &local,
+                     Copies copies);
+  Values regionValues(Frame &frame, mlir::Region &region, Local local,
+                      mlir::ValueRange arguments, Copies copies);
+  mlir::Value operand(Frame &frame, mlir::Value value, Local &local,
+                      Copies copies);
+  unsigned lanesInside(Frame &frame, mlir::Operation *op, Local &local);
+  Values select(Frame &frame, mlir::Value condition, mlir::ValueRange yes,
+                mlir::ValueRange no);
+
+  // EmitLoop.cpp
+  void laneLoop(Frame &frame, const LoopSpec &loop,
+                llvm::ArrayRef<LoopSpec> rest, Values &states, Body body);
+  void plainLoop(Frame &frame, const LoopSpec &loop, mlir::Value lower,
+                 mlir::Value upper, bool masked, llvm::ArrayRef<LoopSpec> rest,
+                 Values &states, Body body);
+  mlir::Value laneMask(Frame &frame, mlir::Value position, mlir::Value upper,
+                       unsigned lanes);
+
+  // EmitReduce.cpp
+  void reduce(Frame &frame, qn::ReduceOp op);
+  ReductionGroup groupOf(Frame &frame, qn::ReduceOp op);
+  void planLoops(Frame &frame, ReductionGroup &group);
+  Values initialStates(Frame &frame, const ReductionGroup &group);
+  void step(Frame &frame, const ReductionGroup &group, Values &states);
+  void stepOne(Frame &frame, qn::ReduceOp op, Copies copies,
+               llvm::MutableArrayRef<mlir::Value> state);
+  void finish(Frame &frame, const ReductionGroup &group, Values &states);
+  Values mergeLanes(Frame &frame, qn::ReduceOp op, Values state);
+  bool isSumOfProducts(qn::ReduceOp op);
+  bool separateTail(const ReductionGroup &group) const;
+
+  const KernelModel &model;
+  const Schedule &schedule;
+  const TargetInfo &target;
+  const Packet &packet;
+  std::vector<ErrorSite> &sites;
+  mlir::OpBuilder &builder;
+};
+
+} // namespace quern

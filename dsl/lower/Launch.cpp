@@ -1,0 +1,232 @@
+// Builds the plan and the task function of a launch.
+#include "dsl/lower/Launch.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace quern;
+
+LaunchBuilder::LaunchBuilder(const KernelModel &model, const Schedule &schedule,
+                             const LaunchPlan &launch, Emitter &emitter,
+                             OpBuilder &builder)
+    : model(model), schedule(schedule), launch(launch), emitter(emitter),
+      builder(builder), loc(model.kernel.getLoc()) {
+  findWanted();
+}
+
+/// The reductions some store of the launch needs.
+void LaunchBuilder::findWanted() {
+  llvm::SmallPtrSet<Operation *, 32> seen;
+  SmallVector<Operation *> open(launch.stores.begin(), launch.stores.end());
+  emitter.wanted.clear();
+  while (!open.empty()) {
+    Operation *op = open.pop_back_val();
+    if (!seen.insert(op).second)
+      continue;
+    if (isa<qn::ReduceOp>(op))
+      emitter.wanted.insert(op);
+    op->walk([&](Operation *inside) {
+      for (Value operand : inside->getOperands())
+        if (Operation *from = operand.getDefiningOp())
+          open.push_back(from);
+    });
+  }
+}
+
+/// A function of a packet and some integers; gives its empty body.
+Block *LaunchBuilder::function(ModuleOp module, StringRef name,
+                               unsigned integers) {
+  builder.setInsertionPointToEnd(module.getBody());
+  Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  SmallVector<Type> arguments{pointer};
+  arguments.append(integers, builder.getI64Type());
+  if (integers == 0)
+    arguments.push_back(pointer);
+  auto type = LLVM::LLVMFunctionType::get(
+      LLVM::LLVMVoidType::get(builder.getContext()), arguments);
+  auto made = LLVM::LLVMFuncOp::create(builder, loc, name, type);
+  Block *entry = made.addEntryBlock(builder);
+  emitter.packetPointer = entry->getArgument(0);
+  return entry;
+}
+
+/// How many tiles an axis has.
+Value LaunchBuilder::tiles(Frame &root, const AxisPlan &axis) {
+  Value extent = emitter.extent(root, axis.axis);
+  if (axis.tile == 1)
+    return extent;
+  Value more = emitter.constant(root, axis.tile - 1);
+  Value tile = emitter.constant(root, axis.tile);
+  OpBuilder &b = emitter.in(root);
+  Value sum = arith::AddIOp::create(b, loc, extent, more);
+  return arith::DivUIOp::create(b, loc, sum, tile);
+}
+
+/// About how many elements a unit walks over.
+Value LaunchBuilder::elements(Frame &root) {
+  AxisSet all = launch.parallel;
+  for (qn::StoreOp store : launch.stores) {
+    ValueFacts facts = model.factsOf(store);
+    all |= facts.axes | facts.combined;
+  }
+  Value product = emitter.constant(root, 1);
+  auto times = [&](Value factor) {
+    product = arith::MulIOp::create(emitter.in(root), loc, product, factor);
+  };
+  for (unsigned axis = 0; axis < model.declaredAxes(); ++axis)
+    if (hasAxis(all & ~launch.parallel, axis))
+      times(emitter.extent(root, axis));
+  for (const AxisPlan &axis : launch.axes)
+    if (axis.tile > 1) {
+      Value tile = emitter.constant(root, axis.tile);
+      Value extent = emitter.extent(root, axis.axis);
+      times(arith::MinUIOp::create(emitter.in(root), loc, tile, extent));
+    }
+  return product;
+}
+
+void LaunchBuilder::buildPlan(ModuleOp module, StringRef name) {
+  Block *entry = function(module, name, 0);
+  Frame root;
+  root.block = entry;
+  Value units = emitter.constant(root, 1);
+  for (const AxisPlan &axis : launch.axes) {
+    Value count = tiles(root, axis);
+    units = arith::MulIOp::create(emitter.in(root), loc, units, count);
+  }
+  Value one = emitter.constant(root, 1), zero = emitter.constant(root, 0);
+  Value work = elements(root);
+  Value worth = emitter.constant(root, launch.taskElements);
+  OpBuilder &b = emitter.in(root);
+  work = arith::MaxUIOp::create(b, loc, work, one);
+  Value grain = arith::DivUIOp::create(b, loc, worth, work);
+  grain = arith::MaxUIOp::create(b, loc, grain, one);
+  Value plan = entry->getArgument(1);
+  Value results[] = {units, grain, zero};
+  for (auto [number, value] : llvm::enumerate(results)) {
+    Value at = LLVM::GEPOp::create(
+        b, loc, plan.getType(), b.getI64Type(), plan,
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(number)});
+    LLVM::StoreOp::create(b, loc, value, at, 8);
+  }
+  LLVM::ReturnOp::create(b, loc, ValueRange());
+}
+
+/// Tile numbers of unit `begin` along the parallel axes.
+Emitter::Values LaunchBuilder::firstPosition(Frame &root, Value begin) {
+  Emitter::Values position(launch.axes.size());
+  for (unsigned number = launch.axes.size(); number-- > 1;) {
+    Value count = tiles(root, launch.axes[number]);
+    Value one = emitter.constant(root, 1);
+    OpBuilder &b = emitter.in(root);
+    count = arith::MaxUIOp::create(b, loc, count, one);
+    position[number] = arith::RemUIOp::create(b, loc, begin, count);
+    begin = arith::DivUIOp::create(b, loc, begin, count);
+  }
+  position.front() = begin;
+  return position;
+}
+
+/// The next unit: the last number counts up and carries into the one before.
+Emitter::Values LaunchBuilder::nextPosition(Frame &frame, ValueRange position) {
+  Emitter::Values next(position);
+  Value carry = emitter.constant(frame, 1), zero = emitter.constant(frame, 0);
+  Frame &root = *frame.parent;
+  for (unsigned number = position.size(); number-- > 0;) {
+    Value count = number ? tiles(root, launch.axes[number]) : Value();
+    OpBuilder &b = emitter.in(frame);
+    Value sum = arith::AddIOp::create(b, loc, position[number], carry);
+    next[number] = sum;
+    if (!number)
+      break;
+    Value over =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, sum, count);
+    next[number] = arith::SelectOp::create(b, loc, over, zero, sum);
+    carry = arith::ExtUIOp::create(b, loc, b.getI64Type(), over);
+  }
+  return next;
+}
+
+void LaunchBuilder::buildTask(ModuleOp module, StringRef name) {
+  Block *entry = function(module, name, 3);
+  Frame root;
+  root.block = entry;
+  Value begin = entry->getArgument(1), end = entry->getArgument(2);
+  Emitter::Values states;
+  if (launch.axes.size() > 1)
+    states = firstPosition(root, begin);
+  Value one = emitter.constant(root, 1);
+  auto loop =
+      scf::ForOp::create(emitter.in(root), loc, begin, end, one, states);
+  if (states.empty())
+    loop.getBody()->getTerminator()->erase();
+  root.anchor = loop;
+  Frame frame = Frame::inside(root, loop.getBody());
+  Emitter::Values position(loop.getRegionIterArgs());
+  if (launch.axes.size() == 1)
+    position.push_back(loop.getInductionVar());
+  unit(frame, position);
+  if (launch.axes.size() > 1)
+    states = nextPosition(frame, position);
+  scf::YieldOp::create(emitter.in(frame), loc, states);
+  root.anchor = nullptr;
+  LLVM::ReturnOp::create(emitter.in(root), loc, ValueRange());
+}
+
+/// Binds the axes of one unit and walks the tiled one.
+void LaunchBuilder::unit(Frame &frame, ValueRange position) {
+  SmallVector<LoopSpec> loops;
+  for (auto [axis, at] : llvm::zip(launch.axes, position)) {
+    if (axis.tile == 1) {
+      frame.bind(Binding{.axis = axis.axis, .position = at});
+      continue;
+    }
+    Value tile = emitter.constant(frame, axis.tile);
+    Value extent = emitter.extent(frame, axis.axis);
+    OpBuilder &b = emitter.in(frame);
+    Value lower = arith::MulIOp::create(b, loc, at, tile);
+    Value upper = arith::AddIOp::create(b, loc, lower, tile);
+    upper = arith::MinUIOp::create(b, loc, upper, extent);
+    loops.push_back({axis, lower, upper});
+  }
+  Emitter::Values none;
+  emitter.nest(frame, loops, none,
+               [&](Frame &tile, Emitter::Values &) { inner(tile); });
+}
+
+/// Stores grouped by the axes that are still without a loop.
+void LaunchBuilder::inner(Frame &frame) {
+  SmallVector<qn::StoreOp> left(launch.stores);
+  while (!left.empty()) {
+    AxisSet missing = model.factsOf(left.front()).axes & ~frame.bound;
+    SmallVector<qn::StoreOp> together;
+    llvm::erase_if(left, [&](qn::StoreOp store) {
+      bool same = (model.factsOf(store).axes & ~frame.bound) == missing;
+      if (same)
+        together.push_back(store);
+      return same;
+    });
+    storeLoops(frame, together, missing);
+  }
+}
+
+void LaunchBuilder::storeLoops(Frame &frame, ArrayRef<qn::StoreOp> stores,
+                               AxisSet missing) {
+  AxisSet all = 0;
+  for (qn::StoreOp store : stores)
+    all |= model.factsOf(store).axes;
+  int lane =
+      missing && !emitter.laneOf(frame, all) ? schedule.laneAxis(missing) : -1;
+  SmallVector<LoopSpec> loops;
+  for (unsigned axis = 0; axis < model.axisCount(); ++axis)
+    if (hasAxis(missing, axis) && static_cast<int>(axis) != lane)
+      loops.push_back({AxisPlan{.axis = axis}, {}, {}});
+  if (lane >= 0)
+    loops.push_back({schedule.laneLoop(lane, /*reduces=*/false), {}, {}});
+  Emitter::Values none;
+  emitter.nest(frame, loops, none, [&](Frame &at, Emitter::Values &) {
+    emitter.emitStores(at, stores);
+  });
+}

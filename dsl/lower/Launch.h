@@ -1,0 +1,39 @@
+// The two functions of a launch: how much there is to do, and a part of it.
+#pragma once
+
+#include "dsl/lower/Emitter.h"
+
+namespace quern {
+
+class LaunchBuilder {
+public:
+  LaunchBuilder(const KernelModel &model, const Schedule &schedule,
+                const LaunchPlan &launch, Emitter &emitter,
+                mlir::OpBuilder &builder);
+
+  /// Both add a function to the end of `module`.
+  void buildPlan(mlir::ModuleOp module, llvm::StringRef name);
+  void buildTask(mlir::ModuleOp module, llvm::StringRef name);
+
+private:
+  mlir::Block *function(mlir::ModuleOp module, llvm::StringRef name,
+                        unsigned integers);
+  mlir::Value tiles(Frame &root, const AxisPlan &axis);
+  mlir::Value elements(Frame &root);
+  Emitter::Values firstPosition(Frame &root, mlir::Value begin);
+  Emitter::Values nextPosition(Frame &frame, mlir::ValueRange position);
+  void unit(Frame &frame, mlir::ValueRange position);
+  void inner(Frame &frame);
+  void storeLoops(Frame &frame, llvm::ArrayRef<qn::StoreOp> stores,
+                  AxisSet missing);
+  void findWanted();
+
+  const KernelModel &model;
+  const Schedule &schedule;
+  const LaunchPlan &launch;
+  Emitter &emitter;
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+};
+
+} // namespace quern

@@ -1,0 +1,35 @@
+// Where the words of a kernel's packet lie.
+#pragma once
+
+#include "dsl/KernelAbi.h"
+#include "dsl/dialect/Dialect.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+namespace quern {
+
+class Packet {
+public:
+  explicit Packet(qn::RowwiseOp kernel);
+
+  static constexpr unsigned errorWord = 0, workspaceWord = 1;
+  std::vector<PacketWord> words;
+
+  /// The pointer or value of argument `argument`.
+  unsigned argumentWord(unsigned argument) const { return arguments[argument]; }
+  unsigned extentWord(unsigned axis) const { return extents + axis; }
+  /// The stride of a tensor argument along its own axis number `axis`; only
+  /// run-time strides have a word.
+  unsigned strideWord(unsigned argument, unsigned axis) const {
+    return strides.lookup({argument, axis});
+  }
+
+private:
+  unsigned add(PacketWord word);
+
+  llvm::SmallVector<unsigned> arguments;
+  llvm::DenseMap<std::pair<unsigned, unsigned>, unsigned> strides;
+  unsigned extents = 0;
+};
+
+} // namespace quern

@@ -1,0 +1,23 @@
+// The passes of the compiler.
+#ifndef QUERN_DSL_PASSES_PASSES_TD
+#define QUERN_DSL_PASSES_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def QnToLoops : Pass<"qn-to-loops", "::mlir::ModuleOp"> {
+  let summary = "Schedules kernels and makes loops of them";
+  let options = [Option<"targetName", "target", "std::string",
+                        "\"x86-64-v4\"", "A row of the table of targets">];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"];
+}
+
+def LoopsToLlvm : Pass<"loops-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "Converts loops, vectors and arithmetic to the LLVM dialect";
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::cf::ControlFlowDialect"];
+}
+
+#endif

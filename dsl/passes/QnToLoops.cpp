@@ -1,0 +1,34 @@
+// The pass form of the lowering to loops.
+#include "dsl/lower/ToLoops.h"
+#include "dsl/passes/Passes.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace quern {
+#define GEN_PASS_DEF_QNTOLOOPS
+#include "dsl/passes/Passes.h.inc"
+} // namespace quern
+
+using namespace mlir;
+using namespace quern;
+
+namespace {
+struct QnToLoopsPass : quern::impl::QnToLoopsBase<QnToLoopsPass> {
+  using QnToLoopsBase::QnToLoopsBase;
+
+  void runOnOperation() override {
+    std::optional<TargetInfo> target = targetNamed(targetName);
+    if (!target) {
+      getOperation().emitError() << "no target '" << targetName << "'";
+      return signalPassFailure();
+    }
+    auto kernels = llvm::to_vector(getOperation().getOps<qn::RowwiseOp>());
+    for (qn::RowwiseOp kernel : kernels)
+      if (!lowerToLoops(kernel, *target))
+        return signalPassFailure();
+  }
+};
+} // namespace

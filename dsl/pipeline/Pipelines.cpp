@@ -1,0 +1,16 @@
+// Which passes run between two stages, in order.
+#include "dsl/pipeline/Pipelines.h"
+
+#include "dsl/passes/Passes.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+void quern::simplifyPipeline(mlir::OpPassManager &passes) {
+  passes.addPass(mlir::createCanonicalizerPass());
+  passes.addPass(mlir::createCSEPass());
+}
+
+void quern::llvmPipeline(mlir::OpPassManager &passes) {
+  passes.addPass(createLoopsToLlvm());
+}

@@ -1,0 +1,16 @@
+// Which passes run between two stages, in order.
+#pragma once
+
+namespace mlir {
+class OpPassManager;
+} // namespace mlir
+
+namespace quern {
+
+/// On a module of the qn dialect, before it is scheduled.
+void simplifyPipeline(mlir::OpPassManager &passes);
+
+/// From loops to the LLVM dialect.
+void llvmPipeline(mlir::OpPassManager &passes);
+
+} // namespace quern

@@ -1,0 +1,119 @@
+// One walk over a kernel finds what each value depends on.
+#include "dsl/schedule/KernelModel.h"
+
+using namespace mlir;
+using namespace quern;
+
+static void join(ValueFacts &into, const ValueFacts &other) {
+  into.axes |= other.axes;
+  into.combined |= other.combined;
+  into.rank = std::max(into.rank, other.rank);
+}
+
+KernelModel::KernelModel(qn::RowwiseOp kernel) : kernel(kernel) {
+  for (auto axis : kernel.getAxes().getAsRange<StringAttr>())
+    numbers[axis.getValue()] = declared++;
+  kernel.getBody().walk<WalkOrder::PreOrder>([&](qn::AxisOp op) {
+    if (!numbers.try_emplace(op.getAxis(), axisCount()).second) {
+      op.emitOpError() << "axis '" << op.getAxis() << "' is brought in twice";
+      valid = false;
+    }
+    locals.push_back(op);
+  });
+  if (axisCount() > 64) {
+    kernel.emitOpError() << axisCount() << " axes, at most 64 are possible";
+    valid = false;
+  }
+  if (!valid)
+    return;
+  for (Operation &op : kernel.block())
+    visit(&op);
+}
+
+unsigned KernelModel::axisOf(StringRef name) const {
+  auto found = numbers.find(name);
+  assert(found != numbers.end() && "an axis nobody brought in");
+  return found->second;
+}
+
+qn::AxisOp KernelModel::localAxis(unsigned axis) const {
+  return axis < declared ? qn::AxisOp() : locals[axis - declared];
+}
+
+const ValueFacts &KernelModel::factsOf(Value value) const {
+  static const ValueFacts none;
+  auto found = facts.find(value);
+  return found == facts.end() ? none : found->second;
+}
+
+AxisSet KernelModel::axesOf(ArrayAttr axes) const {
+  AxisSet set = 0;
+  for (auto axis : axes.getAsRange<StringAttr>())
+    set |= axisBit(axisOf(axis));
+  return set;
+}
+
+AxisSet KernelModel::axesOf(qn::OperandType type) const {
+  AxisSet set = 0;
+  for (auto [axis, stride] : llvm::zip(type.getAxes(), type.getStrides()))
+    if (stride != StrideClass::Zero)
+      set |= axisBit(axisOf(axis));
+  return set;
+}
+
+ValueFacts KernelModel::factsOf(qn::StoreOp store) const {
+  ValueFacts result = factsOf(store.getValue());
+  for (StringAttr axis : store.getTensor().getType().getAxes())
+    result.axes |= axisBit(axisOf(axis));
+  return result;
+}
+
+/// What an operation depends on besides its operands.
+ValueFacts KernelModel::own(Operation *op) const {
+  ValueFacts result;
+  if (auto index = dyn_cast<qn::IndexOp>(op))
+    result.axes = axisBit(axisOf(index.getAxis()));
+  if (auto axis = dyn_cast<qn::AxisOp>(op))
+    result.axes = axisBit(axisOf(axis.getAxis()));
+  if (auto load = dyn_cast<qn::LoadOp>(op))
+    if (load.getIndices().empty())
+      result.axes = axesOf(load.getTensor().getType());
+  return result;
+}
+
+/// Adds what the regions of an operation take from outside.
+void KernelModel::addOutside(Operation *op, ValueFacts &result) {
+  for (Region &region : op->getRegions())
+    for (Operation &inner : region.getOps()) {
+      visit(&inner);
+      for (Value operand : inner.getOperands())
+        join(result, factsOf(operand));
+      for (Value value : inner.getResults())
+        join(result, factsOf(value));
+    }
+}
+
+void KernelModel::visit(Operation *op) {
+  ValueFacts result = own(op);
+  for (Value operand : op->getOperands())
+    join(result, factsOf(operand));
+  addOutside(op, result);
+  if (auto reduce = dyn_cast<qn::ReduceOp>(op)) {
+    AxisSet axes = axesOf(reduce.getAxes());
+    for (unsigned axis = declared; axis < axisCount(); ++axis)
+      if (hasAxis(axes, axis))
+        join(result, factsOf(locals[axis - declared].getPosition()));
+    result.axes &= ~axes;
+    result.combined |= axes;
+    ++result.rank;
+    reductions.push_back(reduce);
+  }
+  if (auto scan = dyn_cast<qn::ScanOp>(op)) {
+    result.axes |= axisBit(axisOf(scan.getAxis()));
+    result.combined |= axisBit(axisOf(scan.getAxis()));
+  }
+  if (auto store = dyn_cast<qn::StoreOp>(op))
+    stores.push_back(store);
+  for (Value value : op->getResults())
+    facts[value] = result;
+}

@@ -1,0 +1,60 @@
+// What the values of a kernel depend on: axis sets, reductions passed, stores.
+#pragma once
+
+#include "dsl/dialect/Dialect.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <cstdint>
+
+namespace quern {
+
+/// One bit per axis: the kernel's axes in order, then local axes as they come.
+using AxisSet = std::uint64_t;
+
+inline AxisSet axisBit(unsigned axis) { return AxisSet(1) << axis; }
+inline bool hasAxis(AxisSet set, unsigned axis) { return set & axisBit(axis); }
+
+/// What is known of one value.
+struct ValueFacts {
+  AxisSet axes = 0;     ///< axes the value depends on
+  AxisSet combined = 0; ///< axes reduced or scanned over on the way to it
+  unsigned rank = 0;    ///< reductions one behind the other on the way to it
+};
+
+class KernelModel {
+public:
+  explicit KernelModel(qn::RowwiseOp kernel);
+
+  mutable qn::RowwiseOp kernel; ///< MLIR knows no const operations
+  llvm::SmallVector<qn::StoreOp> stores;
+  llvm::SmallVector<qn::ReduceOp> reductions;
+  /// False after a diagnostic about the kernel was given.
+  bool valid = true;
+
+  unsigned declaredAxes() const { return declared; }
+  unsigned axisCount() const { return declared + locals.size(); }
+  unsigned axisOf(llvm::StringRef name) const;
+  /// The operation that brought a local axis in; null for a declared one.
+  qn::AxisOp localAxis(unsigned axis) const;
+  const ValueFacts &factsOf(mlir::Value value) const;
+  AxisSet axesOf(mlir::Value value) const { return factsOf(value).axes; }
+  AxisSet axesOf(mlir::ArrayAttr axes) const;
+  /// The axes along which an operand has more than one element.
+  AxisSet axesOf(qn::OperandType type) const;
+  /// What a store needs: its own axes and the facts of its value.
+  ValueFacts factsOf(qn::StoreOp store) const;
+
+private:
+  void visit(mlir::Operation *op);
+  ValueFacts own(mlir::Operation *op) const;
+  void addOutside(mlir::Operation *op, ValueFacts &facts);
+
+  unsigned declared = 0;
+  llvm::SmallVector<qn::AxisOp> locals;
+  llvm::StringMap<unsigned> numbers;
+  llvm::DenseMap<mlir::Value, ValueFacts> facts;
+};
+
+} // namespace quern

@@ -1,0 +1,116 @@
+// The cost model: launches, lanes, unrolling and the size of tasks.
+#include "dsl/schedule/Schedule.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace quern;
+
+Schedule::Schedule(const KernelModel &model, const TargetInfo &target)
+    : model(model), target(target) {
+  findLanes();
+  countAccesses();
+  formLaunches();
+  for (LaunchPlan &launch : launches)
+    planAxes(launch);
+}
+
+/// Bytes an element takes in a register: small floats are computed in f32.
+static unsigned computeBytes(Type type) {
+  if (auto complex = dyn_cast<ComplexType>(type))
+    type = complex.getElementType();
+  unsigned bytes = std::max(1u, type.getIntOrFloatBitWidth() / 8);
+  return isa<FloatType>(type) ? std::max(4u, bytes) : bytes;
+}
+
+/// The widest operand decides: narrower ones fill part of a register.
+void Schedule::findLanes() {
+  unsigned bytes = 1;
+  for (BlockArgument argument : model.kernel.block().getArguments())
+    if (auto operand = dyn_cast<qn::OperandType>(argument.getType()))
+      bytes = std::max(bytes, computeBytes(operand.getElementType()));
+  lanes = std::max(2u, target.vectorBytes / bytes);
+}
+
+/// Neighbouring elements speak for an axis, strided ones against it.
+void Schedule::countAccesses() {
+  scores.assign(model.axisCount(), 0);
+  auto count = [&](qn::OperandType type) {
+    for (auto [name, stride] : llvm::zip(type.getAxes(), type.getStrides()))
+      if (stride != StrideClass::Zero)
+        scores[model.axisOf(name)] += stride == StrideClass::One ? 1 : -1;
+  };
+  model.kernel.getBody().walk([&](Operation *op) {
+    if (op->getDialect()->getNamespace() == "arith" &&
+        !isa<arith::ConstantOp>(op))
+      ++operations;
+    if (auto store = dyn_cast<qn::StoreOp>(op))
+      count(store.getTensor().getType());
+    if (auto load = dyn_cast<qn::LoadOp>(op))
+      if (load.getIndices().empty())
+        count(load.getTensor().getType());
+  });
+}
+
+int Schedule::laneAxis(AxisSet candidates) const {
+  int best = -1;
+  for (unsigned axis = 0; axis < model.axisCount(); ++axis)
+    if (hasAxis(candidates, axis) && (best < 0 || scores[axis] >= scores[best]))
+      best = axis;
+  return best;
+}
+
+AxisPlan Schedule::laneLoop(unsigned axis, bool reduces) const {
+  AxisPlan plan;
+  plan.axis = axis;
+  plan.lanes = lanes;
+  unsigned budget = reduces ? 32 : 16;
+  plan.copies = std::clamp<unsigned>(
+      llvm::bit_floor(budget / std::max(1u, operations)), 1, 4);
+  if (reduces && operations <= 24)
+    plan.copies = std::max(plan.copies, 4u);
+  return plan;
+}
+
+/// Stores whose loops have the same parallel axes share a launch; one that
+/// needs more of them joins a launch that splits fewer.
+void Schedule::formLaunches() {
+  for (qn::StoreOp store : model.stores) {
+    ValueFacts facts = model.factsOf(store);
+    AxisSet parallel = facts.axes & ~facts.combined;
+    auto fits = [&](const LaunchPlan &launch) {
+      AxisSet common = launch.parallel & parallel;
+      return common == launch.parallel || common == parallel;
+    };
+    auto found = llvm::find_if(launches, fits);
+    if (found == launches.end()) {
+      launches.emplace_back();
+      found = std::prev(launches.end());
+      found->parallel = parallel;
+    }
+    found->stores.push_back(store);
+    found->parallel &= parallel;
+  }
+}
+
+void Schedule::planAxes(LaunchPlan &launch) {
+  AxisSet all = 0;
+  bool reduces = false;
+  for (qn::StoreOp store : launch.stores) {
+    ValueFacts facts = model.factsOf(store);
+    all |= facts.axes | facts.combined;
+    reduces |= facts.rank > 0;
+  }
+  int lane = laneAxis(all);
+  for (unsigned axis = 0; axis < model.axisCount(); ++axis)
+    if (hasAxis(launch.parallel, axis) && static_cast<int>(axis) != lane)
+      launch.axes.push_back(AxisPlan{.axis = axis});
+  if (lane >= 0 && hasAxis(launch.parallel, lane)) {
+    AxisPlan plan = laneLoop(lane, reduces);
+    plan.tile = reduces ? plan.lanes * plan.copies : 4096;
+    launch.axes.push_back(plan);
+  }
+  launch.taskElements =
+      std::max<std::int64_t>(2048, 65536 / (1 + operations / 4));
+}

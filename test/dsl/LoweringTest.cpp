@@ -1,0 +1,62 @@
+// The facade from the text of a qn module to LLVM IR and a packet.
+#include "dsl/Dsl.h"
+
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+
+#include <gtest/gtest.h>
+
+using namespace quern;
+
+static constexpr const char *scale = R"(
+qn.rowwise @scale axes [R, C]
+    attributes {numbers = array<i64: 0, 0, 2>}
+    (%x: !qn.tensor<f32, [R, C:1]>, %a: f32, %out: !qn.tensor<f32, [R:1, C]>) {
+  %v = qn.load %x : !qn.tensor<f32, [R, C:1]>
+  %r = arith.mulf %v, %a : f32
+  qn.store %r, %out : f32, !qn.tensor<f32, [R:1, C]>
+})";
+
+TEST(Lowering, GivesFunctionsAndPacket) {
+  DslContext context;
+  std::vector<DslError> errors;
+  std::vector<std::string> stages;
+  LoweringOptions options;
+  options.target = *targetNamed("x86-64-v3");
+  options.dump = [&](DslStage stage, const std::string &text) {
+    EXPECT_FALSE(text.empty());
+    stages.emplace_back(spelling(stage));
+  };
+  auto module = parseQn(context, scale, errors);
+  ASSERT_TRUE(module);
+  auto lowered = lower(context, std::move(*module), options, errors);
+  ASSERT_TRUE(lowered) << (errors.empty() ? "" : errors[0].message);
+  EXPECT_EQ(stages, (std::vector<std::string>{"qn", "loops", "llvm-dialect"}));
+  ASSERT_EQ(lowered->abi.launches.size(), 1u);
+  EXPECT_TRUE(lowered->module->getFunction(lowered->abi.launches[0].plan));
+  EXPECT_TRUE(lowered->module->getFunction(lowered->abi.launches[0].task));
+
+  using Kind = PacketWord::Kind;
+  std::vector<Kind> kinds;
+  for (const PacketWord &word : lowered->abi.words)
+    kinds.push_back(word.kind);
+  EXPECT_EQ(kinds, (std::vector<Kind>{Kind::ErrorRecord, Kind::Workspace,
+                                      Kind::Pointer, Kind::Pointer,
+                                      Kind::Extent, Kind::Extent, Kind::Stride,
+                                      Kind::Stride, Kind::Scalar}));
+  EXPECT_EQ(lowered->abi.words[3].operand, 2);
+  EXPECT_EQ(lowered->abi.words[7].axis, 1);
+}
+
+TEST(Lowering, ReportsErrorsAsData) {
+  DslContext context;
+  std::vector<DslError> errors;
+  EXPECT_FALSE(parseQn(context, "qn.rowwise @x axes [A, A] () {}", errors));
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_NE(errors[0].message.find("occurs twice"), std::string::npos);
+}
+
+TEST(Targets, AreKnownByName) {
+  EXPECT_EQ(targetNamed("x86-64-v4")->vectorBytes, 64u);
+  EXPECT_FALSE(targetNamed("x86-64-v5"));
+}
