@@ -19,8 +19,7 @@ Scalar ScalarBuilder::realPart(Scalar operand) {
 
 Scalar ScalarBuilder::add(Scalar left, Scalar right) {
   if (left.isComplex())
-    return {left.type,
-            create<arith::AddFOp>(left.value, right.value, fastMath),
+    return {left.type, create<arith::AddFOp>(left.value, right.value, fastMath),
             create<arith::AddFOp>(left.imaginary, right.imaginary, fastMath)};
   return {left.type, arithmetic<arith::AddIOp, arith::AddFOp>(left, right),
           nullptr};
@@ -28,8 +27,7 @@ Scalar ScalarBuilder::add(Scalar left, Scalar right) {
 
 Scalar ScalarBuilder::subtract(Scalar left, Scalar right) {
   if (left.isComplex())
-    return {left.type,
-            create<arith::SubFOp>(left.value, right.value, fastMath),
+    return {left.type, create<arith::SubFOp>(left.value, right.value, fastMath),
             create<arith::SubFOp>(left.imaginary, right.imaginary, fastMath)};
   return {left.type, arithmetic<arith::SubIOp, arith::SubFOp>(left, right),
           nullptr};
@@ -45,8 +43,8 @@ Scalar ScalarBuilder::multiply(Scalar left, Scalar right) {
 Scalar ScalarBuilder::divide(Scalar left, Scalar right) {
   if (left.isComplex())
     return divideComplex(left, right);
-  return {left.type,
-          create<arith::DivFOp>(left.value, right.value, fastMath), nullptr};
+  return {left.type, create<arith::DivFOp>(left.value, right.value, fastMath),
+          nullptr};
 }
 
 Scalar ScalarBuilder::negate(Scalar operand) {
@@ -77,9 +75,8 @@ Scalar ScalarBuilder::equal(Scalar left, Scalar right) {
     auto same = [&](Value a, Value b) -> Value {
       return create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, a, b);
     };
-    Value both =
-        create<arith::AndIOp>(same(left.value, right.value),
-                              same(left.imaginary, right.imaginary));
+    Value both = create<arith::AndIOp>(same(left.value, right.value),
+                                       same(left.imaginary, right.imaginary));
     return {ElementType::Bool, both, nullptr};
   }
   return compare(left, right, arith::CmpFPredicate::OEQ,

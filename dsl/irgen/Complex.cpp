@@ -9,12 +9,12 @@ Scalar ScalarBuilder::multiplyComplex(Scalar left, Scalar right) {
   auto times = [&](Value a, Value b) -> Value {
     return create<arith::MulFOp>(a, b, fastMath);
   };
-  Value real = create<arith::SubFOp>(times(left.value, right.value),
-                                     times(left.imaginary, right.imaginary),
-                                     fastMath);
-  Value imaginary = create<arith::AddFOp>(
-      times(left.value, right.imaginary), times(left.imaginary, right.value),
-      fastMath);
+  Value real =
+      create<arith::SubFOp>(times(left.value, right.value),
+                            times(left.imaginary, right.imaginary), fastMath);
+  Value imaginary =
+      create<arith::AddFOp>(times(left.value, right.imaginary),
+                            times(left.imaginary, right.value), fastMath);
   return {left.type, real, imaginary};
 }
 

@@ -45,8 +45,8 @@ static std::pair<Scalar, Scalar> divideFloor(ScalarBuilder &b, Scalar dividend,
     return {
         {type, b.create<arith::DivUIOp>(dividend.value, divisor.value), {}},
         {type, b.create<arith::RemUIOp>(dividend.value, divisor.value), {}}};
-  Scalar quotient{
-      type, b.create<arith::DivSIOp>(dividend.value, divisor.value), nullptr};
+  Scalar quotient{type, b.create<arith::DivSIOp>(dividend.value, divisor.value),
+                  nullptr};
   Scalar remainder = b.subtract(dividend, b.multiply(quotient, divisor));
   Scalar zero = b.integer(type, 0);
   Scalar differ = b.less(b.bitXor(remainder, divisor), zero);
@@ -122,8 +122,8 @@ Scalar ScalarBuilder::shift(Scalar left, Scalar amount, bool toLeft) {
   Scalar shifted{left.type, apply(clamped), nullptr};
   if (arithmeticShift)
     return shifted;
-  Value inRange = create<arith::CmpIOp>(arith::CmpIPredicate::ule,
-                                        amount.value, last.value);
+  Value inRange = create<arith::CmpIOp>(arith::CmpIPredicate::ule, amount.value,
+                                        last.value);
   return select({ElementType::Bool, inRange, nullptr}, shifted,
                 integer(left.type, 0));
 }

@@ -1,4 +1,5 @@
-// From a checked declaration and a Specialization to a kernel of the qn dialect.
+// From a checked declaration and a Specialization to a kernel of the qn
+// dialect.
 #pragma once
 
 #include "dsl/Dsl.h"
@@ -23,7 +24,8 @@ struct GenerationRequest {
 };
 
 /// Makes one kernel, with everything it calls inlined. Nothing comes back only
-/// where the text asks for what is not there yet; `errors` says so at its place.
+/// where the text asks for what is not there yet; `errors` says so at its
+/// place.
 std::optional<QnModule> generateQn(DslContext &context,
                                    const GenerationRequest &request,
                                    std::vector<DslError> &errors);

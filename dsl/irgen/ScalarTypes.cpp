@@ -52,8 +52,7 @@ Scalar ScalarBuilder::integer(ElementType type, std::int64_t value) {
   if (kindOf(type) == ElementKind::Float ||
       kindOf(type) == ElementKind::Complex)
     return number(type, static_cast<double>(value));
-  auto integerType =
-      cast<IntegerType>(valueType(builder.getContext(), type));
+  auto integerType = cast<IntegerType>(valueType(builder.getContext(), type));
   APInt bits(64, static_cast<std::uint64_t>(value));
   auto attribute =
       IntegerAttr::get(integerType, bits.trunc(integerType.getWidth()));

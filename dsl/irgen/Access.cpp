@@ -1,0 +1,206 @@
+// Reads of operands: at their own axes, at computed positions, and of values
+// that are computed again with an axis standing elsewhere.
+#include "dsl/irgen/Generator.h"
+
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::irgen;
+
+mlir::Value Generator::toIndex(Scalar scalar) {
+  return b.cast(scalar, ElementType::I64).value;
+}
+
+Scalar Generator::emitLoad(const Binding &binding, ValueRange indices,
+                           mlir::Value outside, mlir::Value when,
+                           bool checked) {
+  auto complex = dyn_cast<ComplexType>(
+      llvm::cast<qn::OperandType>(binding.tensor.getType()).getElementType());
+  auto read = [&](Type type, IntegerAttr part) -> mlir::Value {
+    return b.create<qn::LoadOp>(type, binding.tensor, indices, outside, when,
+                                checked, part);
+  };
+  if (complex)
+    return {binding.element,
+            read(complex.getElementType(), builder.getI64IntegerAttr(0)),
+            read(complex.getElementType(), builder.getI64IntegerAttr(1))};
+  Type stored = storageType(builder.getContext(), binding.element);
+  return b.fromStorage(read(stored, IntegerAttr()), binding.element);
+}
+
+/// Zero as it stands in memory, for reads that may miss.
+static mlir::Value storedZero(ScalarBuilder &b, ElementType type) {
+  Type stored = storageType(b.builder.getContext(), componentOf(type));
+  return b.create<arith::ConstantOp>(
+      cast<TypedAttr>(b.builder.getZeroAttr(stored)));
+}
+
+/// The element where the operand's axes stand now.
+irgen::Value Generator::loadOwn(const Binding &binding) {
+  bool moved = llvm::any_of(binding.places, [&](const Place &place) {
+    return substitutionOf(place.name, substitution);
+  });
+  if (!moved)
+    return emitLoad(binding, {}, {}, {}, false);
+  SmallVector<mlir::Value, 4> indices;
+  for (const Place &place : binding.places)
+    indices.push_back(positionOf(place));
+  if (readsAreGuarded)
+    return emitLoad(binding, indices, storedZero(b, binding.element),
+                    predicate(), false);
+  if (!readsAreChecked)
+    return emitLoad(binding, indices, {}, {}, false);
+  return emitLoad(binding, indices, {}, predicate(), true);
+}
+
+mlir::Value Generator::inRange(mlir::Value position, const Place &place) {
+  mlir::Value offset = position;
+  if (place.lower)
+    offset = b.create<arith::SubIOp>(position, place.lower);
+  // As unsigned, so that one comparison sees both ends.
+  return b.create<arith::CmpIOp>(arith::CmpIPredicate::ult, offset,
+                                 sizeOf(place));
+}
+
+void Generator::collectMoves(const typed::LoadExpression &load, Moves &moves) {
+  ArrayRef<AxisId> axes = load.base->axes();
+  for (auto [axis, position] : llvm::zip(axes, load.positions)) {
+    if (!position)
+      continue;
+    ArrayRef<Place> places = frame->axes[axis.index];
+    Value values = evaluateRanks(*position, places.size());
+    for (auto [place, value] : llvm::zip_equal(places, values.elements))
+      moves.push_back({place, toIndex(value.scalar)});
+  }
+}
+
+/// The operand that `base` names, through the parameters of inlined calls.
+static Binding *operandOf(const Expression &base, Frame *frame) {
+  const Expression *expression = &base;
+  while (const auto *name =
+             llvm::dyn_cast<typed::VariableExpression>(expression)) {
+    Binding &binding = frame->binding(*name->variable);
+    if (binding.kind == Binding::Kind::Tensor)
+      return &binding;
+    if (!binding.definition || binding.field >= 0)
+      return nullptr;
+    expression = binding.definition;
+    frame = binding.definitionFrame;
+  }
+  return nullptr;
+}
+
+irgen::Value Generator::load(const typed::LoadExpression &load) {
+  if (llvm::isa<typed::ConstantTableExpression>(load.base))
+    return loadTable(load);
+  if (load.base->type->isList() || load.base->type->isArray())
+    return loadElement(load);
+  Moves moves;
+  collectMoves(load, moves);
+  if (Binding *operand = operandOf(*load.base, frame))
+    return loadTensor(*operand, load, moves);
+  return loadComputed(load, moves);
+}
+
+/// `outside` as an element in memory, if nothing is lost.
+static mlir::Value exactInMemory(ScalarBuilder &b, Scalar value) {
+  Type stored = storageType(b.builder.getContext(), value.type);
+  if (value.isComplex())
+    return {};
+  if (stored == value.value.getType())
+    return value.value;
+  FloatAttr attribute;
+  if (!matchPattern(value.value, m_Constant(&attribute)))
+    return {};
+  APFloat number = attribute.getValue();
+  bool losesInfo = false;
+  number.convert(llvm::cast<FloatType>(stored).getFloatSemantics(),
+                 APFloat::rmNearestTiesToEven, &losesInfo);
+  if (losesInfo)
+    return {};
+  return b.create<arith::ConstantOp>(FloatAttr::get(stored, number));
+}
+
+irgen::Value Generator::loadTensor(const Binding &operand,
+                                   const typed::LoadExpression &load,
+                                   const Moves &moves) {
+  SmallVector<mlir::Value, 4> indices;
+  for (const Place &place : operand.places) {
+    const Move *move = llvm::find_if(moves, [&](const Move &candidate) {
+      return candidate.place.name == place.name;
+    });
+    indices.push_back(move == moves.end() ? positionOf(place) : move->position);
+  }
+  Scalar when = load.when ? scalar(*load.when) : Scalar();
+  if (!load.outside) {
+    at(load.span);
+    mlir::Value condition = when.value;
+    bool checked = load.isChecked && readsAreChecked;
+    if (mlir::Value around = checked ? predicate() : mlir::Value())
+      condition = condition
+                      ? mlir::Value(b.create<arith::AndIOp>(around, condition))
+                      : around;
+    mlir::Value missing;
+    if (condition && !checked)
+      missing = storedZero(b, operand.element);
+    return emitLoad(operand, indices, missing, condition, checked);
+  }
+  Scalar outside = coerce(scalar(*load.outside), operand.element);
+  at(load.span);
+  if (mlir::Value stored = exactInMemory(b, outside))
+    return emitLoad(operand, indices, stored, when.value, false);
+  Scalar read = emitLoad(operand, indices, storedZero(b, operand.element),
+                         when.value, false);
+  return b.select(moveCondition(moves, when), read, outside);
+}
+
+/// True where every moved axis is in range and `when` holds.
+Scalar Generator::moveCondition(const Moves &moves, Scalar when) {
+  mlir::Value all = when.value;
+  for (const Move &move : moves) {
+    mlir::Value good = inRange(move.position, move.place);
+    all = all ? mlir::Value(b.create<arith::AndIOp>(all, good)) : good;
+  }
+  return all ? Scalar{ElementType::Bool, all, nullptr} : b.boolean(true);
+}
+
+irgen::Value Generator::loadComputed(const typed::LoadExpression &load,
+                                     const Moves &moves) {
+  Scalar when = load.when ? scalar(*load.when) : Scalar();
+  bool isGuarded = load.outside != nullptr;
+  Scalar condition = isGuarded ? moveCondition(moves, when) : when;
+  const Substitution *outer = substitution;
+  for (const Move &move : moves)
+    substitution = &substitutions.emplace_back(
+        Substitution{move.place.name, move.position, substitution});
+  bool outerGuarded = std::exchange(readsAreGuarded, isGuarded);
+  bool outerChecked = readsAreChecked;
+  readsAreChecked &= load.isChecked;
+  if (condition)
+    conditions.push_back({condition.value, false});
+  Scalar value = scalar(*load.base);
+  if (condition)
+    conditions.pop_back();
+  readsAreChecked = outerChecked;
+  readsAreGuarded = outerGuarded;
+  substitution = outer;
+  at(load.span);
+  if (!condition)
+    return value;
+  Scalar outside = isGuarded ? coerce(scalar(*load.outside), value.type)
+                             : b.integer(value.type, 0);
+  return b.select(condition, value, outside);
+}
+
+/// `k[i]` of a parameter `k: int[3]`; the element must be known.
+irgen::Value Generator::loadElement(const typed::LoadExpression &load) {
+  Value list = evaluate(*load.base);
+  std::optional<typed::Constant> element;
+  if (load.positions.size() == 1)
+    element = known(*load.positions.front());
+  if (list.kind != Value::Kind::List || !element ||
+      static_cast<std::size_t>(element->integer) >= list.elements.size())
+    return unsupported(load.span, "this element is not known here");
+  return Value(list.elements[element->integer]);
+}

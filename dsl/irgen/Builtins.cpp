@@ -1,0 +1,210 @@
+// Builtins that lifted text may call.
+#include "dsl/irgen/Generator.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::irgen;
+using typed::Builtin;
+using typed::BuiltinGroup;
+
+irgen::Value Generator::builtin(const typed::BuiltinExpression &expression) {
+  const typed::BuiltinInfo &info = typed::builtinInfo(expression.builtin);
+  ElementType type = frame->type(expression.scalar());
+  if (info.group == BuiltinGroup::TypeValue)
+    return typeValue(expression.builtin, frame->type(expression.typeArgument),
+                     type);
+  if (info.group == BuiltinGroup::Position) {
+    ArrayRef<Place> places = frame->lifted;
+    if (expression.axis.valid())
+      places = frame->axes[expression.axis.index];
+    bool isIndex = expression.builtin == Builtin::Index;
+    return Scalar{ElementType::I64,
+                  isIndex ? linearPosition(places) : linearSize(places),
+                  nullptr};
+  }
+  if (info.group != BuiltinGroup::Scalar)
+    return unsupported(expression.span,
+                       "`" + info.spelling + "` cannot be used here");
+  SmallVector<Scalar, 3> operands;
+  for (const Expression *operand : expression.operands)
+    operands.push_back(scalar(*operand));
+  at(expression.span);
+  return scalarBuiltin(expression, operands);
+}
+
+/// Half-way cases go away from zero.
+static Scalar roundAway(ScalarBuilder &b, Scalar x) {
+  Scalar whole{x.type, b.create<math::TruncOp>(x.value), nullptr};
+  Scalar rest{x.type, b.create<math::AbsFOp>(b.subtract(x, whole).value),
+              nullptr};
+  Scalar up = b.lessEqual(b.number(x.type, 0.5), rest);
+  Scalar away{x.type,
+              b.create<math::CopySignOp>(
+                  b.select(up, b.number(x.type, 1), b.number(x.type, 0)).value,
+                  x.value),
+              nullptr};
+  return b.add(whole, away);
+}
+
+static Scalar absolute(ScalarBuilder &b, Scalar x) {
+  if (x.isFloat())
+    return {x.type, b.create<math::AbsFOp>(x.value), nullptr};
+  if (!x.isSigned())
+    return x;
+  return b.select(b.less(x, b.integer(x.type, 0)), b.negate(x), x);
+}
+
+/// The larger part times the square root of one plus the ratio's square.
+static Scalar modulus(ScalarBuilder &b, Scalar z) {
+  ElementType type = componentOf(z.type);
+  Scalar re = absolute(b, {type, z.value, nullptr});
+  Scalar im = absolute(b, {type, z.imaginary, nullptr});
+  Scalar large = b.maximum(re, im), small = b.minimum(re, im);
+  Scalar zero = b.number(type, 0);
+  Scalar ratio = b.divide(small, large);
+  Scalar sum = b.add(b.number(type, 1), b.multiply(ratio, ratio));
+  Scalar root{type, b.create<math::SqrtOp>(sum.value), nullptr};
+  Scalar infinity = b.number(type, std::numeric_limits<double>::infinity());
+  Scalar trivial = b.bitOr(b.equal(large, zero), b.equal(re, infinity));
+  trivial = b.bitOr(trivial, b.equal(im, infinity));
+  Scalar plain = b.select(b.equal(large, zero), zero, infinity);
+  return b.select(trivial, plain, b.multiply(large, root));
+}
+
+Scalar Generator::complexBuiltin(Builtin builtin, ArrayRef<Scalar> operands,
+                                 ElementType type) {
+  Scalar x = operands.front();
+  switch (builtin) {
+  case Builtin::MakeComplex:
+    return {type, x.value, operands[1].value};
+  case Builtin::Conj:
+    if (x.isComplex())
+      x.imaginary = b.create<arith::NegFOp>(x.imaginary);
+    return x;
+  case Builtin::Re:
+    return {type, x.value, nullptr};
+  case Builtin::Im:
+    if (x.isComplex())
+      return {type, x.imaginary, nullptr};
+    return b.integer(type, 0);
+  default:
+    return modulus(b, x);
+  }
+}
+
+Scalar Generator::scalarBuiltin(const typed::BuiltinExpression &expression,
+                                ArrayRef<Scalar> operands) {
+  ElementType type = frame->type(expression.scalar());
+  Scalar x = operands.front();
+  auto same = [&](mlir::Value value) { return Scalar{x.type, value, nullptr}; };
+  auto truth = [&](mlir::Value value) {
+    return Scalar{ElementType::Bool, value, nullptr};
+  };
+  switch (expression.builtin) {
+  case Builtin::Fma:
+    return same(
+        b.create<math::FmaOp>(x.value, operands[1].value, operands[2].value));
+  case Builtin::Sqrt:
+    return same(b.create<math::SqrtOp>(x.value));
+  case Builtin::Floor:
+    return same(b.create<math::FloorOp>(x.value));
+  case Builtin::Ceil:
+    return same(b.create<math::CeilOp>(x.value));
+  case Builtin::Trunc:
+    return same(b.create<math::TruncOp>(x.value));
+  case Builtin::Rint:
+    return same(b.create<math::RoundEvenOp>(x.value));
+  case Builtin::Round:
+    return roundAway(b, x);
+  case Builtin::Copysign:
+    return same(b.create<math::CopySignOp>(x.value, operands[1].value));
+  case Builtin::Min:
+    return b.minimum(x, operands[1]);
+  case Builtin::Max:
+    return b.maximum(x, operands[1]);
+  case Builtin::IsNan:
+    return x.isFloat() || x.isComplex() ? b.bitNot(b.equal(x, x))
+                                        : b.boolean(false);
+  case Builtin::IsInf:
+    if (!x.isFloat())
+      return b.boolean(false);
+    return b.equal(absolute(b, x),
+                   b.number(x.type, std::numeric_limits<double>::infinity()));
+  case Builtin::SignBit: {
+    if (!x.isFloat())
+      return b.less(x, b.integer(x.type, 0));
+    Type bits =
+        builder.getIntegerType(x.value.getType().getIntOrFloatBitWidth());
+    mlir::Value raw = b.create<arith::BitcastOp>(bits, x.value);
+    mlir::Value zero =
+        b.create<arith::ConstantOp>(builder.getIntegerAttr(bits, 0));
+    return truth(b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, raw, zero));
+  }
+  case Builtin::MulHi:
+    if (x.isSigned())
+      return same(b.create<arith::MulSIExtendedOp>(x.value, operands[1].value)
+                      .getHigh());
+    return same(
+        b.create<arith::MulUIExtendedOp>(x.value, operands[1].value).getHigh());
+  case Builtin::Clz:
+    return same(b.create<math::CountLeadingZerosOp>(x.value));
+  case Builtin::Ctz:
+    return same(b.create<math::CountTrailingZerosOp>(x.value));
+  case Builtin::Popcount:
+    return same(b.create<math::CtPopOp>(x.value));
+  case Builtin::Bitcast:
+    return b.bitcast(x, type);
+  case Builtin::Abs:
+    if (!x.isComplex())
+      return absolute(b, x);
+    [[fallthrough]];
+  default:
+    return complexBuiltin(expression.builtin, operands, type);
+  }
+}
+
+/// Epsilon and the least normal number as powers of two.
+static std::pair<int, int> floatExponents(ElementType type) {
+  switch (type) {
+  case ElementType::F8E4M3:
+    return {-3, -6};
+  case ElementType::F8E5M2:
+    return {-2, -14};
+  case ElementType::F16:
+    return {-10, -14};
+  case ElementType::BF16:
+    return {-7, -126};
+  case ElementType::F64:
+    return {-52, -1022};
+  default:
+    return {-23, -126};
+  }
+}
+
+Scalar Generator::typeValue(Builtin builtin, ElementType type,
+                            ElementType resultType) {
+  if (builtin == Builtin::BitWidth)
+    return b.integer(resultType, bitsOf(type));
+  if (builtin == Builtin::Epsilon)
+    return b.number(type, std::ldexp(1.0, floatExponents(type).first));
+  if (builtin == Builtin::Tiny)
+    return b.number(type, std::ldexp(1.0, floatExponents(type).second));
+  bool isLowest = builtin == Builtin::Lowest;
+  if (kindOf(type) == ElementKind::Float) {
+    double infinity = std::numeric_limits<double>::infinity();
+    return b.number(type, isLowest ? -infinity : infinity);
+  }
+  if (type == ElementType::Bool)
+    return b.boolean(!isLowest);
+  unsigned bits = bitsOf(type);
+  if (kindOf(type) == ElementKind::Unsigned)
+    return b.integer(type, isLowest ? 0 : -1);
+  auto greatest =
+      static_cast<std::int64_t>(~std::uint64_t(0) >> (64 - bits + 1));
+  return b.integer(type, isLowest ? -greatest - 1 : greatest);
+}

@@ -1,0 +1,161 @@
+// Calls: the callee's body with its types, constants, axes and values put in.
+#include "dsl/irgen/Generator.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::irgen;
+using typed::DeclarationKind;
+
+/// Deeper nesting than this is a mistake of the text.
+static constexpr unsigned maximumDepth = 128;
+
+arith::FastMathFlags irgen::fastMathOf(const Declaration &declaration) {
+  using arith::FastMathFlags;
+  if (!declaration.attributes.fastmath)
+    return FastMathFlags::none;
+  return FastMathFlags::reassoc | FastMathFlags::contract | FastMathFlags::nsz |
+         FastMathFlags::arcp;
+}
+
+/// Runs the body in `callee`'s names; the text decides how it is computed, not
+/// the place it is called from.
+irgen::Value Generator::inlineBody(Frame &callee) {
+  const Declaration &declaration = callee.declaration;
+  if (callDepth == maximumDepth)
+    return unsupported(declaration.nameSpan, "calls nest too deeply");
+  ++callDepth;
+  Location location = b.location;
+  Frame *outer = std::exchange(frame, &callee);
+  auto fastMath = std::exchange(b.fastMath, fastMathOf(declaration));
+  bool checked = readsAreChecked;
+  readsAreChecked &= !declaration.attributes.unchecked;
+  std::size_t outerConditions = conditions.size();
+  execute(declaration.body);
+  conditions.truncate(outerConditions);
+  readsAreChecked = checked;
+  b.fastMath = fastMath;
+  frame = outer;
+  b.location = location;
+  --callDepth;
+  std::vector<Value> &values = callee.returned.values;
+  for (auto [value, result] : llvm::zip(values, declaration.results)) {
+    if (value.isScalar())
+      value = coerce(value.scalar, callee.type(result.element));
+  }
+  if (values.size() == 1)
+    return std::move(values.front());
+  return Value::list(std::move(values));
+}
+
+void Generator::bindConstants(Frame &callee, typed::Expressions arguments) {
+  auto parameters = callee.declaration.constantParameters;
+  for (auto [index, parameter] : llvm::enumerate(parameters)) {
+    const Expression *argument =
+        index < arguments.size() ? arguments[index] : nullptr;
+    if (argument) {
+      callee.constants.push_back(constantArgument(*argument));
+      continue;
+    }
+    Frame *outer = std::exchange(frame, &callee);
+    if (parameter->defaultValue)
+      callee.constants.push_back(constantArgument(*parameter->defaultValue));
+    else
+      callee.constants.emplace_back();
+    frame = outer;
+  }
+}
+
+void Generator::bindAxes(Frame &callee,
+                         const typed::CallExpression &expression) {
+  for (auto [places, binding] : llvm::zip(callee.axes, expression.axes))
+    for (const Place &place : placesOf(binding.axes))
+      places.push_back(place);
+  if (callee.declaration.kind == DeclarationKind::Elementwise)
+    callee.lifted = placesOf(expression.axes());
+}
+
+/// Lifted text hands compute types to the scalar code it calls.
+void Generator::bindTypes(Frame &callee,
+                          ArrayRef<typed::ScalarType> typeArguments) {
+  bool staysNarrow = callee.declaration.isLifted();
+  for (typed::ScalarType argument : typeArguments) {
+    ElementType type = frame->type(argument);
+    callee.types.push_back(staysNarrow ? type : computeTypeOf(type));
+  }
+}
+
+void Generator::bindIn(Frame &callee, const Variable &variable, Value value) {
+  Frame *outer = std::exchange(frame, &callee);
+  bind(variable, std::move(value));
+  frame = outer;
+}
+
+/// A parameter of a call. A tensor's is evaluated again where the callee reads
+/// it at other positions.
+void Generator::bindArgument(Frame &callee, const typed::Parameter &parameter,
+                             const Expression *argument) {
+  Frame *caller = frame;
+  if (!argument && parameter.defaultValue) {
+    frame = &callee;
+    argument = parameter.defaultValue;
+  }
+  Value value;
+  if (argument && parameter.pack.valid()) {
+    value = evaluateRanks(*argument, callee.axes[parameter.pack.index].size());
+  } else if (argument) {
+    value = evaluate(*argument);
+  }
+  Frame *definitionFrame = std::exchange(frame, caller);
+  ElementType type = callee.type(parameter.element);
+  forEachScalar(value, [&](Scalar &scalar) { scalar = coerce(scalar, type); });
+  bindIn(callee, *parameter.variable, std::move(value));
+  if (!argument || !parameter.isTensor ||
+      callee.declaration.kind != DeclarationKind::Rowwise)
+    return;
+  Binding &binding = callee.binding(*parameter.variable);
+  binding.definition = argument;
+  binding.definitionFrame = definitionFrame;
+}
+
+irgen::Value Generator::call(const typed::CallExpression &expression) {
+  const Declaration &declaration = *expression.callee;
+  if (declaration.kind == DeclarationKind::Kernel ||
+      declaration.kind == DeclarationKind::Op)
+    return unsupported(expression.span, "`" + declaration.name +
+                                            "` can only be called in an "
+                                            "`op`");
+  Frame &callee = frames.emplace_back(declaration);
+  bindTypes(callee, expression.typeArguments);
+  bindConstants(callee, expression.constantArguments);
+  bindAxes(callee, expression);
+  for (auto [parameter, argument] :
+       llvm::zip_equal(declaration.parameters, expression.arguments))
+    bindArgument(callee, parameter, argument);
+  at(expression.span);
+  return inlineBody(callee);
+}
+
+/// The type arguments follow from the types of the arguments.
+irgen::Value
+Generator::indirectCall(const typed::IndirectCallExpression &expression) {
+  const Declaration *function =
+      frame->constants[expression.function->index].function;
+  if (!function)
+    return unsupported(expression.span, "this function is not known here");
+  Frame &callee = frames.emplace_back(*function);
+  callee.types.assign(function->typeParameters.size(), ElementType::F32);
+  std::vector<Scalar> values;
+  for (auto [parameter, argument] :
+       llvm::zip_equal(function->parameters, expression.arguments)) {
+    values.push_back(scalar(*argument));
+    if (parameter.element.isBareParameter())
+      callee.types[parameter.element.parameterIndex()] =
+          computeTypeOf(values.back().type);
+  }
+  bindConstants(callee, {});
+  for (auto [parameter, value] : llvm::zip(function->parameters, values))
+    bindIn(callee, *parameter.variable,
+           coerce(value, callee.type(parameter.element)));
+  at(expression.span);
+  return inlineBody(callee);
+}

@@ -1,0 +1,121 @@
+// What is known when the IR is made: parameters, presence, the target.
+#include "dsl/irgen/Generator.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::irgen;
+using typed::Constant;
+using typed::ConstantParameterKind;
+
+std::optional<bool> Generator::isPresent(const Variable &variable) {
+  const Binding &binding = frame->binding(variable);
+  if (binding.kind == Binding::Kind::Tensor)
+    return true;
+  if (binding.kind == Binding::Kind::Unset || binding.made.empty())
+    return std::nullopt;
+  return !binding.made.back().value.isAbsent();
+}
+
+std::optional<std::int64_t> Generator::ask(typed::TargetQuery query,
+                                           ElementType type) {
+  switch (query) {
+  case typed::TargetQuery::IsGpu:
+    return 0;
+  case typed::TargetQuery::WarpSize:
+    return 1;
+  case typed::TargetQuery::VectorWidth:
+    return request.target.vectorBytes / bytesOf(type);
+  case typed::TargetQuery::HasMma:
+    return 0;
+  }
+  llvm_unreachable("every query has its answer");
+}
+
+std::optional<Constant> Generator::known(const Expression &expression) {
+  typed::ConstantEnvironment environment;
+  environment.typeArguments = frame->types;
+  environment.parameter = [this](unsigned index,
+                                 unsigned element) -> std::optional<Constant> {
+    const ConstantBinding &binding = frame->constants[index];
+    if (element < binding.digits.size())
+      return Constant::ofBoolean(binding.digits[element] == '1');
+    return binding.value;
+  };
+  environment.present = [this](const Variable &variable) {
+    return isPresent(variable);
+  };
+  environment.target = [this](typed::TargetQuery query, ElementType type) {
+    return ask(query, type);
+  };
+  return typed::evaluateConstant(expression, environment);
+}
+
+bool Generator::decide(const Expression &condition) {
+  if (auto value = known(condition))
+    return !value->isZero();
+  unsupported(condition.span, "this condition is not known here");
+  return false;
+}
+
+/// A value of the parameter's kind that equals none of its choices.
+static Constant elseOf(const typed::ConstantParameter &parameter) {
+  if (parameter.kind == ConstantParameterKind::Float)
+    return Constant::ofFloat(std::numeric_limits<double>::quiet_NaN());
+  if (parameter.kind == ConstantParameterKind::String)
+    return Constant::ofString("else");
+  return Constant::ofInteger(std::numeric_limits<std::int64_t>::min());
+}
+
+/// A `fn` by name in `module` or in what it uses.
+static const Declaration *findFunction(const typed::TypedModule &module,
+                                       StringRef name) {
+  if (const Declaration *found = module.find(name))
+    return found;
+  for (const auto &used : module.uses())
+    if (const Declaration *found = findFunction(*used, name))
+      return found;
+  return nullptr;
+}
+
+ConstantBinding
+Generator::fromSpecialization(const typed::ConstantParameter &parameter,
+                              const ConstantArgument &argument) {
+  ConstantBinding binding;
+  if (std::holds_alternative<std::monostate>(argument))
+    binding.value = elseOf(parameter);
+  else if (const auto *integer = std::get_if<std::int64_t>(&argument))
+    binding.value = parameter.kind == ConstantParameterKind::Float
+                        ? Constant::ofFloat(static_cast<double>(*integer))
+                        : Constant::ofInteger(*integer);
+  else if (const auto *boolean = std::get_if<bool>(&argument))
+    binding.value = Constant::ofBoolean(*boolean);
+  else if (const auto *floating = std::get_if<double>(&argument))
+    binding.value = Constant::ofFloat(*floating);
+  else if (parameter.kind == ConstantParameterKind::Booleans)
+    binding.digits = std::get<std::string>(argument);
+  else if (parameter.kind == ConstantParameterKind::Function)
+    binding.function =
+        findFunction(request.module, std::get<std::string>(argument));
+  else
+    binding.value = Constant::ofString(std::get<std::string>(argument));
+  return binding;
+}
+
+ConstantBinding Generator::constantArgument(const Expression &argument) {
+  ConstantBinding binding;
+  if (const auto *reference =
+          dyn_cast<typed::FunctionReferenceExpression>(&argument)) {
+    binding.function = reference->function;
+    return binding;
+  }
+  if (const auto *parameter =
+          dyn_cast<typed::ConstantParameterExpression>(&argument))
+    if (!parameter->element)
+      return frame->constants[parameter->parameter->index];
+  binding.value = known(argument);
+  if (!binding.value)
+    unsupported(argument.span, "this compile-time argument is not known here");
+  return binding;
+}

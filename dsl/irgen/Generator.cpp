@@ -1,0 +1,74 @@
+// Entry of IR generation, places in the source, and its one kind of error.
+#include "dsl/irgen/Generator.h"
+
+#include "frontend/source/SourceManager.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Verifier.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::irgen;
+
+Location Generator::at(Span span) {
+  if (!span.valid())
+    return b.location;
+  SourceLocation place = request.module.sources().locate(span.begin);
+  if (place.file)
+    b.location = FileLineColLoc::get(builder.getContext(), place.file->name(),
+                                     place.line, place.column);
+  return b.location;
+}
+
+irgen::Value Generator::unsupported(Span span, const Twine &what) {
+  DslError error;
+  error.message = what.str();
+  SourceLocation place = request.module.sources().locate(span.begin);
+  if (place.file) {
+    error.file = place.file->name().str();
+    error.line = place.line;
+    error.column = place.column;
+  }
+  errors.push_back(std::move(error));
+  return zeroOf(ElementType::I64);
+}
+
+Operation *Generator::generate() {
+  std::size_t errorsBefore = errors.size();
+  const Declaration &declaration = request.declaration;
+  at(declaration.nameSpan);
+  auto module = ModuleOp::create(builder, b.location);
+  Frame &top = frames.emplace_back(declaration);
+  frame = &top;
+  b.fastMath = fastMathOf(declaration);
+  readsAreChecked = !declaration.attributes.unchecked;
+  bindTypesAndAxes(top);
+  bindParameters(top);
+
+  builder.setInsertionPointToEnd(module.getBody());
+  StringRef name =
+      request.symbol.empty() ? declaration.name : StringRef(request.symbol);
+  auto kernel = b.create<qn::RowwiseOp>(name, kernelAxes, argumentTypes);
+  kernel.setNumbers(argumentNumbers);
+  kernel.setWide(!request.specialization.narrowOffsets);
+  body = &kernel.block();
+  builder.setInsertionPointToStart(body);
+  attachArguments(top, kernel);
+  execute(declaration.body);
+  storeResults(top);
+  if (errors.size() != errorsBefore) {
+    module->erase();
+    return nullptr;
+  }
+  assert(succeeded(verify(module)) && "IR generation made invalid IR");
+  return module;
+}
+
+std::optional<QnModule> quern::generateQn(DslContext &context,
+                                          const GenerationRequest &request,
+                                          std::vector<DslError> &errors) {
+  Generator generator(context.mlir(), request, errors);
+  if (Operation *module = generator.generate())
+    return QnModule(module);
+  return std::nullopt;
+}

@@ -1,0 +1,237 @@
+// The walk over a typed declaration that makes one kernel.
+#pragma once
+
+#include "dsl/dialect/Dialect.h"
+#include "dsl/irgen/Frame.h"
+#include "dsl/irgen/IrGen.h"
+
+#include "frontend/typed/ConstantValue.h"
+#include "frontend/typed/TypedModule.h"
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringSet.h"
+
+#include <deque>
+
+namespace quern::irgen {
+
+/// What `@fastmath` allows; infinities and NaN stay what they are.
+mlir::arith::FastMathFlags fastMathOf(const Declaration &declaration);
+
+/// Makes one kernel; lives for one request. The methods are spread over the
+/// files of this folder by construct.
+class Generator {
+public:
+  Generator(mlir::MLIRContext &context, const GenerationRequest &request,
+            std::vector<DslError> &errors)
+      : builder(&context), b(builder), request(request), errors(errors) {}
+
+  /// The module, or null after an error.
+  mlir::Operation *generate();
+
+private:
+  // Kernel.cpp: the operation around the body.
+  void bindTypesAndAxes(Frame &frame);
+  void bindParameters(Frame &frame);
+  void addTensor(Frame &frame, llvm::ArrayRef<typed::Dimension> dimensions,
+                 ElementType element);
+  void addScalars(Frame &frame, const typed::Parameter &parameter);
+  void attachArguments(Frame &frame, qn::RowwiseOp kernel);
+  void storeResults(Frame &frame);
+  void storeAt(mlir::Value tensor, const Value &value, ElementType element);
+  mlir::StringAttr freshAxis(llvm::StringRef name);
+
+  // Expressions.cpp
+  Value evaluate(const Expression &expression);
+  Scalar scalar(const Expression &expression);
+  /// One value for each of a pack's `rank` axes.
+  Value evaluateRanks(const Expression &expression, unsigned rank);
+  Value constant(const typed::Constant &constant, ElementType type);
+  Value binary(const typed::BinaryExpression &expression);
+  Value logical(const typed::BinaryExpression &expression);
+  Value arithmetic(typed::BinaryOperator op, Scalar left, Scalar right);
+  Value unary(const typed::UnaryExpression &expression);
+  Value select(const typed::SelectExpression &expression);
+  /// `scalar` as `type` without a rounding that nobody wrote.
+  Scalar coerce(Scalar scalar, ElementType type);
+  Value coerce(Value value, const typed::Type &type);
+  Value zeroOf(const typed::Type &type);
+  Value zeroOf(ElementType type);
+
+  // FloatDivision.cpp
+  Scalar truncatedModulo(Scalar left, Scalar right);
+  Scalar floatFloorDivide(Scalar left, Scalar right);
+  Scalar floatModulo(Scalar left, Scalar right);
+
+  // Builtins.cpp
+  Value builtin(const typed::BuiltinExpression &expression);
+  Scalar scalarBuiltin(const typed::BuiltinExpression &expression,
+                       llvm::ArrayRef<Scalar> operands);
+  Scalar complexBuiltin(typed::Builtin builtin, llvm::ArrayRef<Scalar> operands,
+                        ElementType type);
+  Scalar typeValue(typed::Builtin builtin, ElementType type,
+                   ElementType resultType);
+
+  // Positions.cpp
+  mlir::Value positionOf(const Place &place);
+  mlir::Value sizeOf(const Place &place);
+  /// Row-major position within `places`.
+  mlir::Value linearPosition(llvm::ArrayRef<Place> places);
+  mlir::Value linearSize(llvm::ArrayRef<Place> places);
+  mlir::Value index(std::int64_t value);
+  void openLocalAxis(AxisId axis);
+  llvm::SmallVector<Place, 4> placesOf(llvm::ArrayRef<AxisId> axes);
+  const Substitution *substitutionOf(mlir::StringAttr axis,
+                                     const Substitution *under) const;
+
+  // Variables.cpp
+  Value lookup(const Variable &variable);
+  void bind(const Variable &variable, Value value);
+  bool isStillGood(const Binding::Made &made, llvm::ArrayRef<Place> places);
+  Value remake(Binding &binding);
+
+  // Access.cpp
+  /// An axis that a read moves, and where to.
+  struct Move {
+    Place place;
+    mlir::Value position;
+  };
+  using Moves = llvm::SmallVector<Move, 4>;
+  Value load(const typed::LoadExpression &load);
+  void collectMoves(const typed::LoadExpression &load, Moves &moves);
+  Value loadTensor(const Binding &operand, const typed::LoadExpression &load,
+                   const Moves &moves);
+  Value loadComputed(const typed::LoadExpression &load, const Moves &moves);
+  Value loadOwn(const Binding &binding);
+  Value loadElement(const typed::LoadExpression &load);
+  Scalar emitLoad(const Binding &binding, mlir::ValueRange indices,
+                  mlir::Value outside, mlir::Value when, bool checked);
+  mlir::Value toIndex(Scalar scalar);
+  mlir::Value inRange(mlir::Value position, const Place &place);
+  Scalar moveCondition(const Moves &moves, Scalar when);
+
+  // Tables.cpp
+  Value loadTable(const typed::LoadExpression &load);
+  Value concat(const typed::ConcatExpression &expression);
+
+  // Calls.cpp
+  Value call(const typed::CallExpression &expression);
+  Value indirectCall(const typed::IndirectCallExpression &expression);
+  Value inlineBody(Frame &callee);
+  void bindTypes(Frame &callee,
+                 llvm::ArrayRef<typed::ScalarType> typeArguments);
+  void bindConstants(Frame &callee, typed::Expressions arguments);
+  void bindIn(Frame &callee, const Variable &variable, Value value);
+  void bindArgument(Frame &callee, const typed::Parameter &parameter,
+                    const Expression *argument);
+  void bindAxes(Frame &callee, const typed::CallExpression &expression);
+  ConstantBinding constantArgument(const Expression &argument);
+
+  // CompileTime.cpp
+  std::optional<typed::Constant> known(const Expression &expression);
+  bool decide(const Expression &condition);
+  std::optional<bool> isPresent(const Variable &variable);
+  std::optional<std::int64_t> ask(typed::TargetQuery query, ElementType type);
+  ConstantBinding fromSpecialization(const typed::ConstantParameter &parameter,
+                                     const ConstantArgument &argument);
+
+  // Reductions.cpp
+  Value reduce(const typed::ReduceExpression &expression);
+  Value scan(const typed::ScanExpression &expression);
+  struct Monoid;
+  Monoid openMonoid(const Declaration &declaration,
+                    llvm::ArrayRef<typed::ScalarType> typeArguments,
+                    typed::Expressions constants);
+  void collectInputs(Monoid &monoid, typed::Expressions operands,
+                     llvm::ArrayRef<Place> over);
+  Value runPart(Monoid &monoid, const typed::ReductionPart &part,
+                Values arguments, const typed::Type &type);
+  void fillRegion(Monoid &monoid, mlir::Region &region, const Values &like,
+                  const typed::ReductionPart &part,
+                  llvm::function_ref<Values(Values)> arrange);
+  void fillRegions(Monoid &monoid, mlir::Region &step, mlir::Region &merge);
+  Value finishMonoid(Monoid &monoid, mlir::ValueRange results);
+  Value reduceOne(Monoid &monoid, mlir::Value where);
+
+  // Scatter.cpp
+  void scatter(const typed::ScatterExpression &expression, mlir::Value tensor,
+               ElementType element);
+  llvm::SmallVector<mlir::Value, 4>
+  scatterIndices(const typed::ScatterExpression &expression,
+                 mlir::Value tensor);
+  void fillCombine(const typed::ScatterExpression &expression,
+                   mlir::Region &region, ElementType element);
+
+  // Statements.cpp
+  void execute(typed::Block statements);
+  void execute(const typed::Statement &statement);
+  void executeReturn(const typed::ReturnStatement &statement);
+  void executeLet(const typed::LetStatement &statement);
+  Value valueFor(const Variable &variable, const Expression &expression);
+  void executeAssign(const typed::AssignStatement &statement);
+  Value current(const Variable &variable);
+  void assign(const Variable &variable, Value value);
+
+  // Branches.cpp
+  using Arm = llvm::function_ref<Values()>;
+  using AssignedVariables = llvm::ArrayRef<const Variable *>;
+  /// Both arms under `condition`; the results are selected.
+  Values branch(Scalar condition, Arm whenTrue, Arm whenFalse);
+  /// True where this text runs, as far as conditions around it say; or null.
+  mlir::Value predicate();
+
+  // Conditionals.cpp
+  void executeIf(const typed::IfStatement &statement);
+  Values runArm(typed::Block block, AssignedVariables assigned, bool returns);
+  Values handOut(AssignedVariables assigned, bool returns);
+  void takeResults(Values &results, AssignedVariables assigned, bool returns);
+  Values emptyReturn();
+  Values selectValues(Scalar condition, Values whenTrue,
+                      const Values &whenFalse);
+
+  // Loops.cpp
+  void executeFor(const typed::ForStatement &statement);
+  void executeWhile(const typed::WhileStatement &statement);
+  struct Loop;
+  void emitLoop(Loop &loop);
+  mlir::Value anotherRound(const Loop &loop, Scalar counter);
+  Values carried(const Loop &loop, Scalar counter);
+  Scalar enter(const Loop &loop, Values values, bool hasCounter);
+  bool unroll(const typed::ForStatement &statement);
+
+  // Generator.cpp
+  mlir::Location at(Span span);
+  /// Reports what cannot be generated; the value keeps the walk going.
+  Value unsupported(Span span, const llvm::Twine &what);
+
+  struct Condition {
+    mlir::Value value;
+    bool isNegated = false;
+  };
+
+  mlir::OpBuilder builder;
+  ScalarBuilder b;
+  const GenerationRequest &request;
+  std::vector<DslError> &errors;
+  Frame *frame = nullptr;
+  const Substitution *substitution = nullptr;
+  std::deque<Substitution> substitutions;
+  std::deque<Frame> frames;
+  /// Conditions around the text at hand, outermost first.
+  llvm::SmallVector<Condition, 4> conditions;
+  /// Reads under a substitution: guarded by a condition, or checked.
+  bool readsAreGuarded = false, readsAreChecked = true;
+  unsigned callDepth = 0;
+  llvm::StringSet<> axisNames;
+  llvm::SmallVector<mlir::StringAttr, 8> kernelAxes;
+  llvm::SmallVector<mlir::Type, 8> argumentTypes;
+  llvm::SmallVector<std::int64_t, 8> argumentNumbers;
+  unsigned operandNumber = 0, scalarNumber = 0;
+  /// Arguments of the kernel for every parameter, then every result; -1:
+  /// absent.
+  llvm::SmallVector<int, 8> firstArgument;
+  mlir::Block *body = nullptr;
+};
+
+} // namespace quern::irgen

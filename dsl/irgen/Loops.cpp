@@ -1,0 +1,157 @@
+// Loops of scalar code: unrolled when short and known, else `scf.while`.
+#include "dsl/irgen/Assigned.h"
+#include "dsl/irgen/Generator.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::irgen;
+
+/// Rounds up to which a loop with known bounds is written out.
+static constexpr std::int64_t unrolledRounds = 32;
+
+/// What one `scf.while` is made from.
+struct Generator::Loop {
+  typed::Block body;
+  const Variable *counter = nullptr; ///< of a `for`
+  Scalar begin, end, step;           ///< of a `for`
+  const Expression *condition = nullptr;
+  Scalar bound; ///< of a `while`, or nothing
+  SmallVector<const Variable *, 4> assigned;
+  bool returns = false;
+};
+
+bool Generator::unroll(const typed::ForStatement &statement) {
+  auto value = [&](const Expression *expression,
+                   std::int64_t missing) -> std::optional<std::int64_t> {
+    if (!expression)
+      return missing;
+    auto constant = known(*expression);
+    if (!constant)
+      return std::nullopt;
+    return constant->integer;
+  };
+  auto lower = value(statement.lower, 0), upper = value(statement.upper, 0);
+  auto step = value(statement.step, 1);
+  if (!lower || !upper || !step || *step == 0)
+    return false;
+  auto inside = [&](std::int64_t i) {
+    return *step > 0 ? i < *upper : i > *upper;
+  };
+  std::int64_t distance = *step > 0 ? *upper - *lower : *lower - *upper;
+  if (distance > unrolledRounds * std::abs(*step))
+    return false;
+  for (std::int64_t i = *lower; inside(i) && !frame->returned.always;
+       i += *step) {
+    if (statement.variable)
+      bind(*statement.variable, b.integer(ElementType::I64, i));
+    execute(statement.body);
+  }
+  return true;
+}
+
+void Generator::executeFor(const typed::ForStatement &statement) {
+  if (unroll(statement))
+    return;
+  Loop loop;
+  loop.body = statement.body;
+  loop.counter = statement.variable;
+  auto bound = [&](const Expression *expression, std::int64_t missing) {
+    if (!expression)
+      return b.integer(ElementType::I64, missing);
+    return b.cast(scalar(*expression), ElementType::I64);
+  };
+  loop.begin = bound(statement.lower, 0);
+  loop.end = bound(statement.upper, 0);
+  loop.step = bound(statement.step, 1);
+  at(statement.span);
+  emitLoop(loop);
+}
+
+void Generator::executeWhile(const typed::WhileStatement &statement) {
+  Loop loop;
+  loop.body = statement.body;
+  loop.condition = statement.condition;
+  if (statement.bound) {
+    loop.begin = b.integer(ElementType::I64, 0);
+    loop.bound = b.cast(scalar(*statement.bound), ElementType::I64);
+    loop.step = b.integer(ElementType::I64, 1);
+  }
+  at(statement.span);
+  emitLoop(loop);
+}
+
+/// Whether another round begins, in terms of the loop's variables.
+mlir::Value Generator::anotherRound(const Loop &loop, Scalar counter) {
+  Scalar go = b.boolean(true);
+  if (loop.end) {
+    Scalar zero = b.integer(ElementType::I64, 0);
+    Scalar upwards = b.less(zero, loop.step);
+    go =
+        b.select(upwards, b.less(counter, loop.end), b.less(loop.end, counter));
+  }
+  if (loop.bound)
+    go = b.less(counter, loop.bound);
+  if (frame->returned.flag)
+    go = b.bitAnd(go, b.bitNot(frame->returned.flag));
+  if (mlir::Value around = predicate())
+    go = b.bitAnd(go, {ElementType::Bool, around, nullptr});
+  if (loop.condition)
+    go = b.bitAnd(go, scalar(*loop.condition));
+  return go.value;
+}
+
+/// What goes round: the counter, the assigned variables, whether and what the
+/// loop has returned.
+Values Generator::carried(const Loop &loop, Scalar counter) {
+  Values values = handOut(loop.assigned, loop.returns);
+  if (counter)
+    values.insert(values.begin(), counter);
+  return values;
+}
+
+/// The counter; the other values become what the names stand for.
+Scalar Generator::enter(const Loop &loop, Values values, bool hasCounter) {
+  Scalar counter;
+  if (hasCounter) {
+    counter = values.front().scalar;
+    values.erase(values.begin());
+  }
+  takeResults(values, loop.assigned, loop.returns);
+  return counter;
+}
+
+void Generator::emitLoop(Loop &loop) {
+  loop.returns = collectAssigned(loop.body, loop.assigned);
+  llvm::erase_if(loop.assigned, [&](const Variable *variable) {
+    return frame->binding(*variable).kind == Binding::Kind::Unset;
+  });
+  Location location = b.location;
+  Values initial = carried(loop, loop.begin);
+  SmallVector<mlir::Value, 8> operands = flatten(initial);
+  TypeRange types((ValueRange(operands)));
+  auto op = b.create<scf::WhileOp>(types, operands);
+  SmallVector<Location, 8> locations(types.size(), location);
+  OpBuilder::InsertionGuard guard(builder);
+  bool counts = static_cast<bool>(loop.begin);
+
+  Block *before = builder.createBlock(&op.getBefore(), {}, types, locations);
+  Values inBefore = unflatten(initial, before->getArguments());
+  Scalar counter = enter(loop, inBefore, counts);
+  mlir::Value go = anotherRound(loop, counter);
+  b.create<scf::ConditionOp>(go, before->getArguments());
+
+  Block *after = builder.createBlock(&op.getAfter(), {}, types, locations);
+  counter = enter(loop, unflatten(initial, after->getArguments()), counts);
+  if (loop.counter)
+    bind(*loop.counter, counter);
+  execute(loop.body);
+  at(request.declaration.nameSpan);
+  b.location = location;
+  Scalar next = counts ? b.add(counter, loop.step) : Scalar();
+  b.create<scf::YieldOp>(flatten(carried(loop, next)));
+
+  builder.setInsertionPointAfter(op);
+  enter(loop, unflatten(initial, op.getResults()), counts);
+}

@@ -1,0 +1,191 @@
+// Reductions and scans: the monoid's parts become regions.
+#include "dsl/irgen/Generator.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::irgen;
+using typed::VariableKind;
+
+/// A monoid with its operands, while its operation is being made.
+struct Generator::Monoid {
+  Frame &frame;
+  const typed::Reduction &reduction;
+  Values initial; ///< one for each state
+  Values inputs;  ///< one for each variable of `step` behind the state
+};
+
+/// The state as the text sees it: one value, or a tuple.
+static irgen::Value stateOf(const typed::Reduction &reduction, Values states) {
+  if (reduction.stateType->isTuple())
+    return irgen::Value::list(std::move(states));
+  return std::move(states.front());
+}
+
+static Values statesOf(irgen::Value value) {
+  if (value.kind == irgen::Value::Kind::List)
+    return std::move(value.elements);
+  return {std::move(value)};
+}
+
+Generator::Monoid
+Generator::openMonoid(const Declaration &declaration,
+                      ArrayRef<typed::ScalarType> typeArguments,
+                      typed::Expressions constants) {
+  Frame &callee = frames.emplace_back(declaration);
+  bindTypes(callee, typeArguments);
+  bindConstants(callee, constants);
+  Monoid monoid{callee, *declaration.reduction, {}, {}};
+  return monoid;
+}
+
+/// What `step` takes behind the state, in the order it names them, and the
+/// initial states.
+void Generator::collectInputs(Monoid &monoid, typed::Expressions operands,
+                              ArrayRef<Place> over) {
+  auto next = operands.begin();
+  for (const Variable *variable :
+       monoid.reduction.step.variables.drop_front()) {
+    if (variable->kind == VariableKind::Position) {
+      monoid.inputs.push_back(
+          Scalar{ElementType::I64, linearPosition(over), nullptr});
+      continue;
+    }
+    Scalar operand = scalar(**next++);
+    monoid.inputs.push_back(
+        coerce(operand, monoid.frame.type(variable->type->scalar)));
+  }
+  Frame *outer = std::exchange(frame, &monoid.frame);
+  for (const typed::ReductionState &state : monoid.reduction.states)
+    monoid.initial.push_back(
+        coerce(scalar(*state.initial), frame->type(state.type)));
+  frame = outer;
+}
+
+/// The body of a part with its variables bound; the value it returns.
+irgen::Value Generator::runPart(Monoid &monoid,
+                                const typed::ReductionPart &part,
+                                Values arguments, const typed::Type &type) {
+  Frame *outer = std::exchange(frame, &monoid.frame);
+  auto outerConditions = std::exchange(conditions, {});
+  auto fastMath =
+      std::exchange(b.fastMath, fastMathOf(monoid.frame.declaration));
+  monoid.frame.returned = {};
+  monoid.frame.partType = &type;
+  for (auto [variable, argument] : llvm::zip_equal(part.variables, arguments))
+    bind(*variable, std::move(argument));
+  execute(part.body);
+  Value result = monoid.frame.returned.values.empty()
+                     ? zeroOf(type)
+                     : std::move(monoid.frame.returned.values.front());
+  result = coerce(std::move(result), type);
+  b.fastMath = fastMath;
+  conditions = std::move(outerConditions);
+  frame = outer;
+  return result;
+}
+
+/// Fills `region` with a part that takes `like` as block arguments; `arrange`
+/// turns those into the part's own arguments.
+void Generator::fillRegion(Monoid &monoid, Region &region, const Values &like,
+                           const typed::ReductionPart &part,
+                           llvm::function_ref<Values(Values)> arrange) {
+  OpBuilder::InsertionGuard guard(builder);
+  Location location = b.location;
+  Block &block = region.emplaceBlock();
+  for (mlir::Value value : flatten(like))
+    block.addArgument(value.getType(), location);
+  builder.setInsertionPointToStart(&block);
+  Value result =
+      runPart(monoid, part, arrange(unflatten(like, block.getArguments())),
+              *monoid.reduction.stateType);
+  at(part.span);
+  b.create<qn::YieldOp>(flatten(statesOf(std::move(result))));
+  b.location = location;
+}
+
+void Generator::fillRegions(Monoid &monoid, Region &step, Region &merge) {
+  const typed::Reduction &reduction = monoid.reduction;
+  std::size_t count = monoid.initial.size();
+  Values stepLike = monoid.initial, mergeLike = monoid.initial;
+  llvm::append_range(stepLike, monoid.inputs);
+  llvm::append_range(mergeLike, monoid.initial);
+  fillRegion(monoid, step, stepLike, reduction.step, [&](Values all) {
+    Values arguments = {
+        stateOf(reduction, Values(all.begin(), all.begin() + count))};
+    arguments.insert(arguments.end(), all.begin() + count, all.end());
+    return arguments;
+  });
+  fillRegion(monoid, merge, mergeLike, reduction.merge, [&](Values all) {
+    return Values{stateOf(reduction, Values(all.begin(), all.begin() + count)),
+                  stateOf(reduction, Values(all.begin() + count, all.end()))};
+  });
+}
+
+irgen::Value Generator::finishMonoid(Monoid &monoid, ValueRange results) {
+  Value state = stateOf(monoid.reduction, unflatten(monoid.initial, results));
+  if (!monoid.reduction.hasFinish)
+    return state;
+  return runPart(monoid, monoid.reduction.finish, {std::move(state)},
+                 *monoid.reduction.resultType);
+}
+
+irgen::Value Generator::reduce(const typed::ReduceExpression &expression) {
+  for (AxisId axis : expression.over)
+    if (frame->declaration.axis(axis).kind == typed::AxisKind::Local)
+      openLocalAxis(axis);
+  SmallVector<Place, 4> over = placesOf(expression.over);
+  Monoid monoid = openMonoid(*expression.monoid, expression.typeArguments,
+                             expression.constantArguments);
+  if (expression.where)
+    conditions.push_back({scalar(*expression.where).value, false});
+  collectInputs(monoid, expression.operands, over);
+  mlir::Value where;
+  if (expression.where)
+    where = conditions.pop_back_val().value;
+  Location location = at(expression.span);
+  if (over.empty()) // a pack of no axes: one element
+    return reduceOne(monoid, where);
+  SmallVector<Attribute, 4> names;
+  for (const Place &place : over)
+    names.push_back(place.name);
+  bool portable = request.declaration.attributes.portable ||
+                  monoid.frame.declaration.attributes.portable;
+  auto op =
+      b.create<qn::ReduceOp>(flatten(monoid.inputs), flatten(monoid.initial),
+                             where, builder.getArrayAttr(names), portable);
+  fillRegions(monoid, op.getStep(), op.getMerge());
+  b.location = location;
+  return finishMonoid(monoid, op.getResults());
+}
+
+/// A reduction over no axis is one step.
+irgen::Value Generator::reduceOne(Monoid &monoid, mlir::Value where) {
+  Values arguments = {stateOf(monoid.reduction, monoid.initial)};
+  llvm::append_range(arguments, monoid.inputs);
+  Value state = runPart(monoid, monoid.reduction.step, std::move(arguments),
+                        *monoid.reduction.stateType);
+  SmallVector<mlir::Value, 8> results = flatten(statesOf(std::move(state)));
+  if (where)
+    for (auto [result, initial] : llvm::zip(results, flatten(monoid.initial)))
+      result = b.create<arith::SelectOp>(where, result, initial);
+  return finishMonoid(monoid, results);
+}
+
+irgen::Value Generator::scan(const typed::ScanExpression &expression) {
+  SmallVector<Place, 4> over = placesOf({expression.over});
+  Monoid monoid = openMonoid(*expression.monoid, expression.typeArguments,
+                             expression.constantArguments);
+  collectInputs(monoid, expression.operands, over);
+  Location location = at(expression.span);
+  if (over.empty() && !expression.exclusive)
+    return reduceOne(monoid, {});
+  if (over.size() != 1)
+    return unsupported(expression.span,
+                       "a scan over several axes cannot be compiled yet");
+  auto op = b.create<qn::ScanOp>(
+      flatten(monoid.inputs), flatten(monoid.initial), mlir::Value(),
+      over.front().name, expression.reverse, expression.exclusive);
+  fillRegions(monoid, op.getStep(), op.getMerge());
+  b.location = location;
+  return finishMonoid(monoid, op.getResults());
+}

@@ -1,0 +1,93 @@
+// Scatter: a store of the old values, then writes at computed places.
+#include "dsl/irgen/Generator.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::irgen;
+
+/// One index for each axis of the operand, by name.
+static SmallVector<StringAttr, 4> axesOf(mlir::Value tensor) {
+  auto type = llvm::cast<qn::OperandType>(tensor.getType());
+  return SmallVector<StringAttr, 4>(type.getAxes());
+}
+
+SmallVector<mlir::Value, 4>
+Generator::scatterIndices(const typed::ScatterExpression &expression,
+                          mlir::Value tensor) {
+  Moves moves;
+  for (auto [axis, position] :
+       llvm::zip_equal(expression.into->axes(), expression.positions)) {
+    ArrayRef<Place> places = frame->axes[axis.index];
+    Value values;
+    if (position)
+      values = evaluateRanks(*position, places.size());
+    for (auto [number, place] : llvm::enumerate(places))
+      moves.push_back({place, position ? toIndex(values.elements[number].scalar)
+                                       : positionOf(place)});
+  }
+  SmallVector<mlir::Value, 4> indices;
+  for (StringAttr axis : axesOf(tensor))
+    for (const Move &move : moves)
+      if (move.place.name == axis)
+        indices.push_back(move.position);
+  return indices;
+}
+
+/// `old` and `new` as they stand in memory, combined by one step.
+void Generator::fillCombine(const typed::ScatterExpression &expression,
+                            Region &region, ElementType element) {
+  OpBuilder::InsertionGuard guard(builder);
+  Location location = b.location;
+  Type stored = storageType(builder.getContext(), element);
+  Block &block = region.emplaceBlock();
+  block.addArguments({stored, stored}, {location, location});
+  builder.setInsertionPointToStart(&block);
+  Monoid monoid = openMonoid(*expression.monoid, expression.typeArguments, {});
+  const typed::Reduction &reduction = monoid.reduction;
+  Scalar oldValue = b.fromStorage(block.getArgument(0), element);
+  Scalar newValue = b.fromStorage(block.getArgument(1), element);
+  ElementType operand = monoid.frame.type(reduction.operands.front()->scalar);
+  Value state =
+      coerce(oldValue, monoid.frame.type(reduction.states.front().type));
+  Value result = runPart(monoid, reduction.step,
+                         {std::move(state), coerce(newValue, operand)},
+                         *reduction.stateType);
+  b.create<qn::YieldOp>(b.toStorage(coerce(result.scalar, element)));
+  b.location = location;
+}
+
+void Generator::scatter(const typed::ScatterExpression &expression,
+                        mlir::Value tensor, ElementType element) {
+  const Declaration *declaration = expression.monoid;
+  if (kindOf(element) == ElementKind::Complex ||
+      (declaration && (declaration->reduction->states.size() != 1 ||
+                       declaration->reduction->operands.size() != 1 ||
+                       declaration->reduction->hasFinish))) {
+    unsupported(expression.span,
+                "a scatter of this kind cannot be compiled yet");
+    return;
+  }
+  storeAt(tensor, evaluate(*expression.into), element);
+  Scalar when = expression.where ? scalar(*expression.where) : Scalar();
+  if (when)
+    conditions.push_back({when.value, false});
+  SmallVector<mlir::Value, 4> indices = scatterIndices(expression, tensor);
+  Scalar value = coerce(scalar(*expression.value), element);
+  if (when)
+    conditions.pop_back();
+  at(expression.span);
+  bool checked = expression.isChecked && readsAreChecked;
+  if (declaration && expression.includeSelf &&
+      !decide(*expression.includeSelf)) {
+    Monoid monoid = openMonoid(*declaration, expression.typeArguments, {});
+    Frame *outer = std::exchange(frame, &monoid.frame);
+    Scalar neutral = scalar(*monoid.reduction.states.front().initial);
+    frame = outer;
+    b.create<qn::ScatterOp>(b.toStorage(coerce(neutral, element)), tensor,
+                            indices, when.value, checked);
+  }
+  auto op = b.create<qn::ScatterOp>(b.toStorage(value), tensor, indices,
+                                    when.value, checked);
+  if (declaration)
+    fillCombine(expression, op.getMerge(), element);
+}

@@ -1,0 +1,58 @@
+// What a name gives: its value, made again where an axis stands elsewhere.
+#include "dsl/irgen/Generator.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::irgen;
+
+void Generator::bind(const Variable &variable, irgen::Value value) {
+  Binding &binding = frame->binding(variable);
+  binding.kind = Binding::Kind::Value;
+  binding.made.clear();
+  binding.made.push_back({std::move(value), substitution});
+}
+
+/// A value serves where the axes it depends on stand as they stood when it was
+/// made, and where it was not made inside an arm or a loop that is closed.
+bool Generator::isStillGood(const Binding::Made &made, ArrayRef<Place> places) {
+  if (made.under != substitution)
+    for (const Place &place : places)
+      if (substitutionOf(place.name, made.under) !=
+          substitutionOf(place.name, substitution))
+        return false;
+  bool visible = true;
+  Region *here = builder.getInsertionBlock()->getParent();
+  forEachScalar(made.value, [&](const Scalar &scalar) {
+    visible &= scalar.value.getParentRegion()->isAncestor(here);
+  });
+  return visible;
+}
+
+irgen::Value Generator::remake(Binding &binding) {
+  Frame *outer = std::exchange(frame, binding.definitionFrame);
+  irgen::Value value = evaluate(*binding.definition);
+  frame = outer;
+  if (binding.field >= 0 && value.kind == irgen::Value::Kind::List)
+    value = irgen::Value(value.elements[binding.field]);
+  binding.made.push_back({value, substitution});
+  return value;
+}
+
+irgen::Value Generator::lookup(const Variable &variable) {
+  Binding &binding = frame->binding(variable);
+  if (binding.kind == Binding::Kind::Tensor && !binding.isAssigned) {
+    for (const Binding::Made &made : llvm::reverse(binding.made))
+      if (isStillGood(made, binding.places))
+        return made.value;
+    binding.made.push_back({loadOwn(binding), substitution});
+    return binding.made.back().value;
+  }
+  assert(binding.kind != Binding::Kind::Unset && "variable without a value");
+  if (!binding.definition)
+    return binding.made.back().value;
+  SmallVector<Place, 4> places = placesOf(variable.type->axes);
+  for (const Binding::Made &made : llvm::reverse(binding.made))
+    if (isStillGood(made, places))
+      return made.value;
+  return remake(binding);
+}
