@@ -68,10 +68,9 @@ void Generator::bindConstants(Frame &callee, typed::Expressions arguments) {
 void Generator::bindAxes(Frame &callee,
                          const typed::CallExpression &expression) {
   for (auto [places, binding] : llvm::zip(callee.axes, expression.axes))
-    for (const Place &place : placesOf(binding.axes))
-      places.push_back(place);
+    llvm::append_range(places, placesOf(binding.axes));
   if (callee.declaration.kind == DeclarationKind::Elementwise)
-    callee.lifted = placesOf(expression.axes());
+    callee.lifted = placesOf(expression.type->axes);
 }
 
 /// Lifted text hands compute types to the scalar code it calls.

@@ -46,7 +46,8 @@ Value ScalarBuilder::floatToFloat(Value value, ElementType from,
   Type stored = storageType(context, to);
   if (stored == wanted)
     return value;
-  return create<arith::ExtFOp>(wanted, create<arith::TruncFOp>(stored, value));
+  Value rounded = create<arith::TruncFOp>(stored, value);
+  return create<arith::ExtFOp>(wanted, rounded);
 }
 
 Value ScalarBuilder::integerToInteger(Scalar operand, ElementType type) {
@@ -67,13 +68,12 @@ Scalar ScalarBuilder::cast(Scalar operand, ElementType type) {
     Scalar real = cast(realPart(operand), componentOf(type));
     Scalar imaginary = number(componentOf(type), 0);
     if (operand.isComplex())
-      imaginary = cast({real.type == componentOf(operand.type)
-                            ? real.type
-                            : componentOf(operand.type),
-                        operand.imaginary, nullptr},
+      imaginary = cast({componentOf(operand.type), operand.imaginary, nullptr},
                        componentOf(type));
     return {type, real.value, imaginary.value};
   }
+  if (operand.type == type && !operand.isFloat())
+    return operand;
   if (type == ElementType::Bool)
     return notEqual(operand, number(operand.type, 0));
   if (operand.isComplex())

@@ -19,6 +19,14 @@ namespace quern::irgen {
 /// What `@fastmath` allows; infinities and NaN stay what they are.
 mlir::arith::FastMathFlags fastMathOf(const Declaration &declaration);
 
+/// A monoid with its operands, while its operation is being made.
+struct Monoid {
+  Frame &frame;
+  const typed::Reduction &reduction;
+  Values initial; ///< one for each state
+  Values inputs;  ///< one for each variable of `step` behind the state
+};
+
 /// Makes one kernel; lives for one request. The methods are spread over the
 /// files of this folder by construct.
 class Generator {
@@ -139,7 +147,6 @@ private:
   // Reductions.cpp
   Value reduce(const typed::ReduceExpression &expression);
   Value scan(const typed::ScanExpression &expression);
-  struct Monoid;
   Monoid openMonoid(const Declaration &declaration,
                     llvm::ArrayRef<typed::ScalarType> typeArguments,
                     typed::Expressions constants);

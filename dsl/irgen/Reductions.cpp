@@ -6,14 +6,6 @@ using namespace quern;
 using namespace quern::irgen;
 using typed::VariableKind;
 
-/// A monoid with its operands, while its operation is being made.
-struct Generator::Monoid {
-  Frame &frame;
-  const typed::Reduction &reduction;
-  Values initial; ///< one for each state
-  Values inputs;  ///< one for each variable of `step` behind the state
-};
-
 /// The state as the text sees it: one value, or a tuple.
 static irgen::Value stateOf(const typed::Reduction &reduction, Values states) {
   if (reduction.stateType->isTuple())
@@ -27,10 +19,9 @@ static Values statesOf(irgen::Value value) {
   return {std::move(value)};
 }
 
-Generator::Monoid
-Generator::openMonoid(const Declaration &declaration,
-                      ArrayRef<typed::ScalarType> typeArguments,
-                      typed::Expressions constants) {
+Monoid Generator::openMonoid(const Declaration &declaration,
+                             ArrayRef<typed::ScalarType> typeArguments,
+                             typed::Expressions constants) {
   Frame &callee = frames.emplace_back(declaration);
   bindTypes(callee, typeArguments);
   bindConstants(callee, constants);

@@ -23,7 +23,8 @@ bool Generator::isStillGood(const Binding::Made &made, ArrayRef<Place> places) {
   bool visible = true;
   Region *here = builder.getInsertionBlock()->getParent();
   forEachScalar(made.value, [&](const Scalar &scalar) {
-    visible &= scalar.value.getParentRegion()->isAncestor(here);
+    mlir::Value value = scalar.value;
+    visible &= value.getParentRegion()->isAncestor(here);
   });
   return visible;
 }
