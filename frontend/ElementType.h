@@ -12,7 +12,13 @@ enum class ElementType : std::uint8_t {
 #include "frontend/ElementType.def"
 };
 
-enum class ElementKind : std::uint8_t { Bool, Signed, Unsigned, Float, Complex };
+enum class ElementKind : std::uint8_t {
+  Bool,
+  Signed,
+  Unsigned,
+  Float,
+  Complex
+};
 
 std::string_view spelling(ElementType type);
 ElementKind kindOf(ElementType type);

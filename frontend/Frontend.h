@@ -9,9 +9,15 @@
 
 namespace quern {
 
+class TokenBuffer;
+
 /// Reads the whole text; never null. What could not be read is in
 /// `diagnostics`, and the tree holds error nodes or flags in its place.
 std::unique_ptr<ast::Module> parse(const SourceFile &file,
+                                   DiagnosticEngine &diagnostics);
+
+/// The same from tokens.
+std::unique_ptr<ast::Module> parse(const TokenBuffer &tokens,
                                    DiagnosticEngine &diagnostics);
 
 /// Loads `path` ("-": standard input) or reports why that failed.

@@ -1,0 +1,94 @@
+// Statements, one line each.
+#include "frontend/ast/Printer.h"
+
+using namespace quern::ast;
+
+std::string quern::ast::dumpText(const Pattern &pattern) {
+  std::string text;
+  for (const Identifier &name : pattern.names)
+    text += (text.empty() ? "" : " ") + name.text.str();
+  return pattern.isTuple ? "(" + text + ")" : text;
+}
+
+static std::string annotation(const Type *type) {
+  return type ? ": " + dumpText(type) : "";
+}
+
+void Printer::block(const Block &block) {
+  ++level;
+  for (const Stmt *each : block.statements)
+    stmt(*each);
+  --level;
+}
+
+void Printer::ifStmt(const IfStmt &stmt) {
+  llvm::StringRef word = stmt.isConst ? "if const " : "if ";
+  for (const IfBranch &branch : stmt.branches) {
+    line(word + dumpText(branch.condition));
+    block(branch.body);
+    word = "elif ";
+  }
+  if (!stmt.otherwise)
+    return;
+  line("else");
+  block(*stmt.otherwise);
+}
+
+void Printer::stmt(const Stmt &stmt) {
+  switch (stmt.kind) {
+  case Stmt::Kind::Let: {
+    const auto &let = llvm::cast<LetStmt>(stmt);
+    return line("let " + dumpText(let.pattern) + annotation(let.type) + " = " +
+                dumpText(let.value));
+  }
+  case Stmt::Kind::Var: {
+    const auto &var = llvm::cast<VarStmt>(stmt);
+    return line("var " + var.name.text + annotation(var.type) + " = " +
+                dumpText(var.value));
+  }
+  case Stmt::Kind::Assign: {
+    const auto &assign = llvm::cast<AssignStmt>(stmt);
+    return line("assign " + dumpText(assign.targets) + " " +
+                (assign.isCompound ? spelling(assign.op) : "") + "= " +
+                dumpText(assign.value));
+  }
+  case Stmt::Kind::If:
+    return ifStmt(llvm::cast<IfStmt>(stmt));
+  case Stmt::Kind::For: {
+    const auto &loop = llvm::cast<ForStmt>(stmt);
+    line("for " + dumpText(loop.pattern) + " in " + dumpText(loop.iterable));
+    return block(loop.body);
+  }
+  case Stmt::Kind::While: {
+    const auto &loop = llvm::cast<WhileStmt>(stmt);
+    std::string bound = loop.bound ? " bound " + dumpText(loop.bound) : "";
+    line("while " + dumpText(loop.condition) + bound);
+    return block(loop.body);
+  }
+  case Stmt::Kind::Return: {
+    const auto &result = llvm::cast<ReturnStmt>(stmt);
+    return line(result.value ? "return " + dumpText(result.value) : "return");
+  }
+  case Stmt::Kind::Each: {
+    const auto &each = llvm::cast<EachStmt>(stmt);
+    line("each " + dumpText(each.pattern) + " in " + dumpText(each.iterable));
+    return block(each.body);
+  }
+  case Stmt::Kind::Launch: {
+    const auto &launch = llvm::cast<LaunchStmt>(stmt);
+    return line("launch grid(" + dumpText(launch.grid) + ") block(" +
+                dumpText(launch.block) + ")");
+  }
+  case Stmt::Kind::Storage: {
+    const auto &storage = llvm::cast<StorageStmt>(stmt);
+    return line((storage.isShared ? "shared " : "local ") + storage.name.text +
+                annotation(storage.type));
+  }
+  case Stmt::Kind::Expression:
+    return line(dumpText(llvm::cast<ExpressionStmt>(stmt).expr));
+  case Stmt::Kind::Pass:
+    return line("pass");
+  case Stmt::Kind::Error:
+    return line("<error>");
+  }
+}

@@ -1,0 +1,189 @@
+// Lines, indentation and brackets: what comes out is always balanced.
+#include "frontend/lex/Characters.h"
+#include "frontend/lex/Keywords.h"
+#include "frontend/lex/LexerImpl.h"
+
+using namespace quern;
+
+unsigned Lexer::measureIndentation() {
+  const char *begin = cursor;
+  while (*cursor == ' ' || *cursor == '\t')
+    ++cursor;
+  return static_cast<unsigned>(cursor - begin);
+}
+
+void Lexer::checkIndentationStyle(const char *begin, const char *end) {
+  if (begin == end || reportedStyle)
+    return;
+  llvm::StringRef text(begin, end - begin);
+  if (!indentStyle)
+    indentStyle = *begin;
+  std::size_t odd = text.find_if([&](char c) { return c != indentStyle; });
+  if (odd == llvm::StringRef::npos)
+    return;
+  reportedStyle = true;
+  diagnostics.report(spanOf(begin + odd, end), diag::MixedIndentation)
+      .hint(indentStyle == ' ' ? "the lines above use spaces"
+                               : "the lines above use tabs");
+}
+
+/// A result type may begin the next line: `->` continues the line above.
+bool Lexer::continuesSignature() const {
+  return cursor[0] == '-' && cursor[1] == '>' && brackets.empty() &&
+         !tokens.kinds.empty() && tokens.kinds.back() == TokenKind::Newline;
+}
+
+/// Measures the line's indentation unless the line is blank or a comment, or
+/// brackets are open.
+void Lexer::startLine() {
+  const char *begin = cursor;
+  unsigned column = measureIndentation();
+  const char *end = cursor;
+  bool blankLine =
+      *cursor == '\n' || *cursor == '#' || *cursor == '\r' || atEnd();
+  if (blankLine)
+    return;
+  if (continuesSignature())
+    return tokens.kinds.pop_back(), tokens.spans.pop_back();
+  if (!brackets.empty()) {
+    if (!startsStatement())
+      return;
+    closeForgottenBrackets();
+  }
+  checkIndentationStyle(begin, end);
+  applyIndentation(column);
+}
+
+void Lexer::applyIndentation(unsigned column) {
+  unsigned current = indentation.empty() ? 0 : indentation.back();
+  Span here = spanOf(cursor, cursor);
+  if (column > current) {
+    if (indentation.size() >= maximumNesting)
+      return giveUpOnNesting(spanOf(cursor, cursor + 1));
+    indentation.push_back(column);
+    return pushSpan(TokenKind::Indent, spanOf(cursor - column, cursor));
+  }
+  while (!indentation.empty() && column < indentation.back()) {
+    unsigned below = indentation.size() > 1 ? indentation.rbegin()[1] : 0;
+    // Between two levels: most likely meant for the inner one.
+    if (column > below)
+      return reportDedent(column);
+    indentation.pop_back();
+    pushSpan(TokenKind::Dedent, here);
+  }
+}
+
+/// Lines that repeat the same wrong column are one mistake.
+void Lexer::reportDedent(unsigned column) {
+  if (column != wrongColumn)
+    diagnostics.report(spanOf(cursor - column, cursor),
+                       diag::InconsistentDedent, column);
+  wrongColumn = column;
+}
+
+void Lexer::endLine() {
+  if (!brackets.empty() || gaveUp)
+    return;
+  bool hasTokens = !tokens.kinds.empty() &&
+                   tokens.kinds.back() != TokenKind::Newline &&
+                   tokens.kinds.back() != TokenKind::Indent &&
+                   tokens.kinds.back() != TokenKind::Dedent;
+  if (!hasTokens)
+    return;
+  const char *end = cursor;
+  if (end > textBegin && end[-1] == '\n')
+    --end;
+  push(TokenKind::Newline, end, end);
+}
+
+void Lexer::finish() {
+  if (!brackets.empty())
+    closeForgottenBrackets();
+  cursor = textEnd;
+  endLine();
+  Span end = spanOf(textEnd, textEnd);
+  if (gaveUp && !tokens.kinds.empty() &&
+      tokens.kinds.back() != TokenKind::Newline)
+    pushSpan(TokenKind::Newline, end);
+  for (; !indentation.empty(); indentation.pop_back())
+    pushSpan(TokenKind::Dedent, end);
+  pushSpan(TokenKind::EndOfFile, end);
+}
+
+void Lexer::openBracket(TokenKind kind, TokenKind closer, unsigned length) {
+  Span span = spanOf(cursor, cursor + length);
+  if (brackets.size() >= maximumNesting)
+    return giveUpOnNesting(span);
+  brackets.push_back({closer, span});
+  pushAndAdvance(kind, length);
+}
+
+void Lexer::closeBracket(TokenKind kind, unsigned length) {
+  Span span = spanOf(cursor, cursor + length);
+  llvm::StringRef text(cursor, length);
+  if (brackets.empty()) {
+    diagnostics.report(span, diag::UnbalancedClose, text);
+    cursor += length;
+    return;
+  }
+  Bracket open = brackets.pop_back_val();
+  if (open.closer != kind)
+    diagnostics.report(span, diag::MismatchedClose, text, file.text(open.span))
+        .label(open.span, "opened here");
+  // The parser gets the bracket that fits, whatever was written.
+  pushAndAdvance(open.closer, length);
+}
+
+/// Reports what was left open and closes it for the parser.
+void Lexer::closeForgottenBrackets() {
+  Span outermost = brackets.front().span;
+  if (!gaveUp)
+    diagnostics.report(outermost, diag::UnclosedBracket, file.text(outermost))
+        .label(spanOf(cursor, cursor), "still open here");
+  Span here = tokens.spans.back();
+  here.begin = here.end;
+  while (!brackets.empty())
+    pushSpan(brackets.pop_back_val().closer, here);
+  if (!gaveUp)
+    pushSpan(TokenKind::Newline, here);
+}
+
+/// Within brackets: does the line begin with a word that only a statement or a
+/// declaration begins with? Then a bracket was forgotten above.
+bool Lexer::startsStatement() const {
+  bool outermost = cursor == textBegin || cursor[-1] == '\n';
+  if (outermost && *cursor == '@')
+    return true;
+  const char *end = cursor;
+  while (characters::is(*end, characters::nameStart | characters::digit))
+    ++end;
+  switch (keywords::lookUp({cursor, static_cast<std::size_t>(end - cursor)})) {
+  case TokenKind::KwLet:
+  case TokenKind::KwVar:
+  case TokenKind::KwReturn:
+  case TokenKind::KwElif:
+  case TokenKind::KwWhile:
+  case TokenKind::KwEach:
+  case TokenKind::KwLaunch:
+  case TokenKind::KwShared:
+  case TokenKind::KwLocal:
+  case TokenKind::KwPass:
+    return true;
+  case TokenKind::KwFrom:
+  case TokenKind::KwConst:
+  case TokenKind::KwFn:
+  case TokenKind::KwElementwise:
+  case TokenKind::KwReduction:
+  case TokenKind::KwRowwise:
+  case TokenKind::KwKernel:
+  case TokenKind::KwOp:
+    return outermost;
+  default:
+    return false;
+  }
+}
+
+void Lexer::giveUpOnNesting(Span span) {
+  diagnostics.report(span, diag::NestedTooDeep, maximumNesting);
+  gaveUp = true;
+}

@@ -1,0 +1,214 @@
+// Names, operators and the loop over characters.
+#include "frontend/lex/LexerImpl.h"
+
+#include "frontend/lex/Characters.h"
+#include "frontend/lex/Keywords.h"
+
+#include "llvm/Support/ConvertUTF.h"
+
+#include <cstring>
+
+using namespace quern;
+
+TokenBuffer quern::lex(const SourceFile &file, DiagnosticEngine &diagnostics) {
+  return Lexer(file, diagnostics).run();
+}
+
+Lexer::Lexer(const SourceFile &file, DiagnosticEngine &diagnostics)
+    : file(file), diagnostics(diagnostics), tokens(file),
+      textBegin(file.text().begin()), textEnd(file.text().end()),
+      cursor(textBegin) {
+  // Kernels have a token every four bytes; a bad guess costs one copy.
+  std::size_t guess = file.text().size() / 4 + 16;
+  tokens.kinds.reserve(guess);
+  tokens.spans.reserve(guess);
+}
+
+TokenBuffer Lexer::run() {
+  gaveUp = !textIsReadable();
+  if (file.text().starts_with("\xEF\xBB\xBF"))
+    cursor += 3;
+  if (!gaveUp)
+    lexLines();
+  finish();
+  return std::move(tokens);
+}
+
+/// What is no text at all gets one error and no others.
+bool Lexer::textIsReadable() {
+  llvm::StringRef text = file.text();
+  if (const void *nul = std::memchr(textBegin, 0, text.size())) {
+    const char *at = static_cast<const char *>(nul);
+    diagnostics.report(spanOf(at, at + 1), diag::NulByte)
+        .hint("save the file as UTF-8 text");
+    return false;
+  }
+  const auto *at = reinterpret_cast<const llvm::UTF8 *>(textBegin);
+  const auto *end = reinterpret_cast<const llvm::UTF8 *>(textEnd);
+  for (; end - at >= 8; at += 8) {
+    std::uint64_t word;
+    std::memcpy(&word, at, sizeof word);
+    if (word & 0x8080808080808080u)
+      break;
+  }
+  if (llvm::isLegalUTF8String(&at, end))
+    return true;
+  const char *bad = reinterpret_cast<const char *>(at);
+  diagnostics.report(spanOf(bad, bad + 1), diag::NotUtf8)
+      .hint("save the file as UTF-8 text");
+  return false;
+}
+
+void Lexer::lexLines() {
+  while (!atEnd() && !gaveUp) {
+    startLine();
+    while (!gaveUp) {
+      while (characters::is(*cursor, characters::blank))
+        ++cursor;
+      if (*cursor == '#')
+        skipComment();
+      if (atEnd())
+        break;
+      if (*cursor == '\n') {
+        ++cursor;
+        break;
+      }
+      lexToken();
+    }
+    endLine();
+  }
+}
+
+void Lexer::skipComment() {
+  const void *newline = std::memchr(cursor, '\n', textEnd - cursor);
+  const char *end = newline ? static_cast<const char *>(newline) : textEnd;
+  const char *begin = cursor;
+  cursor = end;
+  if (end[-1] == '\r')
+    --end;
+  tokens.commentSpans.push_back(spanOf(begin, end));
+}
+
+void Lexer::lexName() {
+  const char *begin = cursor;
+  do
+    ++cursor;
+  while (characters::is(*cursor, characters::nameStart | characters::digit));
+  std::string_view text(begin, cursor - begin);
+  push(keywords::lookUp(text), begin, cursor);
+}
+
+void Lexer::lexToken() {
+  char c = *cursor;
+  if (characters::is(c, characters::nameStart))
+    return lexName();
+  if (characters::is(c, characters::digit) ||
+      (c == '.' && characters::is(cursor[1], characters::digit)))
+    return lexNumber();
+  if (c == '"' || c == '\'')
+    return lexString(c);
+  lexPunctuation();
+}
+
+/// Chooses the longest operator that begins with the given character.
+#define OPERATOR(c, one, assigned)                                             \
+  case c:                                                                      \
+    if (cursor[1] == '=')                                                      \
+      return pushAndAdvance(TokenKind::assigned, 2);                           \
+    return pushAndAdvance(TokenKind::one, 1);
+#define DOUBLED(c, one, assigned, two, twoAssigned)                            \
+  case c:                                                                      \
+    if (cursor[1] != c)                                                        \
+      return cursor[1] == '=' ? pushAndAdvance(TokenKind::assigned, 2)         \
+                              : pushAndAdvance(TokenKind::one, 1);             \
+    if (cursor[2] == '=')                                                      \
+      return pushAndAdvance(TokenKind::twoAssigned, 3);                        \
+    return pushAndAdvance(TokenKind::two, 2);
+#define SINGLE(c, one)                                                         \
+  case c:                                                                      \
+    return pushAndAdvance(TokenKind::one, 1);
+
+void Lexer::lexPunctuation() {
+  switch (*cursor) {
+    DOUBLED('/', Slash, SlashAssign, SlashSlash, SlashSlashAssign)
+    DOUBLED('<', Less, LessEqual, LessLess, LessLessAssign)
+    DOUBLED('>', Greater, GreaterEqual, GreaterGreater, GreaterGreaterAssign)
+    OPERATOR('+', Plus, PlusAssign)
+    OPERATOR('%', Percent, PercentAssign)
+    OPERATOR('&', Ampersand, AmpersandAssign)
+    OPERATOR('|', Pipe, PipeAssign)
+    OPERATOR('^', Caret, CaretAssign)
+    OPERATOR('=', Assign, EqualEqual)
+    OPERATOR('!', Bang, BangEqual)
+    SINGLE(',', Comma)
+    SINGLE(':', Colon)
+    SINGLE(';', Semicolon)
+    SINGLE('@', At)
+    SINGLE('?', Question)
+    SINGLE('~', Tilde)
+  case '.':
+    return pushAndAdvance(cursor[1] == '.' ? TokenKind::DotDot : TokenKind::Dot,
+                          cursor[1] == '.' ? 2 : 1);
+  case '-':
+    if (cursor[1] == '>')
+      return pushAndAdvance(TokenKind::Arrow, 2);
+    return pushAndAdvance(cursor[1] == '=' ? TokenKind::MinusAssign
+                                           : TokenKind::Minus,
+                          cursor[1] == '=' ? 2 : 1);
+  case '*':
+    if (cursor[1] == '*')
+      return pushAndAdvance(TokenKind::StarStar, 2);
+    return pushAndAdvance(cursor[1] == '=' ? TokenKind::StarAssign
+                                           : TokenKind::Star,
+                          cursor[1] == '=' ? 2 : 1);
+  case '(':
+    return openBracket(TokenKind::LeftParen, TokenKind::RightParen, 1);
+  case '[':
+    return openBracket(TokenKind::LeftBracket, TokenKind::RightBracket, 1);
+  case '{':
+    return openBracket(TokenKind::LeftBrace, TokenKind::RightBrace, 1);
+  case ')':
+    return closeBracket(TokenKind::RightParen, 1);
+  case ']':
+    return closeBracket(TokenKind::RightBracket, 1);
+  case '}':
+    return closeBracket(TokenKind::RightBrace, 1);
+  case '\\':
+    return lexBackslash();
+  default:
+    return lexUnexpected();
+  }
+}
+#undef OPERATOR
+#undef DOUBLED
+#undef SINGLE
+
+/// Python joins lines so; understood, reported, and joined to go on.
+void Lexer::lexBackslash() {
+  const char *end = cursor + 1;
+  while (characters::is(*end, characters::blank))
+    ++end;
+  Span span = spanOf(cursor, cursor + 1);
+  if (*end != '\n') {
+    diagnostics.report(span, diag::UnexpectedCharacter, "\\");
+    pushAndAdvance(TokenKind::Error, 1);
+    return;
+  }
+  diagnostics.report(span, diag::LineContinuation)
+      .hint("put the expression in parentheses");
+  cursor = end + 1;
+}
+
+void Lexer::lexUnexpected() {
+  const char *begin = cursor++;
+  while ((static_cast<unsigned char>(*cursor) & 0xC0) == 0x80)
+    ++cursor;
+  // A run of foreign letters is one mistake.
+  auto isForeign = [](char c) { return static_cast<unsigned char>(c) >= 0x80; };
+  const char *shown = cursor;
+  while (isForeign(*begin) && isForeign(*cursor))
+    ++cursor;
+  diagnostics.report(spanOf(begin, cursor), diag::UnexpectedCharacter,
+                     llvm::StringRef(begin, shown - begin));
+  push(TokenKind::Error, begin, cursor);
+}

@@ -1,0 +1,84 @@
+// The lexer's state; its methods are spread over files by what they read.
+#pragma once
+
+#include "frontend/lex/Lexer.h"
+
+#include "llvm/ADT/SmallVector.h"
+
+namespace quern {
+
+class Lexer {
+public:
+  Lexer(const SourceFile &file, DiagnosticEngine &diagnostics);
+  TokenBuffer run();
+
+private:
+  struct Bracket {
+    TokenKind closer;
+    Span span;
+  };
+
+  // Lexer.cpp
+  bool textIsReadable();
+  void lexLines();
+  void lexToken();
+  void lexName();
+  void lexPunctuation();
+  void lexUnexpected();
+  void lexBackslash();
+  void skipComment();
+
+  // Layout.cpp
+  void startLine();
+  unsigned measureIndentation();
+  void checkIndentationStyle(const char *begin, const char *end);
+  void applyIndentation(unsigned column);
+  void reportDedent(unsigned column);
+  bool continuesSignature() const;
+  void endLine();
+  void finish();
+  void openBracket(TokenKind kind, TokenKind closer, unsigned length);
+  void closeBracket(TokenKind kind, unsigned length);
+  void closeForgottenBrackets();
+  bool startsStatement() const;
+  void giveUpOnNesting(Span span);
+
+  // Literals.cpp
+  void lexNumber();
+  void lexPrefixedNumber();
+  void scanDigits(std::uint8_t mask);
+  bool scanExponent(char lower);
+  void finishNumber(const char *begin, TokenKind kind, bool good);
+  void lexString(char quote);
+  void lexDocstring();
+
+  void push(TokenKind kind, const char *begin, const char *end) {
+    pushSpan(kind, spanOf(begin, end));
+  }
+  void pushSpan(TokenKind kind, Span span) {
+    tokens.kinds.push_back(kind);
+    tokens.spans.push_back(span);
+  }
+  void pushAndAdvance(TokenKind kind, unsigned length) {
+    push(kind, cursor, cursor + length);
+    cursor += length;
+  }
+  Span spanOf(const char *begin, const char *end) const {
+    return file.span(begin - textBegin, end - textBegin);
+  }
+  /// The text ends in NUL, so one and two bytes ahead of a non-NUL are safe.
+  bool atEnd() const { return cursor >= textEnd; }
+
+  const SourceFile &file;
+  DiagnosticEngine &diagnostics;
+  TokenBuffer tokens;
+  const char *textBegin, *textEnd, *cursor;
+  llvm::SmallVector<Bracket, 16> brackets;
+  llvm::SmallVector<unsigned, 16> indentation; ///< columns of open blocks
+  char indentStyle = 0;                        ///< ' ' or '\t', once known
+  bool reportedStyle = false; ///< mixed indentation is one mistake
+  unsigned wrongColumn = 0; ///< of the last inconsistent dedent
+  bool gaveUp = false; ///< nested too deeply, not UTF-8, NUL
+};
+
+} // namespace quern

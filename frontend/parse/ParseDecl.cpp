@@ -1,0 +1,192 @@
+// The module and its declarations.
+#include "frontend/parse/Parser.h"
+
+using namespace quern;
+using namespace quern::ast;
+
+void Parser::parseModule() {
+  module.documentation = parseDocumentation();
+  while (!at(Kind::EndOfFile) && !diagnostics.limitReached()) {
+    std::size_t before = position;
+    parseTopLevel();
+    if (position == before)
+      advance();
+  }
+}
+
+/// The text between the quotes, when a docstring stands here.
+llvm::StringRef Parser::parseDocumentation() {
+  if (!at(Kind::Docstring))
+    return {};
+  llvm::StringRef inner = text();
+  inner.consume_front("\"\"\"");
+  inner.consume_back("\"\"\"");
+  advance();
+  endStatement();
+  return inner.trim();
+}
+
+void Parser::parseTopLevel() {
+  broken = false;
+  if (accept(Kind::Newline) || accept(Kind::Dedent))
+    return;
+  unsigned errors = diagnostics.errorCount();
+  Span begin = here();
+  List<Attribute> attributes = parseAttributes();
+  broken = false;
+  Decl *decl = parseDeclaration();
+  if (!decl)
+    return reportTopLevel(attributes);
+  decl->attributes = attributes;
+  decl->span = since(begin);
+  decl->hasError = errors != diagnostics.errorCount();
+  if (decl->kind == Decl::Kind::Use && !attributes.empty())
+    diagnostics.report(attributes[0].span, diag::AttributeOnUse);
+  module.declarations.push_back(decl);
+}
+
+/// What stands here begins no declaration; it is skipped with its block.
+void Parser::reportTopLevel(llvm::ArrayRef<Attribute> attributes) {
+  if (at(Kind::Indent)) {
+    diagnostics.report(here(), diag::UnexpectedIndent);
+    advance();
+    return;
+  }
+  Kind kind = peek();
+  bool isStatement =
+      kind == Kind::KwLet || kind == Kind::KwVar || kind == Kind::KwReturn ||
+      kind == Kind::KwIf || kind == Kind::KwFor || kind == Kind::KwWhile ||
+      kind == Kind::KwEach || kind == Kind::KwLaunch ||
+      kind == Kind::KwShared || kind == Kind::KwLocal || kind == Kind::KwPass ||
+      kind == Kind::KwElse || kind == Kind::KwElif;
+  if (kind == Kind::Error)
+    broken = true;
+  else if (!attributes.empty() && !reportForeignWord())
+    fail(attributes.back().span, diag::AttributeWithoutDeclaration,
+         attributes.back().name.text);
+  else if (isStatement)
+    fail(here(), diag::StatementAtTopLevel, text());
+  else if (kind == Kind::Docstring)
+    fail(here(), diag::MisplacedDocstring).hint("begin a comment with `#`");
+  else if (!reportForeignWord())
+    fail(here(), diag::ExpectedDeclaration, found())
+        .hint("a declaration begins with `fn`, `elementwise`, `reduction`, "
+              "`rowwise`, `kernel`, `op`, `const` or `from`");
+  skipHeaderAndBlock();
+  skipToLineEnd();
+}
+
+Decl *Parser::parseDeclaration() {
+  switch (peek()) {
+  case Kind::KwFrom:
+    return parseUse();
+  case Kind::KwConst:
+    return parseConst();
+  case Kind::KwReduction:
+    return parseReduction();
+  case Kind::KwFn:
+    return parseCallable(Decl::Kind::Function);
+  case Kind::KwElementwise:
+    return parseCallable(Decl::Kind::Elementwise);
+  case Kind::KwRowwise:
+    return parseCallable(Decl::Kind::Rowwise);
+  case Kind::KwKernel:
+    return parseCallable(Decl::Kind::Kernel);
+  case Kind::KwOp:
+    return parseCallable(Decl::Kind::Op);
+  default:
+    return nullptr;
+  }
+}
+
+UseDecl *Parser::parseUse() {
+  auto *decl = arena.make<UseDecl>();
+  advance();
+  Identifier module = parseName();
+  while (!broken && accept(Kind::Dot)) {
+    Identifier part = parseName();
+    module.span = join(module.span, part.span);
+    module.text = tokens.file().text(module.span);
+  }
+  decl->name = module;
+  expect(Kind::KwUse);
+  llvm::SmallVector<ImportedName, 8> names;
+  auto name = [&] {
+    ImportedName imported;
+    imported.name = parseName();
+    if (!broken && accept(Kind::KwAs))
+      imported.alias = parseName();
+    names.push_back(imported);
+  };
+  if (!broken && accept(Kind::LeftParen)) {
+    parseList(Kind::RightParen, name);
+  } else if (!broken) {
+    do
+      name();
+    while (!broken && accept(Kind::Comma));
+  }
+  decl->names = arena.list<ImportedName>(names);
+  endStatement();
+  return decl;
+}
+
+ConstDecl *Parser::parseConst() {
+  auto *decl = arena.make<ConstDecl>();
+  advance();
+  decl->name = parseName();
+  if (!broken && at(Kind::Assign))
+    fail(here(), diag::MissingConstType, decl->name.text)
+        .hint("write `const " + decl->name.text + ": f32 = …`");
+  else
+    expect(Kind::Colon);
+  decl->type = parseType();
+  decl->value = parseInitialValue("const");
+  endStatement();
+  return decl;
+}
+
+CallableDecl *Parser::parseCallable(Decl::Kind kind) {
+  auto *decl = arena.make<CallableDecl>(kind);
+  advance();
+  decl->name = parseName();
+  decl->generics = parseGenerics();
+  decl->params = parseParams(/*typesRequired=*/true);
+  if (!broken && accept(Kind::Arrow))
+    decl->result = parseType();
+  pendingDocumentation = &decl->documentation;
+  decl->body = parseBlock();
+  pendingDocumentation = nullptr;
+  return decl;
+}
+
+List<Param> Parser::parseParams(bool typesRequired) {
+  llvm::SmallVector<Param, 8> params;
+  if (!expect(Kind::LeftParen))
+    return {};
+  parseList(Kind::RightParen, [&] {
+    Param param = parseParam(typesRequired);
+    bool optional = param.type && llvm::isa<OptionalType>(param.type);
+    if (!broken && !params.empty() && params.back().defaultValue &&
+        !param.defaultValue && !optional)
+      diagnostics
+          .report(param.span, diag::DefaultBeforeRequired, param.name.text)
+          .label(params.back().span, "this one has a default");
+    params.push_back(param);
+  });
+  return arena.list<Param>(params);
+}
+
+Param Parser::parseParam(bool typesRequired) {
+  Param param;
+  Span begin = here();
+  param.name = parseName();
+  if (!broken && accept(Kind::Colon))
+    param.type = parseType();
+  else if (typesRequired && !broken && !at(Kind::Identifier))
+    fail(param.name.span, diag::MissingParameterType, param.name.text)
+        .hint("write `" + param.name.text + ": T`");
+  if (!broken && accept(Kind::Assign))
+    param.defaultValue = parseExpr();
+  param.span = since(begin);
+  return param;
+}

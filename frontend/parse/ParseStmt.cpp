@@ -1,0 +1,269 @@
+// Statements but for control flow, and the blocks they stand in.
+#include "frontend/parse/Parser.h"
+
+#include "llvm/Support/Casting.h"
+
+using namespace quern;
+using namespace quern::ast;
+
+/// `:` and an indented block, or one statement on the same line. In a
+/// reduction's part an expression may stand there instead.
+Block Parser::parseBlock(bool bodyMayBeExpression) {
+  if (!broken && at(Kind::Assign))
+    fail(here(), diag::AssignmentInExpression).hint("write `==`");
+  if (!broken && !accept(Kind::Colon) && !reportForeignOperator()) {
+    if (at(Kind::Error))
+      broken = true;
+    auto message = fail(here(), diag::ExpectedColon, found());
+    if (at(Kind::LeftBrace))
+      message.hint("blocks are indented, not bracketed");
+  }
+  if (!broken && !at(Kind::Newline))
+    return parseInlineBlock(bodyMayBeExpression);
+  bool headerBroken = broken;
+  Span header = previous();
+  skipToLineEnd();
+  Block block;
+  DepthGuard guard(*this);
+  if (!at(Kind::Indent)) {
+    if (!headerBroken) {
+      diagnostics.report(here(), diag::ExpectedBlock)
+          .label(header, "the body belongs to this line");
+    }
+    block.statements = arena.list<const Stmt *>(
+        {arena.make<ErrorStmt>(Span{here().begin, here().begin})});
+    block.span = header;
+    return block;
+  }
+  if (!guard) {
+    skipBlock();
+    broken = false;
+    return block;
+  }
+  advance();
+  Span begin = here();
+  if (pendingDocumentation)
+    *std::exchange(pendingDocumentation, nullptr) = parseDocumentation();
+  llvm::SmallVector<const Stmt *, 16> statements;
+  parseStatements(statements);
+  block.span = since(begin);
+  accept(Kind::Dedent);
+  block.statements = arena.list<const Stmt *>(statements);
+  return block;
+}
+
+Block Parser::parseInlineBlock(bool bodyMayBeExpression) {
+  Block block;
+  block.isInline = true;
+  Span begin = here();
+  const Stmt *statement;
+  if (bodyMayBeExpression && !at(Kind::KwReturn) && !at(Kind::KwPass)) {
+    const Expr *value = parseExprList();
+    if (broken)
+      value = errorExpr();
+    statement = arena.make<ReturnStmt>(since(begin), value);
+    endStatement();
+  } else {
+    statement = parseStatement();
+  }
+  block.span = statement->span;
+  block.statements = arena.list<const Stmt *>({statement});
+  return block;
+}
+
+void Parser::parseStatements(llvm::SmallVectorImpl<const Stmt *> &into) {
+  while (!at(Kind::Dedent) && !at(Kind::EndOfFile)) {
+    if (diagnostics.limitReached())
+      return skipRestOfBlock();
+    if (at(Kind::Indent)) {
+      diagnostics.report(here(), diag::UnexpectedIndent);
+      advance();
+      parseStatements(into);
+      accept(Kind::Dedent);
+      continue;
+    }
+    std::size_t before = position;
+    into.push_back(parseStatement());
+    if (position == before)
+      advance();
+  }
+}
+
+void Parser::skipRestOfBlock() {
+  while (!at(Kind::Dedent) && !at(Kind::EndOfFile)) {
+    if (at(Kind::Indent))
+      skipBlock();
+    else
+      advance();
+  }
+}
+
+const Stmt *Parser::parseStatement() {
+  broken = false;
+  switch (peek()) {
+  case Kind::KwIf:
+    return parseIf();
+  case Kind::KwFor:
+    return parseFor();
+  case Kind::KwEach:
+    return parseEach();
+  case Kind::KwWhile:
+    return parseWhile();
+  default:
+    break;
+  }
+  Span begin = here();
+  const Stmt *statement = parseSimpleStatement();
+  if (!statement)
+    statement = arena.make<ErrorStmt>(begin);
+  endStatement();
+  return statement;
+}
+
+const Stmt *Parser::parseSimpleStatement() {
+  switch (peek()) {
+  case Kind::KwLet:
+    return parseLet();
+  case Kind::KwVar:
+    return parseVar();
+  case Kind::KwReturn:
+    return parseReturn();
+  case Kind::KwLaunch:
+    return parseLaunch();
+  case Kind::KwShared:
+  case Kind::KwLocal:
+    return parseStorage();
+  case Kind::KwPass:
+    return arena.make<PassStmt>(advance());
+  case Kind::KwElse:
+  case Kind::KwElif:
+    return reportDanglingElse();
+  case Kind::Docstring:
+    fail(here(), diag::MisplacedDocstring).hint("begin a comment with `#`");
+    return nullptr;
+  case Kind::KwFn:
+  case Kind::KwElementwise:
+  case Kind::KwReduction:
+  case Kind::KwRowwise:
+  case Kind::KwKernel:
+  case Kind::KwOp:
+  case Kind::KwConst:
+  case Kind::KwFrom:
+    fail(here(), diag::NestedDeclaration, text());
+    skipHeaderAndBlock();
+    return nullptr;
+  default:
+    return parseExpressionOrAssignment();
+  }
+}
+
+/// Leaves the position before what ends the statement.
+void Parser::skipHeaderAndBlock() {
+  while (!at(Kind::Newline) && !at(Kind::EndOfFile))
+    advance();
+  if (peek(1) != Kind::Indent)
+    return;
+  advance();
+  skipBlock();
+}
+
+const Stmt *Parser::reportDanglingElse() {
+  fail(here(), diag::DanglingElse, text());
+  skipHeaderAndBlock();
+  return nullptr;
+}
+
+Pattern Parser::parsePattern() {
+  Pattern pattern;
+  Span begin = here();
+  llvm::SmallVector<Identifier, 4> names;
+  if (accept(Kind::LeftParen)) {
+    pattern.isTuple = true;
+    parseList(Kind::RightParen, [&] { names.push_back(parseName()); });
+  } else {
+    do
+      names.push_back(parseName());
+    while (!broken && accept(Kind::Comma));
+    pattern.isTuple = names.size() > 1;
+  }
+  pattern.names = arena.list<Identifier>(names);
+  pattern.span = since(begin);
+  return pattern;
+}
+
+/// `= value`; without one the name is still declared, to err only once.
+const Expr *Parser::parseInitialValue(llvm::StringRef keyword) {
+  if (!broken && at(Kind::Newline))
+    fail(here(), diag::MissingInitialValue, keyword);
+  if (!expect(Kind::Assign))
+    return errorExpr();
+  const Expr *value = parseExprList();
+  return broken ? errorExpr() : value;
+}
+
+const Stmt *Parser::parseLet() {
+  Span begin = advance();
+  Pattern pattern = parsePattern();
+  const Type *type = nullptr;
+  if (!broken && accept(Kind::Colon))
+    type = parseType();
+  const Expr *value = parseInitialValue("let");
+  return arena.make<LetStmt>(since(begin), pattern, type, value);
+}
+
+const Stmt *Parser::parseVar() {
+  Span begin = advance();
+  if (at(Kind::LeftParen))
+    fail(here(), diag::VarDeclaresOne);
+  Identifier name = parseName();
+  if (!broken && at(Kind::Comma))
+    fail(here(), diag::VarDeclaresOne);
+  const Type *type = nullptr;
+  if (!broken && accept(Kind::Colon))
+    type = parseType();
+  const Expr *value = parseInitialValue("var");
+  return arena.make<VarStmt>(since(begin), name, type, value);
+}
+
+const Stmt *Parser::parseReturn() {
+  Span begin = advance();
+  const Expr *value = nullptr;
+  if (!at(Kind::Newline)) {
+    value = parseExprList();
+    if (broken)
+      value = errorExpr();
+  }
+  return arena.make<ReturnStmt>(since(begin), value);
+}
+
+List<const Expr *> Parser::parseExtents(llvm::StringRef word) {
+  llvm::SmallVector<const Expr *, 3> extents;
+  bool isWord = at(Kind::Identifier) && text() == word;
+  if (!isWord) {
+    fail(here(), diag::ExpectedToken, ("`" + word + "`").str(), found())
+        .hint("write `launch grid(…) block(…)`");
+    return {};
+  }
+  Span begin = advance();
+  if (expect(Kind::LeftParen))
+    parseList(Kind::RightParen, [&] { extents.push_back(parseExpr()); });
+  if (!broken && (extents.empty() || extents.size() > 3))
+    diagnostics.report(since(begin), diag::LaunchExtents, word, extents.size());
+  return arena.list<const Expr *>(extents);
+}
+
+const Stmt *Parser::parseLaunch() {
+  Span begin = advance();
+  List<const Expr *> grid = parseExtents("grid");
+  List<const Expr *> block = parseExtents("block");
+  return arena.make<LaunchStmt>(since(begin), grid, block);
+}
+
+const Stmt *Parser::parseStorage() {
+  bool isShared = at(Kind::KwShared);
+  Span begin = advance();
+  Identifier name = parseName();
+  expect(Kind::Colon);
+  const Type *type = parseType();
+  return arena.make<StorageStmt>(since(begin), isShared, name, type);
+}

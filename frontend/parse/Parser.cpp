@@ -1,0 +1,169 @@
+// Looking at tokens, consuming them, and going on after a mistake.
+#include "frontend/parse/Parser.h"
+
+#include "frontend/Frontend.h"
+#include "frontend/lex/Lexer.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace quern;
+
+std::unique_ptr<ast::Module> quern::parse(const TokenBuffer &tokens,
+                                          DiagnosticEngine &diagnostics) {
+  auto module = std::make_unique<ast::Module>();
+  module->file = &tokens.file();
+  Parser(tokens, diagnostics, *module).parseModule();
+  return module;
+}
+
+std::unique_ptr<ast::Module> quern::parse(const SourceFile &file,
+                                          DiagnosticEngine &diagnostics) {
+  return parse(lex(file, diagnostics), diagnostics);
+}
+
+Parser::DepthGuard::DepthGuard(Parser &parser) : parser(parser) {
+  good = ++parser.depth <= 2 * maximumNesting;
+  if (!good)
+    parser.fail(parser.here(), diag::NestedTooDeep, maximumNesting);
+}
+
+Span Parser::since(Span begin) const {
+  return position == 0 ? begin : join(begin, previous());
+}
+
+Span Parser::advance() {
+  Span span = here();
+  if (!at(Kind::EndOfFile))
+    ++position;
+  return span;
+}
+
+bool Parser::accept(Kind kind) {
+  if (!at(kind))
+    return false;
+  advance();
+  return true;
+}
+
+bool Parser::expect(Kind kind) {
+  if (broken)
+    return false;
+  if (accept(kind))
+    return true;
+  // The lexer has reported an Error token already.
+  if (at(Kind::Error))
+    broken = true;
+  bool punctuation = kind >= Kind::KwAnd;
+  std::string wanted = describe(kind).str();
+  fail(here(), diag::ExpectedToken, punctuation ? "`" + wanted + "`" : wanted,
+       found());
+  return false;
+}
+
+/// What stands here, for a message.
+std::string Parser::found() const {
+  Kind kind = peek();
+  if (kind <= Kind::Dedent || kind == Kind::Docstring)
+    return describe(kind).str();
+  llvm::StringRef shown = text().take_front(40);
+  if (kind == Kind::String)
+    return "a string";
+  return ("`" + shown + "`").str();
+}
+
+void Parser::skipToLineEnd() {
+  while (!at(Kind::Newline) && !at(Kind::EndOfFile) && !at(Kind::Dedent) &&
+         !at(Kind::Indent))
+    advance();
+  accept(Kind::Newline);
+  broken = false;
+}
+
+/// Skips an Indent with all that belongs to it.
+void Parser::skipBlock() {
+  unsigned open = 0;
+  do {
+    open += at(Kind::Indent);
+    open -= at(Kind::Dedent);
+    advance();
+  } while (open && !at(Kind::EndOfFile));
+}
+
+void Parser::closeBracket(Kind closer) {
+  if (!broken && accept(closer))
+    return;
+  if (!broken)
+    expect(closer);
+  unsigned open = 1;
+  while (!at(Kind::Newline) && !at(Kind::EndOfFile)) {
+    Kind kind = peek();
+    bool opens = kind == Kind::LeftParen || kind == Kind::LeftBracket ||
+                 kind == Kind::LeftBrace;
+    bool closes = kind == Kind::RightParen || kind == Kind::RightBracket ||
+                  kind == Kind::RightBrace;
+    advance();
+    open += opens;
+    open -= closes;
+    if (closes && open == 0)
+      break;
+  }
+  broken = false;
+}
+
+void Parser::parseList(Kind closer, llvm::function_ref<void()> item) {
+  while (!at(closer) && !broken) {
+    item();
+    if (broken || !accept(Kind::Comma))
+      break;
+  }
+  closeBracket(closer);
+}
+
+void Parser::endStatement() {
+  if (!broken && accept(Kind::Newline))
+    return;
+  if (!broken && at(Kind::Semicolon)) {
+    fail(here(), diag::SeparatedStatements).hint("begin a new line");
+  } else if (!broken && !reportForeignOperator()) {
+    if (at(Kind::Error))
+      broken = true;
+    fail(here(), diag::ExpectedEndOfLine, found());
+  }
+  skipToLineEnd();
+}
+
+/// A word of another language is a better message than "expected …".
+bool Parser::reportForeignWord() {
+  if (!at(Kind::Identifier))
+    return false;
+  llvm::StringRef hint = llvm::StringSwitch<llvm::StringRef>(text())
+#define QN_FOREIGN(word, hint) .Case(word, hint)
+#include "frontend/parse/ForeignWords.def"
+                             .Default("");
+  if (hint.empty())
+    return false;
+  fail(here(), diag::ForeignWord, text()).hint(hint);
+  return true;
+}
+
+ast::Identifier Parser::parseName() {
+  if (broken)
+    return {};
+  if (at(Kind::Identifier)) {
+    llvm::StringRef name = text();
+    return {name, advance()};
+  }
+  if (isKeyword(peek()))
+    fail(here(), diag::KeywordAsName, text());
+  if (at(Kind::Error))
+    broken = true;
+  fail(here(), diag::ExpectedName, found());
+  return {};
+}
+
+ast::Identifier Parser::parseAnyName() {
+  if (!isKeyword(peek()))
+    return parseName();
+  llvm::StringRef name = text();
+  return {name, advance()};
+}

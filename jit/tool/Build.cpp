@@ -1,0 +1,44 @@
+// `quern build --emit=tokens|ast`; later stages are the compiler library's.
+#include "frontend/Frontend.h"
+#include "frontend/ast/Print.h"
+#include "frontend/diagnostics/Render.h"
+#include "frontend/lex/Lexer.h"
+#include "jit/tool/Tool.h"
+
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <unistd.h>
+
+using namespace quern;
+
+static int emitSyntax(llvm::StringRef stage, llvm::StringRef path) {
+  SourceManager sources;
+  DiagnosticEngine diagnostics;
+  if (const SourceFile *file = loadSource(sources, path, diagnostics)) {
+    TokenBuffer tokens = lex(*file, diagnostics);
+    if (stage == "tokens")
+      printTokens(tokens, sources, llvm::outs());
+    else
+      ast::print(*parse(tokens, diagnostics), llvm::outs());
+  }
+  llvm::outs().flush();
+  renderText(diagnostics, sources, llvm::errs(),
+             tool::useColor(tool::ColorMode::Auto, STDERR_FILENO));
+  return diagnostics.hasErrors() ? tool::failure : tool::success;
+}
+
+int tool::build(Arguments arguments) {
+  llvm::StringRef stage, path;
+  for (llvm::StringRef argument : arguments)
+    if (!takeOption(argument, "--emit", stage) &&
+        (argument == "-" || !argument.starts_with("-")))
+      path = argument;
+  if (stage != "tokens" && stage != "ast")
+    return forward("build", arguments);
+  if (arguments.size() != 2 || path.empty())
+    return usageError("`build --emit=" + stage + "` takes one file");
+  return emitSyntax(stage, path);
+}
+
+int tool::run(Arguments arguments) { return forward("run", arguments); }

@@ -1,0 +1,105 @@
+// `quern check`: reads and checks files, prints diagnostics.
+#include "frontend/Frontend.h"
+#include "frontend/diagnostics/Render.h"
+#include "frontend/diagnostics/Verify.h"
+#include "jit/tool/Tool.h"
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <unistd.h>
+
+using namespace quern;
+
+static constexpr llvm::StringLiteral help =
+    R"(usage: quern check [options] FILE...
+
+  --json                 one JSON object a diagnostic, on standard output
+  --sarif                a SARIF 2.1.0 log, on standard output
+  --verify-diagnostics   compare with `# expected-error {{…}}` comments
+  --error-limit=N        stop after N errors (100)
+  --color=WHEN           auto, always or never
+
+`-` reads standard input.
+)";
+
+namespace {
+
+enum class Format { Text, Json, Sarif, Verify };
+
+struct CheckOptions {
+  Format format = Format::Text;
+  tool::ColorMode color = tool::ColorMode::Auto;
+  unsigned errorLimit = DiagnosticEngine::defaultErrorLimit;
+  llvm::SmallVector<llvm::StringRef, 8> files;
+};
+
+} // namespace
+
+/// False when the option is unknown or malformed.
+static bool readOption(llvm::StringRef argument, CheckOptions &options) {
+  llvm::StringRef value;
+  if (argument == "--json")
+    options.format = Format::Json;
+  else if (argument == "--sarif")
+    options.format = Format::Sarif;
+  else if (argument == "--verify-diagnostics")
+    options.format = Format::Verify;
+  else if (tool::takeOption(argument, "--error-limit", value))
+    return !value.getAsInteger(10, options.errorLimit) &&
+           options.errorLimit > 0;
+  else if (tool::takeOption(argument, "--color", value))
+    return tool::parseColorMode(value, options.color);
+  else
+    return false;
+  return true;
+}
+
+static int verify(const CheckOptions &options) {
+  bool good = true;
+  for (llvm::StringRef path : options.files) {
+    SourceManager sources;
+    DiagnosticEngine diagnostics(options.errorLimit);
+    const SourceFile *file = loadSource(sources, path, diagnostics);
+    if (!file) {
+      renderText(diagnostics, sources, llvm::errs(), false);
+      return tool::failure;
+    }
+    parse(*file, diagnostics);
+    good &= verifyDiagnostics(diagnostics, sources, *file, llvm::errs());
+  }
+  return good ? tool::success : tool::failure;
+}
+
+int tool::check(Arguments arguments) {
+  CheckOptions options;
+  for (llvm::StringRef argument : arguments) {
+    if (argument == "--help") {
+      llvm::outs() << help;
+      return success;
+    }
+    if (argument == "-" || !argument.starts_with("-"))
+      options.files.push_back(argument);
+    else if (!readOption(argument, options))
+      return usageError("`check` does not take `" + argument + "`");
+  }
+  if (options.files.empty())
+    return usageError("`check` needs a file");
+  if (options.format == Format::Verify)
+    return verify(options);
+
+  SourceManager sources;
+  DiagnosticEngine diagnostics(options.errorLimit);
+  for (llvm::StringRef path : options.files)
+    if (const SourceFile *file = loadSource(sources, path, diagnostics))
+      parse(*file, diagnostics);
+  if (options.format == Format::Json)
+    renderJson(diagnostics, sources, llvm::outs());
+  else if (options.format == Format::Sarif)
+    renderSarif(diagnostics, sources, llvm::outs());
+  else
+    renderText(diagnostics, sources, llvm::errs(),
+               useColor(options.color, STDERR_FILENO));
+  return diagnostics.hasErrors() ? failure : success;
+}
