@@ -1,4 +1,13 @@
-"""Quern: a small kernel language with an embedded compiler."""
+"""Quern: kernels in text, compiled in milliseconds, and a torch.compile backend.
+
+>>> import numpy, quern
+>>> k = quern.compile('''
+... elementwise double[T: Number](x: T) -> T:
+...     return x + x
+... ''')
+>>> k.double(numpy.ones(3, dtype="float32"))
+array([2., 2., 2.], dtype=float32)
+"""
 
 from __future__ import annotations
 
@@ -6,11 +15,16 @@ import importlib
 from typing import Any
 
 # Public names and the modules that hold them; loaded on first use, so that
-# `import quern` alone does not import torch.
+# `import quern` alone imports neither torch nor the compiler.
 _PUBLIC = {
-    "backend": "torch_backend.backend",
-    "counters": "torch_backend.counters",
-    "reset_counters": "torch_backend.counters",
+    "Error": "_quern",
+    "Module": "_quern",
+    "backend": "quern.torch_backend.backend",
+    "compile": "quern._session",
+    "counters": "quern.torch_backend.counters",
+    "load": "quern._session",
+    "operators": "quern._session",
+    "reset_counters": "quern.torch_backend.counters",
 }
 
 
@@ -18,4 +32,8 @@ def __getattr__(name: str) -> Any:
     module = _PUBLIC.get(name)
     if module is None:
         raise AttributeError(f"module `quern` has no attribute `{name}`")
-    return getattr(importlib.import_module(f"quern.{module}"), name)
+    return getattr(importlib.import_module(module), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(_PUBLIC)

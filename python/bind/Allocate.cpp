@@ -1,0 +1,91 @@
+// Makes the tensors that hold a call's results, in the caller's framework.
+#include "python/bind/ElementTypes.h"
+#include "python/bind/Tensor.h"
+
+#include <vector>
+
+namespace quern::python {
+namespace {
+
+void setError(void *, const char *kind, const char *message) {
+  PyErr_Format(PyExc_MemoryError, "%s: %s", kind, message);
+}
+
+Allocated allocateByExchange(const DLExchangeApi &api, const TensorSpec &spec) {
+  std::vector<std::int64_t> sizes = spec.sizes;
+  DLTensor prototype = {nullptr,
+                        {kCpuDevice, 0},
+                        static_cast<std::int32_t>(sizes.size()),
+                        toDlpack(spec.type),
+                        sizes.data(),
+                        nullptr,
+                        0};
+  DLManagedTensorVersioned *managed = nullptr;
+  if (api.allocate(&prototype, &managed, nullptr, setError) != 0)
+    return {};
+  void *data =
+      static_cast<char *>(managed->tensor.data) + managed->tensor.byteOffset;
+  void *object = nullptr;
+  if (api.toObject(managed, &object) != 0)
+    return {};
+  return {static_cast<PyObject *>(object), data};
+}
+
+Allocated allocateNumpy(const TensorSpec &spec) {
+  PyObject *numpy = PyImport_ImportModule("numpy");
+  if (!numpy)
+    return {};
+  PyObject *shape = PyTuple_New(static_cast<Py_ssize_t>(spec.sizes.size()));
+  for (std::size_t axis = 0; shape && axis < spec.sizes.size(); ++axis)
+    PyTuple_SET_ITEM(shape, static_cast<Py_ssize_t>(axis),
+                     PyLong_FromLongLong(spec.sizes[axis]));
+  PyObject *array = shape ? PyObject_CallMethod(numpy, "empty", "Os", shape,
+                                                numpyName(spec.type))
+                          : nullptr;
+  Py_XDECREF(shape);
+  Py_DECREF(numpy);
+  if (!array)
+    return {};
+  Py_buffer buffer;
+  if (PyObject_GetBuffer(array, &buffer, PyBUF_STRIDES) != 0) {
+    Py_DECREF(array);
+    return {};
+  }
+  void *data = buffer.buf;
+  PyBuffer_Release(&buffer);
+  return {array, data};
+}
+
+} // namespace
+
+Allocated allocate(const Framework &framework, const TensorSpec &spec) {
+  if (framework.api)
+    return allocateByExchange(*framework.api, spec);
+  return allocateNumpy(spec);
+}
+
+PyObject *finish(const Framework &framework, PyObject *object) {
+  if (framework.api || framework.buffer || !framework.type)
+    return object;
+  // By convention the module of the type, or one of its parents, has
+  // `from_dlpack`.
+  PyObject *name = PyObject_GetAttrString(
+      reinterpret_cast<PyObject *>(framework.type), "__module__");
+  PyObject *root =
+      name ? PyObject_CallMethod(name, "split", "s", ".") : nullptr;
+  Py_XDECREF(name);
+  PyObject *module = root ? PyImport_Import(PyList_GetItem(root, 0)) : nullptr;
+  Py_XDECREF(root);
+  PyObject *result =
+      module ? PyObject_CallMethod(module, "from_dlpack", "O", object)
+             : nullptr;
+  Py_XDECREF(module);
+  if (!result) {
+    PyErr_Clear();
+    return object;
+  }
+  Py_DECREF(object);
+  return result;
+}
+
+} // namespace quern::python

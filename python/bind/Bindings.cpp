@@ -1,0 +1,135 @@
+// The extension module `_quern`: sessions and modules for Python.
+#include "python/bind/Errors.h"
+#include "python/bind/Function.h"
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+namespace py = pybind11;
+
+namespace quern::python {
+namespace {
+
+PyObject *errorClass() {
+  return py::module_::import("_quern").attr("Error").ptr();
+}
+
+template <typename T> T valueOrThrow(Result<T> result) {
+  if (result)
+    return std::move(*result);
+  raise(errorClass(), result.error());
+  throw py::error_already_set();
+}
+
+const char *kindName(DeclarationKind kind) {
+  constexpr const char *names[] = {"fn",      "elementwise", "reduction",
+                                   "rowwise", "kernel",      "op"};
+  return names[static_cast<int>(kind)];
+}
+
+/// A module object's attribute: the declaration of that name, made on first
+/// use and kept in the object's own dictionary.
+py::object attributeOf(py::object self, const std::string &name) {
+  const Module &module = self.cast<const Module &>();
+  for (const DeclarationInfo &info : module.declarations()) {
+    if (info.name != name)
+      continue;
+    py::object function = py::reinterpret_steal<py::object>(
+        makeFunction(self.ptr(), errorClass(), module, info));
+    if (!function)
+      throw py::error_already_set();
+    self.attr("__dict__")[py::str(name)] = function;
+    return function;
+  }
+  throw py::attribute_error("the module declares no `" + name + "`");
+}
+
+std::vector<std::string> namesOf(const Module &module) {
+  std::vector<std::string> names;
+  for (const DeclarationInfo &info : module.declarations())
+    names.push_back(info.name);
+  return names;
+}
+
+std::shared_ptr<Session> makeSession(int threads, const std::string &cache,
+                                     const std::string &target) {
+  SessionOptions options;
+  options.threads = threads;
+  options.cacheDirectory = cache;
+  options.target = target;
+  return valueOrThrow(Session::create(options));
+}
+
+py::dict toDict(const OperatorRow &row) {
+  py::dict result;
+  result["overload"] = row.overload;
+  result["declaration"] = row.declaration;
+  result["module"] = row.module;
+  result["file"] = row.file;
+  result["line"] = row.line;
+  result["kind"] = kindName(row.kind);
+  result["dtypes"] = row.dtypes;
+  result["bindings"] = row.bindings;
+  result["backward"] = row.backward;
+  return result;
+}
+
+py::list operatorsOf(const Session &session) {
+  py::list rows;
+  for (const OperatorRow &row : valueOrThrow(session.operators()))
+    rows.append(toDict(row));
+  return rows;
+}
+
+py::dict countersOf(const Session &session) {
+  Counters counters = session.counters();
+  py::dict result;
+  result["compiles"] = counters.compiles;
+  result["disk_hits"] = counters.diskHits;
+  result["launches"] = counters.launches;
+  return result;
+}
+
+void bindSession(py::module_ &module) {
+  py::class_<Session, std::shared_ptr<Session>>(module, "Session")
+      .def(py::init(&makeSession), py::arg("threads") = 0,
+           py::arg("cache") = "", py::arg("target") = "")
+      .def(
+          "compile",
+          [](const Session &session, const std::string &source,
+             const std::string &name) {
+            py::gil_scoped_release unlocked;
+            auto result = session.compile(source, name);
+            py::gil_scoped_acquire locked;
+            return valueOrThrow(std::move(result));
+          },
+          py::arg("source"), py::arg("name") = "<string>")
+      .def("load",
+           [](const Session &session, const std::string &path) {
+             return valueOrThrow(session.load(path));
+           })
+      .def("library",
+           [](const Session &session, const std::string &name) {
+             return valueOrThrow(session.libraryModule(name));
+           })
+      .def("operators", &operatorsOf)
+      .def("set_threads", &Session::setThreads)
+      .def("counters", &countersOf);
+}
+
+} // namespace
+} // namespace quern::python
+
+PYBIND11_MODULE(_quern, module) {
+  using namespace quern::python;
+  if (!readyFunctionType())
+    throw py::error_already_set();
+  PyObject *error = createErrorClass();
+  if (!error)
+    throw py::error_already_set();
+  module.attr("Error") = py::reinterpret_steal<py::object>(error);
+  py::class_<quern::Module>(module, "Module", py::dynamic_attr())
+      .def("__getattr__", &attributeOf)
+      .def("__dir__", &namesOf);
+  bindSession(module);
+}

@@ -1,0 +1,210 @@
+// Sorts and reads the arguments of one Python call.
+#include "python/bind/CallArguments.h"
+
+#include "python/bind/ElementTypes.h"
+
+#include <bit>
+
+namespace quern::python {
+namespace {
+
+/// A Python object that is no tensor, as the binder takes it.
+Argument toArgument(PyObject *object) {
+  if (!object || object == Py_None)
+    return std::monostate{};
+  if (PyBool_Check(object))
+    return object == Py_True;
+  if (PyLong_Check(object))
+    return static_cast<std::int64_t>(PyLong_AsLongLong(object));
+  if (PyFloat_Check(object))
+    return PyFloat_AS_DOUBLE(object);
+  PyObject *text = PyObject_Str(object);
+  Py_ssize_t size = 0;
+  const char *data = text ? PyUnicode_AsUTF8AndSize(text, &size) : nullptr;
+  std::string value = data ? std::string(data, size) : std::string();
+  PyErr_Clear();
+  Py_XDECREF(text);
+  if (auto spelling = languageSpelling(value))
+    return std::string(*spelling);
+  return value;
+}
+
+bool isScalar(PyObject *object) {
+  return object == Py_None || PyFloat_Check(object) || PyLong_Check(object) ||
+         PyUnicode_Check(object);
+}
+
+} // namespace
+
+void Signature::add(const TensorView &view) {
+  add(static_cast<std::int64_t>(view.type) |
+      static_cast<std::int64_t>(view.writable) << 8 |
+      static_cast<std::int64_t>(view.sizes.size()) << 16);
+  for (std::int64_t size : view.sizes)
+    add(size);
+  for (std::int64_t stride : view.strides)
+    add(stride);
+}
+
+CallArguments::CallArguments(const DeclarationInfo &info, FrameworkCache &cache)
+    : info(info), cache(cache), slots(info.parameters.size(), nullptr),
+      operandOf(info.parameters.size(), nullptr) {}
+
+bool CallArguments::place(PyObject *const *args, Py_ssize_t count,
+                          PyObject *names) {
+  std::size_t next = 0;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    while (next < slots.size() && info.parameters[next].compileTime)
+      ++next;
+    if (next == slots.size()) {
+      PyErr_Format(PyExc_TypeError, "%s takes fewer than %zd arguments",
+                   info.name.c_str(), count);
+      return false;
+    }
+    slots[next++] = args[i];
+  }
+  Py_ssize_t namedCount = names ? PyTuple_GET_SIZE(names) : 0;
+  for (Py_ssize_t i = 0; i < namedCount; ++i)
+    if (!placeNamed(PyTuple_GET_ITEM(names, i), args[count + i]))
+      return false;
+  return true;
+}
+
+bool CallArguments::placeNamed(PyObject *name, PyObject *value) {
+  if (PyUnicode_CompareWithASCIIString(name, "out") == 0) {
+    outObject = value == Py_None ? nullptr : value;
+    return true;
+  }
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const ParameterInfo &parameter = info.parameters[i];
+    if (parameter.compileTime ||
+        PyUnicode_CompareWithASCIIString(name, parameter.name.c_str()) != 0)
+      continue;
+    if (slots[i]) {
+      PyErr_Format(PyExc_TypeError, "%s was given `%U` twice",
+                   info.name.c_str(), name);
+      return false;
+    }
+    slots[i] = value;
+    return true;
+  }
+  // Whatever is no parameter may be a compile-time one: the binder knows.
+  named.emplace_back(name, value);
+  return true;
+}
+
+bool CallArguments::read() {
+  pointers.reserve(slots.size() + info.results.size());
+  for (std::size_t i = 0; i < slots.size(); ++i)
+    if (!info.parameters[i].compileTime && !readParameter(i))
+      return false;
+  for (auto [name, value] : named) {
+    key.add(PyObject_Hash(name));
+    if (!scalarSignature(value, "a compile-time argument"))
+      return false;
+  }
+  return readOuts();
+}
+
+bool CallArguments::readParameter(std::size_t index) {
+  const ParameterInfo &parameter = info.parameters[index];
+  PyObject *object = slots[index];
+  if (!object && !parameter.optional) {
+    PyErr_Format(PyExc_TypeError, "%s is not given `%s`", info.name.c_str(),
+                 parameter.name.c_str());
+    return false;
+  }
+  if (!object || isScalar(object) || !parameter.isTensor)
+    return scalarSignature(object, parameter.name);
+  Borrowed *operand = nextOperand();
+  if (!operand->read(object, cache, parameter.name.c_str()))
+    return false;
+  if (!maker.type)
+    maker = operand->framework();
+  operandOf[index] = operand;
+  pointers.push_back(operand->view().data);
+  key.add(operand->view());
+  return true;
+}
+
+bool CallArguments::scalarSignature(PyObject *object, const std::string &name) {
+  if (!object || object == Py_None) {
+    key.add(-1);
+    return true;
+  }
+  if (PyFloat_Check(object)) {
+    key.add(-2);
+    key.add(std::bit_cast<std::int64_t>(PyFloat_AS_DOUBLE(object)));
+    return true;
+  }
+  if (PyLong_Check(object)) {
+    key.add(PyBool_Check(object) ? -3 : -4);
+    long long value = PyLong_AsLongLong(object);
+    key.add(value);
+    return value != -1 || !PyErr_Occurred();
+  }
+  Py_hash_t hash = PyObject_Hash(object);
+  if (hash == -1) {
+    PyErr_Clear();
+    PyErr_Format(PyExc_TypeError, "`%s` must be a number, not %s", name.c_str(),
+                 Py_TYPE(object)->tp_name);
+    return false;
+  }
+  key.add(-5);
+  key.add(hash);
+  return true;
+}
+
+bool CallArguments::readOuts() {
+  if (!outObject)
+    return true;
+  bool several = PyTuple_Check(outObject) || PyList_Check(outObject);
+  Py_ssize_t count = several ? PySequence_Fast_GET_SIZE(outObject) : 1;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject *object =
+        several ? PySequence_Fast_GET_ITEM(outObject, i) : outObject;
+    Borrowed *operand = nextOperand();
+    if (!operand->read(object, cache, "out"))
+      return false;
+    outOperands.push_back(operand);
+    pointers.push_back(operand->view().data);
+    key.add(operand->view());
+  }
+  return true;
+}
+
+Borrowed *CallArguments::nextOperand() {
+  if (operandCount < kInline)
+    return &inlineOperands[operandCount++];
+  return moreOperands.emplace_back(std::make_unique<Borrowed>()).get();
+}
+
+std::vector<Argument> CallArguments::arguments() const {
+  std::vector<Argument> result;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (info.parameters[i].compileTime)
+      continue;
+    if (operandOf[i])
+      result.emplace_back(operandOf[i]->view());
+    else
+      result.push_back(toArgument(slots[i]));
+  }
+  return result;
+}
+
+std::vector<TensorView> CallArguments::outs() const {
+  std::vector<TensorView> result;
+  for (const Borrowed *operand : outOperands)
+    result.push_back(operand->view());
+  return result;
+}
+
+std::vector<std::pair<std::string, Argument>> CallArguments::constants() const {
+  std::vector<std::pair<std::string, Argument>> result;
+  for (auto [name, value] : named)
+    if (const char *text = PyUnicode_AsUTF8(name))
+      result.emplace_back(text, toArgument(value));
+  return result;
+}
+
+} // namespace quern::python

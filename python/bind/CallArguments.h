@@ -1,0 +1,75 @@
+// The arguments of one Python call, sorted to the declaration's parameters.
+#pragma once
+
+#include "jit/Jit.h"
+#include "python/bind/Tensor.h"
+
+#include <Python.h>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace quern::python {
+
+/// What identifies a call's binding: types, shapes, strides and scalars as
+/// words. Two calls with equal signatures share a BoundKernel.
+class Signature {
+public:
+  void add(std::int64_t word) {
+    if (count < words.size())
+      words[count] = word;
+    ++count;
+  }
+  void add(const TensorView &view);
+  bool fits() const { return count <= words.size(); }
+  std::span<const std::int64_t> view() const { return {words.data(), count}; }
+
+private:
+  std::array<std::int64_t, 128> words;
+  std::size_t count = 0;
+};
+
+/// One call: fills in order `place`, `read`; afterwards the arguments are ready
+/// for the binder. Each step returns false with a Python exception set.
+class CallArguments {
+public:
+  CallArguments(const DeclarationInfo &info, FrameworkCache &cache);
+
+  bool place(PyObject *const *args, Py_ssize_t count, PyObject *names);
+  bool read();
+
+  const Signature &signature() const { return key; }
+  std::vector<Argument> arguments() const;
+  std::vector<TensorView> outs() const;
+  std::vector<std::pair<std::string, Argument>> constants() const;
+  /// The data of every present tensor parameter, then of the given outputs.
+  std::vector<void *> takePointers() { return std::move(pointers); }
+  /// The framework of the first tensor argument.
+  const Framework &framework() const { return maker; }
+  PyObject *out() const { return outObject; }
+
+private:
+  bool placeNamed(PyObject *name, PyObject *value);
+  bool readParameter(std::size_t index);
+  bool readOuts();
+  bool scalarSignature(PyObject *object, const std::string &name);
+  Borrowed *nextOperand();
+
+  static constexpr std::size_t kInline = 8;
+  const DeclarationInfo &info;
+  FrameworkCache &cache;
+  Signature key;
+  std::vector<PyObject *> slots;
+  std::vector<std::pair<PyObject *, PyObject *>> named;
+  std::vector<void *> pointers;
+  PyObject *outObject = nullptr;
+  Framework maker;
+  std::array<Borrowed, kInline> inlineOperands;
+  std::vector<std::unique_ptr<Borrowed>> moreOperands;
+  std::vector<const Borrowed *> operandOf; ///< by parameter, null for scalars
+  std::vector<const Borrowed *> outOperands;
+  std::size_t operandCount = 0;
+};
+
+} // namespace quern::python

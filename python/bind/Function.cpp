@@ -1,0 +1,213 @@
+// A declaration as a Python callable, made for calls below a microsecond.
+#include "python/bind/Function.h"
+
+#include "python/bind/CallArguments.h"
+#include "python/bind/Errors.h"
+
+#include <algorithm>
+#include <new>
+
+namespace quern::python {
+namespace {
+
+/// Bindings kept per callable; the oldest goes first.
+constexpr std::size_t kBindings = 16;
+
+struct Binding {
+  std::vector<std::int64_t> signature;
+  BoundKernel kernel;
+};
+
+struct FunctionObject {
+  PyObject_HEAD vectorcallfunc call;
+  PyObject *owner;
+  PyObject *errorClass;
+  Module module;
+  DeclarationInfo info;
+  FrameworkCache frameworks;
+  std::vector<Binding> bindings;
+  std::size_t oldest;
+};
+
+BoundKernel *findBinding(FunctionObject &self, const Signature &signature) {
+  if (!signature.fits())
+    return nullptr;
+  auto found = std::ranges::find_if(self.bindings, [&](const Binding &binding) {
+    return std::ranges::equal(binding.signature, signature.view());
+  });
+  return found == self.bindings.end() ? nullptr : &found->kernel;
+}
+
+void remember(FunctionObject &self, const Signature &signature,
+              const BoundKernel &kernel) {
+  if (!signature.fits())
+    return;
+  auto words = signature.view();
+  Binding binding{{words.begin(), words.end()}, kernel};
+  if (self.bindings.size() < kBindings) {
+    self.bindings.push_back(std::move(binding));
+    return;
+  }
+  self.bindings[self.oldest] = std::move(binding);
+  self.oldest = (self.oldest + 1) % kBindings;
+}
+
+/// Solves and compiles without the interpreter's lock.
+Result<BoundKernel> bind(FunctionObject &self, const CallArguments &call) {
+  auto arguments = call.arguments();
+  auto outs = call.outs();
+  auto constants = call.constants();
+  PyThreadState *thread = PyEval_SaveThread();
+  auto bound = self.module.bind(self.info.name, arguments, outs, constants);
+  if (bound)
+    if (auto ready = bound->ready(); !ready)
+      bound = ready.error();
+  PyEval_RestoreThread(thread);
+  return bound;
+}
+
+/// One result as it is, several as a tuple, none as None; steals references.
+PyObject *packResults(const std::vector<PyObject *> &results) {
+  if (results.empty())
+    Py_RETURN_NONE;
+  if (results.size() == 1)
+    return results.front();
+  PyObject *tuple = PyTuple_New(static_cast<Py_ssize_t>(results.size()));
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (tuple)
+      PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i), results[i]);
+    else
+      Py_DECREF(results[i]);
+  }
+  return tuple;
+}
+
+bool allocateResults(const BoundKernel &kernel, const Framework &framework,
+                     std::vector<PyObject *> &results,
+                     std::vector<void *> &pointers) {
+  for (const TensorSpec &spec : kernel.outputs()) {
+    Allocated result = allocate(framework, spec);
+    if (!result.object) {
+      for (PyObject *object : results)
+        Py_DECREF(object);
+      return false;
+    }
+    results.push_back(result.object);
+    pointers.push_back(result.data);
+  }
+  return true;
+}
+
+PyObject *launch(FunctionObject &self, const BoundKernel &bound,
+                 CallArguments &call) {
+  // Another thread may drop the binding while this one runs.
+  BoundKernel kernel = bound;
+  std::vector<void *> pointers = call.takePointers();
+  std::vector<PyObject *> results;
+  if (!call.out() &&
+      !allocateResults(kernel, call.framework(), results, pointers))
+    return nullptr;
+  PyThreadState *thread = PyEval_SaveThread();
+  auto status = kernel.run(pointers);
+  PyEval_RestoreThread(thread);
+  if (!status) {
+    for (PyObject *object : results)
+      Py_DECREF(object);
+    raise(self.errorClass, status.error());
+    return nullptr;
+  }
+  if (call.out())
+    return Py_NewRef(call.out());
+  for (PyObject *&object : results)
+    object = finish(call.framework(), object);
+  return packResults(results);
+}
+
+PyObject *callFunction(PyObject *object, PyObject *const *args,
+                       std::size_t flags, PyObject *names) {
+  auto &self = *reinterpret_cast<FunctionObject *>(object);
+  CallArguments call(self.info, self.frameworks);
+  if (!call.place(args, PyVectorcall_NARGS(flags), names) || !call.read())
+    return nullptr;
+  if (BoundKernel *known = findBinding(self, call.signature()))
+    return launch(self, *known, call);
+  auto bound = bind(self, call);
+  if (!bound) {
+    raise(self.errorClass, bound.error());
+    return nullptr;
+  }
+  remember(self, call.signature(), *bound);
+  return launch(self, *bound, call);
+}
+
+void destroyFunction(PyObject *object) {
+  auto *self = reinterpret_cast<FunctionObject *>(object);
+  Py_XDECREF(self->owner);
+  self->module.~Module();
+  self->info.~DeclarationInfo();
+  self->frameworks.~FrameworkCache();
+  self->bindings.~vector();
+  Py_TYPE(object)->tp_free(object);
+}
+
+PyObject *represent(PyObject *object) {
+  auto &self = *reinterpret_cast<FunctionObject *>(object);
+  return PyUnicode_FromFormat("<quern function %s at %s:%d>",
+                              self.info.name.c_str(), self.info.file.c_str(),
+                              self.info.line);
+}
+
+PyObject *getName(PyObject *object, void *) {
+  auto &self = *reinterpret_cast<FunctionObject *>(object);
+  return PyUnicode_FromString(self.info.name.c_str());
+}
+
+PyObject *getDocumentation(PyObject *object, void *) {
+  auto &self = *reinterpret_cast<FunctionObject *>(object);
+  return PyUnicode_FromString(self.info.documentation.c_str());
+}
+
+PyGetSetDef properties[] = {
+    {"__name__", getName, nullptr, "The declaration's name.", nullptr},
+    {"__doc__", getDocumentation, nullptr, nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+PyTypeObject &functionType() {
+  static PyTypeObject type = {PyVarObject_HEAD_INIT(nullptr, 0)};
+  return type;
+}
+
+} // namespace
+
+bool readyFunctionType() {
+  PyTypeObject &type = functionType();
+  type.tp_name = "quern.Function";
+  type.tp_basicsize = sizeof(FunctionObject);
+  type.tp_dealloc = destroyFunction;
+  type.tp_vectorcall_offset = offsetof(FunctionObject, call);
+  type.tp_call = PyVectorcall_Call;
+  type.tp_repr = represent;
+  type.tp_getset = properties;
+  type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL;
+  return PyType_Ready(&type) == 0;
+}
+
+PyObject *makeFunction(PyObject *owner, PyObject *errorClass,
+                       const Module &module, const DeclarationInfo &info) {
+  PyTypeObject &type = functionType();
+  PyObject *object = type.tp_alloc(&type, 0);
+  if (!object)
+    return nullptr;
+  auto *self = reinterpret_cast<FunctionObject *>(object);
+  self->call = callFunction;
+  self->owner = Py_NewRef(owner);
+  self->errorClass = errorClass;
+  new (&self->module) Module(module);
+  new (&self->info) DeclarationInfo(info);
+  new (&self->frameworks) FrameworkCache();
+  new (&self->bindings) std::vector<Binding>();
+  self->oldest = 0;
+  return object;
+}
+
+} // namespace quern::python

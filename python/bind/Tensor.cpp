@@ -1,0 +1,139 @@
+// Looks at Python tensors through DLPack's C exchange, buffers or capsules.
+#include "python/bind/Tensor.h"
+
+#include "python/bind/ElementTypes.h"
+
+namespace quern::python {
+
+const Framework &FrameworkCache::of(PyTypeObject *type) {
+  if (last.type == type)
+    return last;
+  last = {type, nullptr,
+          type->tp_as_buffer != nullptr &&
+              type->tp_as_buffer->bf_getbuffer != nullptr};
+  PyObject *capsule = PyObject_GetAttrString(reinterpret_cast<PyObject *>(type),
+                                             "__dlpack_c_exchange_api__");
+  if (!capsule) {
+    PyErr_Clear();
+    return last;
+  }
+  auto *api = static_cast<const DLExchangeApi *>(
+      PyCapsule_GetPointer(capsule, "dlpack_exchange_api"));
+  if (!api)
+    PyErr_Clear();
+  else if (api->version.major == 1 && api->borrow)
+    last.api = api;
+  Py_DECREF(capsule);
+  return last;
+}
+
+Borrowed::~Borrowed() {
+  if (buffer.obj)
+    PyBuffer_Release(&buffer);
+  Py_XDECREF(capsule);
+}
+
+bool Borrowed::read(PyObject *object, FrameworkCache &cache, const char *what) {
+  maker = cache.of(Py_TYPE(object));
+  if (maker.api) {
+    DLTensor source;
+    if (maker.api->borrow(object, &source) != 0)
+      return false;
+    return take(source, what);
+  }
+  if (maker.buffer)
+    return readBuffer(object, what);
+  return readCapsule(object, what);
+}
+
+bool Borrowed::readBuffer(PyObject *object, const char *what) {
+  if (PyObject_GetBuffer(object, &buffer, PyBUF_STRIDES | PyBUF_FORMAT) != 0)
+    return false;
+  auto type = fromBufferFormat(buffer.format, buffer.itemsize);
+  if (!type) {
+    PyErr_Format(PyExc_TypeError,
+                 "`%s` has items of format '%s', which is no element type",
+                 what, buffer.format ? buffer.format : "B");
+    return false;
+  }
+  if (buffer.ndim > kMaxRank) {
+    PyErr_Format(PyExc_ValueError, "`%s` has %d axes, at most %d are possible",
+                 what, buffer.ndim, kMaxRank);
+    return false;
+  }
+  for (int axis = 0; axis < buffer.ndim; ++axis) {
+    if (buffer.strides[axis] % buffer.itemsize != 0) {
+      PyErr_Format(PyExc_ValueError,
+                   "`%s` has a stride of %zd bytes for items of %zd", what,
+                   buffer.strides[axis], buffer.itemsize);
+      return false;
+    }
+    sizes[axis] = buffer.shape[axis];
+    strides[axis] = buffer.strides[axis] / buffer.itemsize;
+  }
+  std::size_t rank = static_cast<std::size_t>(buffer.ndim);
+  tensor = {buffer.buf,
+            *type,
+            {sizes.data(), rank},
+            {strides.data(), rank},
+            !buffer.readonly};
+  return true;
+}
+
+bool Borrowed::readCapsule(PyObject *object, const char *what) {
+  capsule = PyObject_CallMethod(object, "__dlpack__", nullptr);
+  if (!capsule) {
+    if (!PyErr_ExceptionMatches(PyExc_AttributeError))
+      return false;
+    PyErr_Clear();
+    PyErr_Format(PyExc_TypeError, "`%s` must be a tensor, not %s", what,
+                 Py_TYPE(object)->tp_name);
+    return false;
+  }
+  if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
+    auto *managed = static_cast<DLManagedTensorVersioned *>(
+        PyCapsule_GetPointer(capsule, "dltensor_versioned"));
+    bool taken = take(managed->tensor, what);
+    tensor.writable = (managed->flags & kReadOnlyFlag) == 0;
+    return taken;
+  }
+  auto *managed =
+      static_cast<DLManagedTensor *>(PyCapsule_GetPointer(capsule, "dltensor"));
+  return managed && take(managed->tensor, what);
+}
+
+bool Borrowed::take(const DLTensor &source, const char *what) {
+  auto type = fromDlpack(source.dtype);
+  if (!type) {
+    PyErr_Format(PyExc_TypeError,
+                 "`%s` has an element type that the language lacks", what);
+    return false;
+  }
+  if (source.device.type != kCpuDevice) {
+    PyErr_Format(PyExc_ValueError, "`%s` is not in the memory of the CPU",
+                 what);
+    return false;
+  }
+  if (source.ndim > kMaxRank) {
+    PyErr_Format(PyExc_ValueError, "`%s` has %d axes, at most %d are possible",
+                 what, source.ndim, kMaxRank);
+    return false;
+  }
+  std::size_t rank = static_cast<std::size_t>(source.ndim);
+  tensor = {static_cast<char *>(source.data) + source.byteOffset,
+            *type,
+            {source.shape, rank},
+            {source.strides, rank},
+            true};
+  if (source.strides)
+    return true;
+  std::int64_t stride = 1;
+  for (std::size_t axis = rank; axis-- > 0;) {
+    strides[axis] = stride;
+    stride *= source.shape[axis];
+  }
+  tensor.strides = {strides.data(), rank};
+  return true;
+}
+
+} // namespace quern::python

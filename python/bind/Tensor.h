@@ -1,0 +1,73 @@
+// Python tensors seen as TensorViews for the length of one call, and new ones.
+#pragma once
+
+#include "jit/Jit.h"
+#include "python/bind/Dlpack.h"
+
+#include <Python.h>
+#include <array>
+
+namespace quern::python {
+
+/// Enough for every framework that allocates no memory to describe a tensor.
+inline constexpr int kMaxRank = 32;
+
+/// Who made a tensor, so that results can be made alike.
+struct Framework {
+  PyTypeObject *type = nullptr;       ///< borrowed: the tensors keep it
+  const DLExchangeApi *api = nullptr; ///< null: no C exchange
+  bool buffer = false;                ///< speaks the buffer protocol: NumPy
+};
+
+/// Looks up what a type offers; remembers the last type asked for, since the
+/// arguments of a call are nearly always of one.
+class FrameworkCache {
+public:
+  const Framework &of(PyTypeObject *type);
+
+private:
+  Framework last;
+};
+
+/// One Python tensor, looked at for one call; gives it back when destroyed.
+class Borrowed {
+public:
+  Borrowed() = default;
+  Borrowed(const Borrowed &) = delete;
+  Borrowed &operator=(const Borrowed &) = delete;
+  ~Borrowed();
+
+  /// False with a Python exception set if the object is no CPU tensor of an
+  /// element type of the language. `what` names the parameter.
+  bool read(PyObject *object, FrameworkCache &cache, const char *what);
+  const TensorView &view() const { return tensor; }
+  const Framework &framework() const { return maker; }
+
+private:
+  bool readBuffer(PyObject *object, const char *what);
+  bool readCapsule(PyObject *object, const char *what);
+  bool take(const DLTensor &source, const char *what);
+
+  TensorView tensor;
+  Framework maker;
+  PyObject *capsule = nullptr;
+  Py_buffer buffer = {};
+  std::array<std::int64_t, kMaxRank> sizes, strides;
+};
+
+/// A tensor of a result: a new reference and where its data is.
+struct Allocated {
+  PyObject *object = nullptr;
+  void *data = nullptr;
+};
+
+/// A new contiguous CPU tensor of the framework's kind; for a framework
+/// without C exchange a NumPy array, which `finish` turns into its own kind.
+/// `object` is null with a Python exception set on failure.
+Allocated allocate(const Framework &framework, const TensorSpec &spec);
+
+/// The framework's own tensor over a result that `allocate` made; steals the
+/// reference. Null with a Python exception set on failure.
+PyObject *finish(const Framework &framework, PyObject *object);
+
+} // namespace quern::python

@@ -1,0 +1,47 @@
+"""The process's one session and the functions that use it."""
+
+import os
+from functools import cache
+from typing import Any
+
+import _quern
+
+
+@cache
+def session() -> _quern.Session:
+    """The session that every call of this module shares, made on first use.
+
+    >>> session() is session()
+    True
+    """
+    threads = int(os.environ.get("QUERN_THREADS", "0"))
+    return _quern.Session(threads=threads, cache=os.environ.get("QUERN_CACHE_DIR", ""))
+
+
+def compile(source: str, name: str = "<string>") -> _quern.Module:
+    """Checks a Quern text and returns its declarations as callables.
+
+    >>> k = compile("elementwise next[T: Number](x: T) -> T:\\n    return x + 1\\n")
+    >>> k.next.__name__
+    'next'
+    """
+    return session().compile(source, name)
+
+
+def load(path: str | os.PathLike[str]) -> _quern.Module:
+    """Like `compile`, from a file.
+
+    >>> load("no/such/file.qn")  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    quern.Error: ...
+    """
+    return session().load(os.fspath(path))
+
+
+def operators() -> list[dict[str, Any]]:
+    """The ATen overloads the library implements, a dictionary each.
+
+    >>> any(row["overload"] == "aten::silu" for row in operators())
+    True
+    """
+    return session().operators()

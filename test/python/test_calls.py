@@ -1,0 +1,105 @@
+"""Calling compiled declarations from Python: frameworks, outputs, errors."""
+
+import numpy as np
+import pytest
+import quern
+import torch
+
+SOURCE = """
+elementwise scale[T: Float](x: T, y: T) -> T:
+    return x * y + 1
+
+elementwise both[T: Number](x: T, y: T) -> (T, T):
+    return x + y, x - y
+"""
+
+
+@pytest.fixture(scope="module")
+def kernels():
+    return quern.compile(SOURCE, "calls.qn")
+
+
+def test_numpy_in_numpy_out(kernels):
+    x = np.linspace(-3, 3, 1001, dtype=np.float32)
+    result = kernels.scale(x, x)
+    assert isinstance(result, np.ndarray)
+    np.testing.assert_array_equal(result, x * x + 1)
+
+
+def test_torch_in_torch_out(kernels):
+    x = torch.randn(7, 33, dtype=torch.float64)
+    result = kernels.scale(x, x)
+    assert isinstance(result, torch.Tensor)
+    torch.testing.assert_close(result, x * x + 1, rtol=0, atol=0)
+
+
+def test_strided_and_broadcast_operands(kernels):
+    x = torch.randn(6, 10, 4).permute(2, 0, 1)[:, ::2]
+    y = torch.randn(3, 1)[:, 0].reshape(3, 1)
+    torch.testing.assert_close(kernels.scale(x, y), x * y + 1, rtol=0, atol=0)
+
+
+def test_several_outputs(kernels):
+    x, y = torch.arange(5), torch.arange(5) * 3
+    total, difference = kernels.both(x, y)
+    assert torch.equal(total, x + y) and torch.equal(difference, x - y)
+
+
+def test_given_output_is_written_and_returned(kernels):
+    x = torch.randn(4, 5)
+    out = torch.full((5, 4), -1.0).t()
+    assert kernels.scale(x, x, out=out) is out
+    torch.testing.assert_close(out, x * x + 1, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (3, 0, 2), (1,), (1, 1)])
+def test_small_shapes(kernels, shape):
+    x = torch.ones(shape)
+    assert torch.equal(kernels.scale(x, x), x * x + 1)
+
+
+def test_other_dlpack_objects(kernels):
+    class Wrapped:
+        def __init__(self, tensor):
+            self.tensor = tensor
+
+        def __dlpack__(self, **kwargs):
+            return self.tensor.__dlpack__(**kwargs)
+
+    x = torch.randn(9)
+    result = kernels.scale(Wrapped(x), Wrapped(x))
+    np.testing.assert_array_equal(np.asarray(result), (x * x + 1).numpy())
+
+
+def test_errors_carry_both_numbers_and_write_nothing(kernels):
+    out = torch.full((3,), -1.0)
+    with pytest.raises(quern.Error) as caught:
+        kernels.scale(torch.ones(3), torch.ones(4), out=out)
+    assert "3" in str(caught.value) and "4" in str(caught.value)
+    assert caught.value.diagnostics
+    assert torch.equal(out, torch.full((3,), -1.0))
+
+
+def test_a_read_only_output_is_refused(kernels):
+    out = np.zeros(3, dtype=np.float32)
+    out.flags.writeable = False
+    x = np.ones(3, dtype=np.float32)
+    with pytest.raises(quern.Error):
+        kernels.scale(x, x, out=out)
+    assert not out.any()
+
+
+def test_wrong_dtype_and_missing_argument(kernels):
+    with pytest.raises(quern.Error):
+        kernels.scale(torch.ones(3, dtype=torch.int32), torch.ones(3, dtype=torch.int32))
+    with pytest.raises(TypeError, match="not given `y`"):
+        kernels.scale(torch.ones(3))
+    with pytest.raises(AttributeError, match="declares no `nothing`"):
+        kernels.nothing  # noqa: B018
+
+
+def test_a_mistake_in_the_text_is_rendered():
+    with pytest.raises(quern.Error) as caught:
+        quern.compile("elementwise f[T: Float](x: T) -> T:\n    return x + z\n", "mine.qn")
+    text = str(caught.value)
+    assert "mine.qn:2:16" in text and "`z`" in text and "^" in text
