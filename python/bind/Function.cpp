@@ -173,7 +173,8 @@ PyGetSetDef properties[] = {
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 PyTypeObject &functionType() {
-  static PyTypeObject type = {PyVarObject_HEAD_INIT(nullptr, 0)};
+  // CPython keeps a static type for as long as the process lives.
+  static PyTypeObject type{};
   return type;
 }
 
@@ -181,6 +182,7 @@ PyTypeObject &functionType() {
 
 bool readyFunctionType() {
   PyTypeObject &type = functionType();
+  Py_SET_REFCNT(reinterpret_cast<PyObject *>(&type), 1);
   type.tp_name = "quern.Function";
   type.tp_basicsize = sizeof(FunctionObject);
   type.tp_dealloc = destroyFunction;
