@@ -42,7 +42,8 @@ def test_strided_and_broadcast_operands(kernels):
 def test_several_outputs(kernels):
     x, y = torch.arange(5), torch.arange(5) * 3
     total, difference = kernels.both(x, y)
-    assert torch.equal(total, x + y) and torch.equal(difference, x - y)
+    assert torch.equal(total, x + y)
+    assert torch.equal(difference, x - y)
 
 
 def test_given_output_is_written_and_returned(kernels):
@@ -75,7 +76,8 @@ def test_errors_carry_both_numbers_and_write_nothing(kernels):
     out = torch.full((3,), -1.0)
     with pytest.raises(quern.Error) as caught:
         kernels.scale(torch.ones(3), torch.ones(4), out=out)
-    assert "3" in str(caught.value) and "4" in str(caught.value)
+    assert "3" in str(caught.value)
+    assert "4" in str(caught.value)
     assert caught.value.diagnostics
     assert torch.equal(out, torch.full((3,), -1.0))
 
@@ -102,4 +104,6 @@ def test_a_mistake_in_the_text_is_rendered():
     with pytest.raises(quern.Error) as caught:
         quern.compile("elementwise f[T: Float](x: T) -> T:\n    return x + z\n", "mine.qn")
     text = str(caught.value)
-    assert "mine.qn:2:16" in text and "`z`" in text and "^" in text
+    assert "mine.qn:2:16" in text
+    assert "`z`" in text
+    assert "^" in text

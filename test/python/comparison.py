@@ -1,0 +1,40 @@
+"""What counts as equal to eager: the rule of the model tests."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+FLOOR = 1e-4
+
+
+def tensors(value: Any, path: str = "output") -> Iterator[tuple[str, torch.Tensor]]:
+    """Every tensor in a nest of dictionaries, tuples and lists, with its path."""
+    if isinstance(value, torch.Tensor):
+        yield path, value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from tensors(item, f"{path}.{key}")
+    elif isinstance(value, tuple | list):
+        for index, item in enumerate(value):
+            yield from tensors(item, f"{path}[{index}]")
+
+
+def distance(a: torch.Tensor, b: torch.Tensor) -> float:
+    if a.numel() == 0:
+        return 0.0
+    return (a.double() - b.double()).abs().max().item()
+
+
+def assert_as_good_as_eager(ours: Any, eager: Any, exact: Any) -> None:
+    """Each tensor is within twice eager's own distance to the float64 run, or within
+    1e-4 of the largest value, and has eager's type, shape and strides."""
+    for (path, a), (_, b), (_, c) in zip(
+        tensors(ours), tensors(eager), tensors(exact), strict=True
+    ):
+        assert a.dtype == b.dtype and a.shape == b.shape, path
+        assert a.stride() == b.stride(), f"{path}: {a.stride()} is not {b.stride()}"
+        scale = c.abs().max().item() if c.numel() else 0.0
+        allowed = max(2 * distance(b, c), FLOOR * scale)
+        error = distance(a, c)
+        assert error <= allowed, f"{path}: off by {error:.3g}, allowed {allowed:.3g}"
