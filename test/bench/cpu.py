@@ -1,0 +1,173 @@
+"""Kernels on the CPU against eager and the peers: paired rounds, lower quartile of the ratios.
+
+`./dev bench cpu [elementwise|rows|compile]… [--peers inductor,numba,jax] [--only NAME]`
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import random
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import quern
+import torch
+from _elementwise import FUNCTIONS, Function, jax_call, numba_call, quern_source
+from _rows import KERNELS, LENGTHS, SOURCE, RowKernel, inductor_call
+from _timing import geomean, lower_quartile_ratio, median, rounds
+
+PINNED = {"numba": "numba==0.68.1", "jax": "jax==0.10.2"}
+SIZES = {"16 KiB": 1 << 12, "256 KiB": 1 << 16, "1 MiB": 1 << 18, "64 MiB": 1 << 24}
+
+
+def install(peers: list[str]) -> None:
+    for peer in peers:
+        if peer in PINNED and importlib.util.find_spec(peer) is None:
+            subprocess.run([sys.executable, "-m", "pip", "install", "-q", PINNED[peer]], check=True)
+
+
+def elementwise_calls(
+    function: Function, count: int, module: Any, peers: list[str]
+) -> dict[str, Callable[[], Any]]:
+    operands = [torch.randn(count) + 0.1 for _ in range(function.operands)]
+    out = torch.empty(count)
+    ours = getattr(module, f"bench_{function.name}")
+    calls: dict[str, Callable[[], Any]] = {"quern": lambda: ours(*operands, out=out)}
+    calls["eager"] = lambda: function.eager(*operands)
+    arrays = [operand.numpy() for operand in operands]
+    if "inductor" in peers:
+        compiled = torch.compile(function.eager, dynamic=False)
+        calls["inductor"] = lambda: compiled(*operands)
+    if "numba" in peers:
+        calls["numba"] = numba_call(function, arrays, out.numpy(), count >= 1 << 16)
+    if "jax" in peers:
+        calls["jax"] = jax_call(function, arrays)
+    return calls
+
+
+def report(label: str, calls: dict[str, Callable[[], Any]]) -> float:
+    """Prints a row; returns our ratio to the best of the others."""
+    for call in calls.values():
+        call()
+    times = rounds(calls)
+    ratios = {
+        name: lower_quartile_ratio(times["quern"], values)
+        for name, values in times.items()
+        if name != "quern"
+    }
+    best = min(ratios, key=lambda name: ratios[name])
+    cells = "  ".join(f"{name} {ratio:6.2f}x" for name, ratio in ratios.items())
+    print(f"{label:28} {median(times['quern']):10.1f} us  {cells}  best: {best}", flush=True)
+    return ratios[best]
+
+
+def bench_elementwise(options: argparse.Namespace) -> None:
+    module = quern.compile(quern_source(), "elementwise.qn")
+    for size, count in SIZES.items():
+        ratios = []
+        for function in FUNCTIONS:
+            if options.only and options.only != function.name:
+                continue
+            torch._dynamo.reset()
+            calls = elementwise_calls(function, count, module, options.peers)
+            ratios.append(report(f"{function.name} {size}", calls))
+        print(f"{'geomean ' + size:28} {geomean(ratios):.3f}x of the best, "
+              f"{sum(r < 0.95 for r in ratios)} of {len(ratios)} rows below 0.95")  # fmt: skip
+
+
+def row_calls(kernel: RowKernel, length: int, module: Any, peers: list[str]) -> dict[str, Any]:
+    x = torch.randn((1 << 22) // length, length)
+    operands = [x, torch.randn(length), torch.randn(length)] if kernel.affine else [x]
+    ours = getattr(module, f"bench_{kernel.name}")
+    out = ours(*operands)
+    calls: dict[str, Any] = {"quern": lambda: ours(*operands, out=out)}
+    calls["eager"] = lambda: kernel.eager(*operands)
+    if "inductor" in peers:
+        calls["inductor"] = inductor_call(kernel, operands)
+    return calls
+
+
+def bench_rows(options: argparse.Namespace) -> None:
+    module = quern.compile(SOURCE, "rows.qn")
+    ratios = []
+    for kernel in KERNELS:
+        if options.only and options.only != kernel.name:
+            continue
+        for length in LENGTHS:
+            torch._dynamo.reset()
+            calls = row_calls(kernel, length, module, options.peers)
+            ratios.append(report(f"{kernel.name} {length}", calls))
+    print(f"{'geomean':28} {geomean(ratios):.3f}x of the best, "
+          f"{sum(r < 0.95 for r in ratios)} of {len(ratios)} rows below 0.95")  # fmt: skip
+
+
+TERMS = (
+    "exp({v})",
+    "tanh({v})",
+    "sqrt(abs({v}))",
+    "{v} * y",
+    "{v} + y",
+    "max({v}, y)",
+    "1 / (1 + {v} * {v})",
+)
+
+
+def random_kernel(index: int, generator: random.Random, rowwise: bool) -> str:
+    """A chain of two to five terms; the index makes every text different."""
+    lines = [f"    let v0 = x * {index}.5 + y"]
+    for step in range(1, generator.randint(2, 5)):
+        lines.append(f"    let v{step} = " + generator.choice(TERMS).format(v=f"v{step - 1}"))
+    last = f"v{len(lines) - 1}"
+    if rowwise:
+        head = f"rowwise k{index}[T: Float](x: T[R, C], y: T[R, C]) -> T[R, C]:"
+        return "\n".join([head, *lines, f"    return {last} / sum({last} * {last} over C)", ""])
+    head = f"elementwise k{index}[T: Float](x: T, y: T) -> T:"
+    return "\n".join([head, *lines, f"    return {last}", ""])
+
+
+def bench_compile(options: argparse.Namespace) -> None:
+    """Text to a first result, no cache: 100 different kernels a kind."""
+    import _quern
+
+    session = _quern.Session(cache="-")
+    generator = random.Random(7)
+    x, y = torch.rand(8, 40) + 0.5, torch.rand(8, 40) + 0.5
+    for rowwise in (False, True):
+        spent = []
+        for index in range(101):
+            source = random_kernel(index, generator, rowwise)
+            start = time.perf_counter()
+            module = session.compile(source, f"k{index}.qn")
+            getattr(module, f"k{index}")(x, y)
+            spent.append(1e3 * (time.perf_counter() - start))
+        spent = sorted(spent[1:])
+        kind = "rowwise" if rowwise else "elementwise"
+        print(
+            f"cold compile, {kind}: median {statistics.median(spent):.1f} ms, p99 {spent[98]:.1f}"
+        )
+
+
+SECTIONS = {"elementwise": bench_elementwise, "rows": bench_rows, "compile": bench_compile}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("sections", nargs="*", metavar="SECTION")
+    parser.add_argument("--peers", default="inductor,numba,jax")
+    parser.add_argument("--only", default="")
+    options = parser.parse_args()
+    options.peers = [peer for peer in options.peers.split(",") if peer]
+    torch.set_num_threads(2)
+    install(options.peers)
+    for section in options.sections or list(SECTIONS):
+        SECTIONS[section](options)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
