@@ -32,7 +32,8 @@ def assert_as_good_as_eager(ours: Any, eager: Any, exact: Any) -> None:
     for (path, a), (_, b), (_, c) in zip(
         tensors(ours), tensors(eager), tensors(exact), strict=True
     ):
-        assert a.dtype == b.dtype and a.shape == b.shape, path
+        assert a.dtype == b.dtype, path
+        assert a.shape == b.shape, path
         assert a.stride() == b.stride(), f"{path}: {a.stride()} is not {b.stride()}"
         scale = c.abs().max().item() if c.numel() else 0.0
         allowed = max(2 * distance(b, c), FLOOR * scale)
