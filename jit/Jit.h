@@ -64,9 +64,11 @@ struct TensorView {
 };
 
 /// What a parameter is given: nothing (an absent optional), a tensor, a host
-/// scalar, or the name of a function or type for a compile-time parameter.
+/// scalar, the name of a function or type for a compile-time parameter (a
+/// `bool[n]` as n digits), or a list of scalars (`int[*S]`, `int[3]`).
 using Argument = std::variant<std::monostate, TensorView, std::int64_t, double,
-                              bool, std::string>;
+                              bool, std::string, std::vector<std::int64_t>,
+                              std::vector<double>>;
 
 /// Shape and type of an output that the caller is to allocate.
 struct TensorSpec {
@@ -105,12 +107,14 @@ public:
   BoundKernel(const BoundKernel &);
   BoundKernel &operator=(const BoundKernel &);
 
-  /// Outputs the declaration yields, in order (not the `mut` parameters).
+  /// Outputs the declaration yields, in order (not the `mut` parameters, nor
+  /// optional results that the call switched off).
   std::span<const TensorSpec> outputs() const;
   /// Waits for the code; the first call compiles or loads it.
   Result<std::monostate> ready();
-  /// Runs on the session's pool. `pointers` holds the data of every present
-  /// tensor parameter in order, then of every output.
+  /// Runs on the session's pool. `pointers` holds the data of every tensor
+  /// parameter that was given a tensor, in order, then of every output that is
+  /// present. An elementwise parameter that was given a number has no pointer.
   Result<std::monostate> run(std::span<void *const> pointers);
   /// Bytes of scratch memory one run needs; allocated by `run`.
   std::int64_t workspaceBytes() const;

@@ -1,0 +1,300 @@
+// Solves the extents of axes from the shapes of the arguments.
+#include "jit/bind/Environment.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace quern;
+using namespace quern::jit;
+using namespace quern::typed;
+
+namespace {
+
+class AxisSolver {
+public:
+  AxisSolver(const CallRequest &request, Solution &solution,
+             DiagnosticEngine &report)
+      : declaration(request.declaration), request(request), solution(solution),
+        report(report) {
+    solution.axes.resize(declaration.axes.size());
+  }
+
+  bool run();
+
+private:
+  /// A tensor parameter that still has unsolved axes.
+  struct Pending {
+    const Parameter *parameter;
+    const TensorView *tensor;
+    bool done = false;
+  };
+
+  void byName();
+  bool tensor(Pending &pending, bool &progress);
+  bool dimension(const Pending &pending, const Dimension &dimension,
+                 unsigned position, bool &complete, bool &progress);
+  bool split(const Pending &pending, const Dimension &dimension,
+             unsigned position, bool &complete, bool &progress);
+  bool set(AxisId axis, llvm::ArrayRef<std::int64_t> extents,
+           const Pending &pending);
+  bool computed(bool last);
+  bool compute(AxisId id, bool last);
+  std::string axisText(AxisId axis) const;
+  llvm::StringRef name(const Pending &pending) const {
+    return pending.parameter->variable->name;
+  }
+
+  const Declaration &declaration;
+  const CallRequest &request;
+  Solution &solution;
+  DiagnosticEngine &report;
+  bool moved = false; ///< `computed` solved an axis
+};
+
+std::string AxisSolver::axisText(AxisId axis) const {
+  const Axis &row = declaration.axis(axis);
+  return (row.pack ? "*" : "") + row.name.str();
+}
+
+/// `int` parameters and compile-time integers named like an axis give its
+/// extent.
+void AxisSolver::byName() {
+  for (auto [axis, group] : llvm::zip_equal(declaration.axes, solution.axes)) {
+    if (axis.kind != AxisKind::Named || axis.pack)
+      continue;
+    for (auto [parameter, argument] :
+         llvm::zip_equal(declaration.parameters, request.arguments)) {
+      auto *given = std::get_if<std::int64_t>(&argument);
+      if (given && !parameter.isTensor && parameter.variable->name == axis.name)
+        group = {{*given}, true, axis.name.str()};
+    }
+    for (const ConstantParameter *parameter : declaration.constantParameters) {
+      auto *given =
+          std::get_if<std::int64_t>(&solution.constants[parameter->index]);
+      if (given && parameter->name == axis.name)
+        group = {{*given}, true, axis.name.str()};
+    }
+  }
+}
+
+bool AxisSolver::run() {
+  byName();
+  llvm::SmallVector<Pending, 6> pending;
+  for (auto [parameter, argument] :
+       llvm::zip_equal(declaration.parameters, request.arguments))
+    if (auto *view = std::get_if<TensorView>(&argument);
+        view && parameter.isTensor)
+      pending.push_back({&parameter, view});
+  for (bool progress = true; progress;) {
+    progress = false;
+    for (Pending &one : pending)
+      if (!one.done && !tensor(one, progress))
+        return false;
+    moved = false;
+    if (!computed(/*last=*/false))
+      return false;
+    progress |= moved;
+  }
+  return computed(/*last=*/true);
+}
+
+bool AxisSolver::set(AxisId axis, llvm::ArrayRef<std::int64_t> extents,
+                     const Pending &pending) {
+  AxisGroup &group = solution.axes[axis.index];
+  if (!group.solved) {
+    group = {Extents(extents), true, name(pending).str()};
+    return true;
+  }
+  Span span = pending.parameter->variable->span;
+  if (group.extents.size() != extents.size()) {
+    report.report(span, diag::PackRankMismatch, declaration.axis(axis).name,
+                  group.extents.size(), group.origin, extents.size(),
+                  name(pending));
+    return false;
+  }
+  for (auto [known, given] : llvm::zip_equal(group.extents, extents)) {
+    if (known == given)
+      continue;
+    report.report(span, diag::ExtentMismatch, axisText(axis), known,
+                  group.origin, given, name(pending));
+    return false;
+  }
+  return true;
+}
+
+/// Matches a shape with its dimensions as far as the packs are known.
+bool AxisSolver::tensor(Pending &pending, bool &progress) {
+  llvm::ArrayRef<Dimension> dimensions = pending.parameter->dimensions;
+  llvm::ArrayRef<std::int64_t> sizes(pending.tensor->sizes.data(),
+                                     pending.tensor->sizes.size());
+  std::int64_t plain = 0, unknownPacks = 0;
+  AxisId unknown;
+  for (const Dimension &dimension : dimensions) {
+    AxisId axis = dimension.axis();
+    if (dimension.isSplit() || !declaration.axis(axis).pack) {
+      ++plain;
+      continue;
+    }
+    const AxisGroup &group = solution.axes[axis.index];
+    if (group.solved)
+      plain += group.extents.size();
+    else {
+      ++unknownPacks;
+      unknown = axis;
+    }
+  }
+  std::int64_t rank = sizes.size();
+  if (rank < plain || (unknownPacks == 0 && rank != plain)) {
+    Span span = pending.parameter->variable->span;
+    if (unknownPacks)
+      report.report(span, diag::RankTooSmall, name(pending), rank,
+                    pending.parameter->text, plain);
+    else
+      report.report(span, diag::RankMismatch, name(pending), rank,
+                    pending.parameter->text, plain);
+    return false;
+  }
+  // Two packs of unknown rank: another argument has to say.
+  if (unknownPacks > 1)
+    return true;
+  bool complete = true;
+  std::size_t position = 0;
+  for (const Dimension &each : dimensions) {
+    AxisId axis = each.axis();
+    if (!each.isSplit() && declaration.axis(axis).pack) {
+      std::size_t count = solution.axes[axis.index].solved
+                              ? solution.axes[axis.index].extents.size()
+                              : rank - plain;
+      if (!set(axis, sizes.slice(position, count), pending))
+        return false;
+      position += count;
+      continue;
+    }
+    if (!dimension(pending, each, position++, complete, progress))
+      return false;
+  }
+  pending.done = complete;
+  progress |= complete;
+  return true;
+}
+
+bool AxisSolver::dimension(const Pending &pending, const Dimension &dimension,
+                           unsigned position, bool &complete, bool &progress) {
+  if (dimension.isSplit())
+    return split(pending, dimension, position, complete, progress);
+  AxisId axis = dimension.axis();
+  std::int64_t given = pending.tensor->sizes[position];
+  if (declaration.axis(axis).kind == AxisKind::Named)
+    return set(axis, given, pending);
+  const AxisGroup &group = solution.axes[axis.index];
+  if (!group.solved) {
+    complete = false;
+    return true;
+  }
+  if (group.extents.front() == given)
+    return true;
+  report.report(pending.parameter->variable->span, diag::FixedExtent, position,
+                name(pending), given, group.extents.front());
+  return false;
+}
+
+/// `(G C)`: at most one part may be unknown; the others divide the extent.
+bool AxisSolver::split(const Pending &pending, const Dimension &dimension,
+                       unsigned position, bool &complete, bool &progress) {
+  std::int64_t given = pending.tensor->sizes[position], known = 1;
+  AxisId unknown;
+  for (AxisId part : dimension.parts) {
+    const AxisGroup &group = solution.axes[part.index];
+    if (group.solved) {
+      for (std::int64_t extent : group.extents)
+        known *= extent;
+    } else if (unknown.valid()) {
+      complete = false;
+      return true;
+    } else {
+      unknown = part;
+    }
+  }
+  Span span = pending.parameter->variable->span;
+  if (!unknown.valid()) {
+    if (known == given)
+      return true;
+    report.report(span, diag::FixedExtent, position, name(pending), given,
+                  known);
+    return false;
+  }
+  if (known <= 0 || given % known != 0) {
+    report.report(span, diag::NotDivisible, position, name(pending), given,
+                  known);
+    return false;
+  }
+  progress = true;
+  return set(unknown, given / known, pending);
+}
+
+/// Axes whose extent is an expression; those that cannot be computed yet wait,
+/// unless this is the last round.
+bool AxisSolver::computed(bool last) {
+  for (auto [number, axis] : llvm::enumerate(declaration.axes)) {
+    AxisId id{static_cast<std::uint16_t>(number)};
+    if (axis.kind == AxisKind::Local || solution.axes[number].solved)
+      continue;
+    if (axis.extent) {
+      if (!compute(id, last))
+        return false;
+      continue;
+    }
+    if (!last)
+      continue;
+    // A pack that only absent operands have stands for no axis.
+    if (axis.pack) {
+      solution.axes[number].solved = true;
+      continue;
+    }
+    report.report(axis.span, diag::AxisUnknown, axisText(id));
+    return false;
+  }
+  return true;
+}
+
+bool AxisSolver::compute(AxisId id, bool last) {
+  const Axis &axis = declaration.axis(id);
+  AxisGroup &group = solution.axes[id.index];
+  std::size_t count = 1;
+  if (axis.pack && axis.rankOf.valid() && !(axis.rankOf == id)) {
+    const AxisGroup &model = solution.axes[axis.rankOf.index];
+    if (!model.solved) {
+      if (last)
+        report.report(axis.span, diag::AxisUnknown, axisText(id));
+      return !last;
+    }
+    count = model.extents.size();
+  }
+  SolutionEnvironment environment(request, solution);
+  Extents extents;
+  for (unsigned element = 0; element < count; ++element) {
+    std::string problem;
+    auto value = environment.evaluate(*axis.extent, element, problem);
+    if (!value || value->isFloat) {
+      if (last)
+        report.report(axis.span, diag::ExtentFailed, axisText(id),
+                      value ? "it is a float" : problem);
+      return !last;
+    }
+    if (value->integer < 0) {
+      report.report(axis.span, diag::NegativeExtent, axisText(id),
+                    value->integer);
+      return false;
+    }
+    extents.push_back(value->integer);
+  }
+  group = {std::move(extents), true, "its expression"};
+  moved = true;
+  return true;
+}
+
+} // namespace
+
+bool quern::jit::solveAxes(const CallRequest &request, Solution &solution,
+                           DiagnosticEngine &report) {
+  return AxisSolver(request, solution, report).run();
+}

@@ -1,0 +1,101 @@
+// The steps of a binding in order, and the scalars.
+#include "jit/bind/Environment.h"
+#include "jit/bind/Numbers.h"
+
+using namespace quern;
+using namespace quern::jit;
+using namespace quern::typed;
+
+namespace {
+
+/// The values of a scalar parameter; a single number stands for every axis of
+/// a pack, as in PyTorch.
+std::optional<std::vector<HostValue>>
+valuesOf(const Parameter &parameter, const Argument &argument,
+         std::size_t count, const SolutionEnvironment &environment) {
+  std::vector<HostValue> values;
+  if (auto *list = std::get_if<std::vector<std::int64_t>>(&argument))
+    for (std::int64_t value : *list)
+      values.push_back(HostValue::of(value));
+  else if (auto *list = std::get_if<std::vector<double>>(&argument))
+    for (double value : *list)
+      values.push_back(HostValue::of(value));
+  else if (auto value = hostValueOf(argument))
+    values.assign(count, *value);
+  else if (parameter.defaultValue)
+    for (unsigned element = 0; element < count; ++element) {
+      std::string problem;
+      auto value =
+          environment.evaluate(*parameter.defaultValue, element, problem);
+      if (!value)
+        return std::nullopt;
+      values.push_back(*value);
+    }
+  return values;
+}
+
+} // namespace
+
+bool quern::jit::solveScalars(const CallRequest &request, Solution &solution,
+                              DiagnosticEngine &report) {
+  SolutionEnvironment environment(request, solution);
+  for (auto [parameter, argument] :
+       llvm::zip_equal(request.declaration.parameters, request.arguments)) {
+    if (parameter.isTensor)
+      continue;
+    const Variable &variable = *parameter.variable;
+    std::size_t count = parameter.count > 0 ? parameter.count : 1;
+    if (parameter.pack.valid())
+      count = solution.axes[parameter.pack.index].extents.size();
+    auto values = valuesOf(parameter, argument, count, environment);
+    if (!values) {
+      report.report(variable.span, diag::ArgumentMissing, variable.name);
+      return false;
+    }
+    if (values->size() != count) {
+      report.report(variable.span, diag::ScalarCount, variable.name,
+                    values->size(), count);
+      return false;
+    }
+    ElementType type = parameter.element.substitute(solution.types);
+    for (const HostValue &value : *values) {
+      std::uint64_t bits[2];
+      if (!encodeElement(value, type, bits)) {
+        report.report(variable.span, diag::ScalarExpected, variable.name,
+                      spelling(type), "number that does not fit");
+        return false;
+      }
+      solution.scalars.push_back(bits[0]);
+    }
+  }
+  return true;
+}
+
+std::optional<Binding> quern::jit::bindCall(const CallRequest &request,
+                                            const Observed &observed,
+                                            DiagnosticEngine &report) {
+  const Declaration &declaration = request.declaration;
+  if (declaration.hasError) {
+    report.report(declaration.nameSpan, diag::DeclarationHasError,
+                  declaration.name);
+    return std::nullopt;
+  }
+  if (!declaration.isLifted()) {
+    report.report(declaration.nameSpan, diag::NotCallable, declaration.name,
+                  keyword(declaration.kind));
+    return std::nullopt;
+  }
+  if (request.arguments.size() != declaration.parameters.size()) {
+    report.report(declaration.nameSpan, diag::ArgumentCount, declaration.name,
+                  declaration.parameters.size(), request.arguments.size());
+    return std::nullopt;
+  }
+  Solution solution;
+  if (!solveTypes(request, solution, report) ||
+      !solveConstants(request, solution, report) ||
+      !solveAxes(request, solution, report) ||
+      !solveScalars(request, solution, report) ||
+      !solveOutputs(request, solution, report))
+    return std::nullopt;
+  return collapse(declaration, observed, std::move(solution));
+}

@@ -1,0 +1,98 @@
+// A call solved: what the code depends on, and the words of its packet.
+#pragma once
+
+#include "dsl/Specialization.h"
+#include "frontend/typed/Declaration.h"
+#include "jit/Jit.h"
+#include "jit/bind/Report.h"
+
+#include "llvm/ADT/SmallVector.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace quern::jit {
+
+using Extents = llvm::SmallVector<std::int64_t, 6>;
+
+/// One operand of the Specialization: tensor parameters, then results.
+struct Operand {
+  std::string name;
+  ElementType type = ElementType::F32;
+  bool present = true;
+  bool isResult = false;
+  bool isWritten = false;
+  bool isNumber = false; ///< given as a number: `bits` holds the element
+  std::uint64_t bits[2] = {0, 0};
+  Extents sizes, strides; ///< as given, one per axis
+  void *data = nullptr;   ///< null while only shapes are known
+  Span span;
+};
+
+/// The concrete axes of one declared axis, or the axes of an `elementwise`.
+struct AxisGroup {
+  Extents extents;
+  bool solved = false;
+  std::string origin; ///< the parameter that said so
+};
+
+/// Everything known after types and axes are solved, before collapsing.
+struct Solution {
+  std::vector<ElementType> types;
+  std::vector<ConstantArgument> constants;
+  std::vector<AxisGroup> axes; ///< by AxisId; local axes stay empty
+  AxisGroup lifted;            ///< of an `elementwise`
+  std::vector<Operand> operands;
+  std::vector<std::uint64_t> scalars; ///< flat, lists spread
+};
+
+/// The call in the compiler's terms.
+struct Binding {
+  Specialization specialization;
+  Extents extents; ///< of every concrete axis
+  std::vector<llvm::SmallVector<std::int64_t, 4>> strides; ///< per operand
+  std::vector<std::uint64_t> scalars;
+  std::vector<Operand> operands;
+  std::vector<TensorSpec> outputs;
+  /// There is no element to compute.
+  bool isEmpty = false;
+};
+
+/// The request as it came.
+struct CallRequest {
+  const typed::Declaration &declaration;
+  llvm::ArrayRef<Argument> arguments;
+  llvm::ArrayRef<TensorView> outs;
+  llvm::ArrayRef<std::pair<std::string, Argument>> constants;
+};
+
+/// Which axes code may see the positions of, so that they must stay as they
+/// are; found once for each declaration.
+struct Observed {
+  std::vector<bool> axes;   ///< by AxisId
+  bool linearIndex = false; ///< an `elementwise` asks for `index()`
+};
+Observed observe(const typed::Declaration &declaration);
+
+/// The steps of a binding; each reports what is wrong and returns false.
+bool solveTypes(const CallRequest &request, Solution &solution,
+                DiagnosticEngine &report);
+bool solveConstants(const CallRequest &request, Solution &solution,
+                    DiagnosticEngine &report);
+bool solveScalars(const CallRequest &request, Solution &solution,
+                  DiagnosticEngine &report);
+bool solveAxes(const CallRequest &request, Solution &solution,
+               DiagnosticEngine &report);
+bool solveOutputs(const CallRequest &request, Solution &solution,
+                  DiagnosticEngine &report);
+/// Broadcasts, merges and drops axes, and chooses stride classes.
+Binding collapse(const typed::Declaration &declaration,
+                 const Observed &observed, Solution solution);
+
+/// All of it.
+std::optional<Binding> bindCall(const CallRequest &request,
+                                const Observed &observed,
+                                DiagnosticEngine &report);
+
+} // namespace quern::jit

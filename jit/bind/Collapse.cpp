@@ -1,0 +1,277 @@
+// Brings axes to the form that the fewest kinds of code serve.
+#include "jit/bind/Binding.h"
+
+using namespace quern;
+using namespace quern::jit;
+using namespace quern::typed;
+
+namespace {
+
+using Strides = llvm::SmallVector<std::int64_t, 4>;
+
+/// Axes that may be merged with each other, and how every walker, an operand
+/// at one of its occurrences of these axes, moves along them.
+struct Group {
+  Extents extents;
+  std::vector<Strides> walkers;
+
+  std::size_t size() const { return extents.size(); }
+  void erase(std::size_t axis) {
+    extents.erase(extents.begin() + axis);
+    for (Strides &strides : walkers)
+      strides.erase(strides.begin() + axis);
+  }
+  void swap(std::size_t a, std::size_t b) {
+    std::swap(extents[a], extents[b]);
+    for (Strides &strides : walkers)
+      std::swap(strides[a], strides[b]);
+  }
+};
+
+/// Axes of extent 1 go, but one stays: a shape with one axis and a shape
+/// with none are then served by one code.
+void dropOnes(Group &group) {
+  for (std::size_t axis = group.size(); axis-- > 0 && group.size() > 1;)
+    if (group.extents[axis] == 1)
+      group.erase(axis);
+  if (group.size() != 0)
+    return;
+  group.extents.push_back(1);
+  for (Strides &strides : group.walkers)
+    strides.push_back(0);
+}
+
+/// Neighbours become one axis where everybody walks them with one stride.
+void mergeNeighbours(Group &group) {
+  for (std::size_t axis = group.size(); axis-- > 1;) {
+    std::int64_t extent = group.extents[axis];
+    bool fits = llvm::all_of(group.walkers, [&](const Strides &strides) {
+      return strides[axis - 1] == strides[axis] * extent;
+    });
+    if (!fits)
+      continue;
+    for (Strides &strides : group.walkers)
+      strides[axis - 1] = strides[axis];
+    group.extents[axis - 1] *= extent;
+    group.erase(axis);
+  }
+}
+
+/// Whether axis `a` should lie inside axis `b`: the first walker that moves
+/// along both with different strides says so.
+bool isInner(const Group &group, std::size_t a, std::size_t b) {
+  for (const Strides &strides : group.walkers) {
+    std::int64_t one = std::abs(strides[a]), other = std::abs(strides[b]);
+    if (one != 0 && other != 0 && one != other)
+      return one < other;
+  }
+  return false;
+}
+
+/// Memory order: insertion sort, since the comparison is not transitive and the
+/// written order must stay where nobody says otherwise.
+void sortByMemory(Group &group) {
+  for (std::size_t axis = 1; axis < group.size(); ++axis)
+    for (std::size_t at = axis; at > 0 && isInner(group, at - 1, at); --at)
+      group.swap(at - 1, at);
+}
+
+class Collapser {
+public:
+  Collapser(const Declaration &declaration, const Observed &observed,
+            Solution &solution)
+      : declaration(declaration), observed(observed), solution(solution) {}
+
+  Binding run();
+
+private:
+  void lifted();
+  void rowwise();
+  void occurrences(llvm::ArrayRef<Dimension> dimensions, std::size_t operand);
+  void finish();
+  StrideClass classOf(std::int64_t stride, std::int64_t extent,
+                      bool isLast) const;
+  bool isNarrow() const;
+
+  const Declaration &declaration;
+  const Observed &observed;
+  Solution &solution;
+  Binding binding;
+  /// Per operand its own concrete axes: numbers into binding.extents.
+  std::vector<llvm::SmallVector<unsigned, 6>> operandAxes;
+  std::vector<Group> groups; ///< rowwise: by AxisId
+  struct Occurrence {
+    std::size_t operand;
+    unsigned axis;
+    std::size_t walker;
+  };
+  std::vector<Occurrence> found; ///< in the operands' order of dimensions
+};
+
+/// All operands get all axes of the broadcast shape, stride 0 where they do not
+/// move. Outputs come first: their order in memory counts most.
+void Collapser::lifted() {
+  const Extents &shape = solution.lifted.extents;
+  Group group{shape, {}};
+  std::vector<std::size_t> order;
+  for (bool results : {true, false})
+    for (auto [number, operand] : llvm::enumerate(solution.operands))
+      if (operand.present && operand.isWritten == results)
+        order.push_back(number);
+  for (std::size_t number : order) {
+    const Operand &operand = solution.operands[number];
+    Strides strides(shape.size(), 0);
+    std::size_t first = shape.size() - operand.sizes.size();
+    for (auto [axis, size] : llvm::enumerate(operand.sizes))
+      strides[first + axis] = size == 1 ? 0 : operand.strides[axis];
+    group.walkers.push_back(std::move(strides));
+  }
+  dropOnes(group);
+  if (!observed.linearIndex)
+    sortByMemory(group);
+  mergeNeighbours(group);
+  binding.extents = group.extents;
+  binding.strides.resize(solution.operands.size());
+  for (auto [walker, number] : llvm::zip_equal(group.walkers, order))
+    binding.strides[number] = walker;
+}
+
+/// Splits an operand's strides over the occurrences of axes in its shape.
+void Collapser::occurrences(llvm::ArrayRef<Dimension> dimensions,
+                            std::size_t number) {
+  const Operand &operand = solution.operands[number];
+  if (!operand.present)
+    return;
+  std::size_t position = 0;
+  for (const Dimension &dimension : dimensions) {
+    // Parts of a split axis follow each other in memory.
+    std::int64_t inner = dimension.isSplit() ? operand.strides[position++] : 0;
+    std::vector<Strides> parts(dimension.parts.size());
+    for (std::size_t part = dimension.parts.size(); part-- > 0;) {
+      const Group &group = groups[dimension.parts[part].index];
+      parts[part].resize(group.size());
+      for (std::size_t axis = group.size(); axis-- > 0;) {
+        if (!dimension.isSplit()) {
+          parts[part][axis] = operand.strides[position + axis];
+          continue;
+        }
+        parts[part][axis] = inner;
+        inner *= group.extents[axis];
+      }
+    }
+    if (!dimension.isSplit())
+      position += groups[dimension.axis().index].size();
+    for (auto [axis, strides] : llvm::zip_equal(dimension.parts, parts)) {
+      std::vector<Strides> &walkers = groups[axis.index].walkers;
+      found.push_back({number, axis.index, walkers.size()});
+      walkers.push_back(std::move(strides));
+    }
+  }
+}
+
+void Collapser::rowwise() {
+  for (const AxisGroup &axis : solution.axes)
+    groups.push_back({axis.extents, {}});
+  std::size_t number = 0;
+  for (const Parameter &parameter : declaration.parameters)
+    if (parameter.isTensor)
+      occurrences(parameter.dimensions, number++);
+  for (const Result &result : declaration.results)
+    occurrences(result.dimensions, number++);
+  for (auto [id, axis] : llvm::enumerate(declaration.axes)) {
+    if (axis.kind == AxisKind::Local) {
+      binding.specialization.axisRanks.push_back(0);
+      continue;
+    }
+    Group &group = groups[id];
+    if (axis.pack && !observed.axes[id]) {
+      dropOnes(group);
+      mergeNeighbours(group);
+    }
+    binding.specialization.axisRanks.push_back(group.size());
+    llvm::append_range(binding.extents, group.extents);
+  }
+  binding.strides.resize(solution.operands.size());
+  for (const Occurrence &each : found)
+    llvm::append_range(binding.strides[each.operand],
+                       groups[each.axis].walkers[each.walker]);
+}
+
+StrideClass Collapser::classOf(std::int64_t stride, std::int64_t extent,
+                               bool isLast) const {
+  // Along an axis of one element any stride will do: take the one that most
+  // other calls have.
+  if (extent == 1)
+    return isLast ? StrideClass::One : StrideClass::Dynamic;
+  if (stride == 0)
+    return StrideClass::Zero;
+  return stride == 1 ? StrideClass::One : StrideClass::Dynamic;
+}
+
+/// Every offset and every count of elements fits 31 bits.
+bool Collapser::isNarrow() const {
+  constexpr std::int64_t limit = std::numeric_limits<std::int32_t>::max();
+  std::int64_t count = 1;
+  for (std::int64_t extent : binding.extents)
+    if (llvm::MulOverflow(count, std::max<std::int64_t>(extent, 1), count) ||
+        count > limit)
+      return false;
+  for (const Operand &operand : solution.operands) {
+    std::int64_t reach = bytesOf(operand.type);
+    for (auto [size, stride] : llvm::zip_equal(operand.sizes, operand.strides))
+      reach +=
+          size > 1 ? std::abs(stride) * (size - 1) * bytesOf(operand.type) : 0;
+    if (reach > limit)
+      return false;
+  }
+  return true;
+}
+
+void Collapser::finish() {
+  bool isLifted = declaration.kind == DeclarationKind::Elementwise;
+  std::vector<Extents> extents(solution.operands.size());
+  for (const Occurrence &each : found)
+    llvm::append_range(extents[each.operand], groups[each.axis].extents);
+  for (auto [number, operand] : llvm::enumerate(solution.operands)) {
+    OperandLayout layout;
+    layout.present = operand.present;
+    if (operand.present) {
+      const Extents &own = isLifted ? binding.extents : extents[number];
+      for (auto [axis, stride] : llvm::enumerate(binding.strides[number])) {
+        bool isLast = axis + 1 == own.size();
+        // A number, or a tensor of one element, is the same everywhere.
+        bool isFixed = isLifted && stride == 0 && own[axis] != 1;
+        layout.strides.push_back(isFixed ? StrideClass::Zero
+                                         : classOf(stride, own[axis], isLast));
+      }
+    }
+    binding.specialization.operands.push_back(std::move(layout));
+    if (operand.present && operand.isResult)
+      binding.outputs.push_back({static_cast<DType>(operand.type),
+                                 {operand.sizes.begin(), operand.sizes.end()}});
+  }
+  binding.isEmpty = isLifted && llvm::is_contained(binding.extents, 0);
+  binding.specialization.narrowOffsets = isNarrow();
+}
+
+Binding Collapser::run() {
+  if (declaration.kind == DeclarationKind::Elementwise) {
+    lifted();
+    binding.specialization.axisRanks.assign(declaration.axes.size(), 0);
+  } else {
+    rowwise();
+  }
+  finish();
+  binding.specialization.typeArguments = std::move(solution.types);
+  binding.specialization.constantArguments = std::move(solution.constants);
+  binding.scalars = std::move(solution.scalars);
+  binding.operands = std::move(solution.operands);
+  return std::move(binding);
+}
+
+} // namespace
+
+Binding quern::jit::collapse(const Declaration &declaration,
+                             const Observed &observed, Solution solution) {
+  return Collapser(declaration, observed, solution).run();
+}

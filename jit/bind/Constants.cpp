@@ -1,0 +1,204 @@
+// Compile-time arguments: given by name, selected by a scalar, or by default.
+#include "jit/bind/Environment.h"
+#include "jit/bind/Numbers.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace quern;
+using namespace quern::jit;
+using namespace quern::typed;
+
+namespace {
+
+llvm::StringRef kindText(ConstantParameterKind kind) {
+  switch (kind) {
+  case ConstantParameterKind::Integer:
+    return "an integer";
+  case ConstantParameterKind::Boolean:
+    return "a bool";
+  case ConstantParameterKind::Booleans:
+    return "digits 0 and 1";
+  case ConstantParameterKind::String:
+    return "a string";
+  case ConstantParameterKind::Float:
+    return "a number";
+  case ConstantParameterKind::Function:
+    return "the name of a function";
+  }
+  return "";
+}
+
+std::string argumentText(const ConstantArgument &argument) {
+  if (auto *integer = std::get_if<std::int64_t>(&argument))
+    return llvm::itostr(*integer);
+  if (auto *boolean = std::get_if<bool>(&argument))
+    return *boolean ? "true" : "false";
+  if (auto *floating = std::get_if<double>(&argument))
+    return llvm::formatv("{0}", *floating);
+  if (auto *text = std::get_if<std::string>(&argument))
+    return "`" + *text + "`";
+  return "else";
+}
+
+ConstantArgument fromConstant(const Constant &constant,
+                              ConstantParameterKind kind) {
+  switch (constant.kind) {
+  case Constant::Kind::Boolean:
+    return constant.boolean;
+  case Constant::Kind::String:
+    return constant.string.str();
+  case Constant::Kind::Float:
+    return constant.floating;
+  case Constant::Kind::Integer:
+    break;
+  }
+  if (kind == ConstantParameterKind::Float)
+    return static_cast<double>(constant.integer);
+  return constant.integer;
+}
+
+/// The argument as this kind of parameter takes it.
+std::optional<ConstantArgument> convert(const Argument &argument,
+                                        const ConstantParameter &parameter) {
+  switch (parameter.kind) {
+  case ConstantParameterKind::Integer:
+    if (auto *integer = std::get_if<std::int64_t>(&argument))
+      return ConstantArgument(*integer);
+    return std::nullopt;
+  case ConstantParameterKind::Boolean:
+    if (auto *boolean = std::get_if<bool>(&argument))
+      return ConstantArgument(*boolean);
+    return std::nullopt;
+  case ConstantParameterKind::Float:
+    if (auto value = hostValueOf(argument))
+      return ConstantArgument(value->asDouble());
+    return std::nullopt;
+  case ConstantParameterKind::Booleans: {
+    auto *digits = std::get_if<std::string>(&argument);
+    if (digits && digits->size() == static_cast<std::size_t>(parameter.count) &&
+        digits->find_first_not_of("01") == digits->npos)
+      return ConstantArgument(*digits);
+    return std::nullopt;
+  }
+  case ConstantParameterKind::String:
+  case ConstantParameterKind::Function:
+    if (auto *text = std::get_if<std::string>(&argument))
+      return ConstantArgument(*text);
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+class ConstantSolver {
+public:
+  ConstantSolver(const CallRequest &request, Solution &solution,
+                 DiagnosticEngine &report)
+      : declaration(request.declaration), request(request), solution(solution),
+        report(report) {}
+
+  bool run() {
+    return namesAreKnown() &&
+           llvm::all_of(declaration.constantParameters,
+                        [this](const ConstantParameter *p) { return one(*p); });
+  }
+
+private:
+  bool namesAreKnown();
+  bool one(const ConstantParameter &parameter);
+  bool choose(const ConstantParameter &parameter, ConstantArgument value,
+              bool atRunTime);
+
+  const Declaration &declaration;
+  const CallRequest &request;
+  Solution &solution;
+  DiagnosticEngine &report;
+};
+
+bool ConstantSolver::namesAreKnown() {
+  for (const auto &[name, value] : request.constants) {
+    llvm::StringRef wanted = name;
+    auto isWanted = [&](const auto &p) { return p.name == wanted; };
+    if (llvm::any_of(declaration.typeParameters, isWanted) ||
+        llvm::any_of(declaration.constantParameters,
+                     [&](const ConstantParameter *p) { return isWanted(*p); }))
+      continue;
+    report.report(declaration.nameSpan, diag::ConstantUnknown, declaration.name,
+                  name);
+    return false;
+  }
+  return true;
+}
+
+bool ConstantSolver::one(const ConstantParameter &parameter) {
+  for (const auto &[name, value] : request.constants) {
+    if (parameter.name != llvm::StringRef(name))
+      continue;
+    if (auto converted = convert(value, parameter))
+      return choose(parameter, std::move(*converted), false);
+    report.report(parameter.span, diag::ConstantKind, parameter.name,
+                  kindText(parameter.kind), "value of another kind");
+    return false;
+  }
+  SolutionEnvironment environment(request, solution);
+  std::string problem;
+  if (parameter.subject) {
+    // `[P: match p {…}]`: the scalar's value now decides.
+    for (auto [scalar, argument] :
+         llvm::zip_equal(declaration.parameters, request.arguments))
+      if (scalar.variable == parameter.subject)
+        if (auto converted = convert(argument, parameter))
+          return choose(parameter, std::move(*converted), true);
+  }
+  if (parameter.defaultValue) {
+    if (auto *constant =
+            llvm::dyn_cast<ConstantExpression>(parameter.defaultValue)) {
+      solution.constants.push_back(
+          fromConstant(constant->value, parameter.kind));
+      return true;
+    }
+    if (auto value =
+            environment.evaluate(*parameter.defaultValue, 0, problem)) {
+      ConstantArgument argument = value->integer;
+      if (parameter.kind == ConstantParameterKind::Boolean)
+        argument = value->integer != 0;
+      if (value->isFloat)
+        argument = value->floating;
+      solution.constants.push_back(argument);
+      return true;
+    }
+  }
+  report.report(parameter.span, diag::ConstantMissing, parameter.name);
+  return false;
+}
+
+/// Checks the value against the choices the text lists.
+bool ConstantSolver::choose(const ConstantParameter &parameter,
+                            ConstantArgument value, bool atRunTime) {
+  std::string list;
+  for (const Constant &choice : parameter.choices) {
+    ConstantArgument candidate = fromConstant(choice, parameter.kind);
+    if (candidate == value) {
+      solution.constants.push_back(std::move(value));
+      return true;
+    }
+    list += (list.empty() ? "" : ", ") + argumentText(candidate);
+  }
+  if (parameter.choices.empty()) {
+    solution.constants.push_back(std::move(value));
+    return true;
+  }
+  if (parameter.hasElse) {
+    solution.constants.push_back(std::monostate());
+    return true;
+  }
+  report.report(parameter.span, diag::ConstantChoice, parameter.name,
+                argumentText(value), list);
+  return false;
+}
+
+} // namespace
+
+bool quern::jit::solveConstants(const CallRequest &request, Solution &solution,
+                                DiagnosticEngine &report) {
+  return ConstantSolver(request, solution, report).run();
+}

@@ -1,0 +1,334 @@
+// A small interpreter for the expressions that sizes are made of.
+#include "jit/bind/HostEval.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <cmath>
+
+using namespace quern;
+using namespace quern::jit;
+using namespace quern::typed;
+
+namespace {
+
+class Evaluator {
+public:
+  Evaluator(const HostEnvironment &environment, std::string &problem,
+            unsigned depth)
+      : environment(environment), problem(problem), depth(depth) {}
+
+  std::optional<HostValue> value(const Expression &e);
+  std::optional<HostValue> body(Block block);
+
+  llvm::DenseMap<const Variable *, HostValue> locals;
+  bool inCall = false; ///< variables are the callee's own
+
+private:
+  std::optional<HostValue> fail(llvm::StringRef reason) {
+    if (problem.empty())
+      problem = reason.str();
+    return std::nullopt;
+  }
+  std::optional<HostValue> variable(const VariableExpression &e);
+  std::optional<HostValue> unary(const UnaryExpression &e);
+  std::optional<HostValue> binary(const BinaryExpression &e);
+  std::optional<HostValue> integers(BinaryOperator op, std::int64_t a,
+                                    std::int64_t b);
+  std::optional<HostValue> floats(BinaryOperator op, double a, double b);
+  std::optional<HostValue> select(const SelectExpression &e);
+  std::optional<HostValue> cast(const CastExpression &e);
+  std::optional<HostValue> builtin(const BuiltinExpression &e);
+  std::optional<HostValue> call(const CallExpression &e);
+
+  const HostEnvironment &environment;
+  std::string &problem;
+  unsigned depth;
+};
+
+HostValue fromConstant(const Constant &constant) {
+  switch (constant.kind) {
+  case Constant::Kind::Float:
+    return HostValue::of(constant.floating);
+  case Constant::Kind::Boolean:
+    return HostValue::of(static_cast<std::int64_t>(constant.boolean));
+  case Constant::Kind::Integer:
+  case Constant::Kind::String:
+    break;
+  }
+  return HostValue::of(constant.integer);
+}
+
+std::optional<HostValue> Evaluator::value(const Expression &e) {
+  switch (e.kind) {
+  case ExpressionKind::Constant: {
+    const Constant &constant = llvm::cast<ConstantExpression>(e).value;
+    HostValue value = fromConstant(constant);
+    bool wantsFloat = e.type && e.type->isScalar() &&
+                      e.type->scalar.isConcrete() &&
+                      kindOf(e.type->scalar.element()) == ElementKind::Float;
+    return wantsFloat ? HostValue::of(value.asDouble()) : value;
+  }
+  case ExpressionKind::Variable:
+    return variable(llvm::cast<VariableExpression>(e));
+  case ExpressionKind::ConstantParameter: {
+    const auto &parameter = llvm::cast<ConstantParameterExpression>(e);
+    unsigned element = environment.element;
+    if (parameter.element) {
+      auto which = value(*parameter.element);
+      if (!which)
+        return std::nullopt;
+      element = static_cast<unsigned>(which->integer);
+    }
+    if (auto known = environment.constant(*parameter.parameter, element))
+      return known;
+    return fail("a compile-time parameter is not known");
+  }
+  case ExpressionKind::PackElement:
+    if (auto extent = environment.extent(
+            llvm::cast<PackElementExpression>(e).pack, environment.element))
+      return HostValue::of(*extent);
+    return fail("the extent of an axis is not known");
+  case ExpressionKind::Unary:
+    return unary(llvm::cast<UnaryExpression>(e));
+  case ExpressionKind::Binary:
+    return binary(llvm::cast<BinaryExpression>(e));
+  case ExpressionKind::Select:
+    return select(llvm::cast<SelectExpression>(e));
+  case ExpressionKind::Cast:
+    return cast(llvm::cast<CastExpression>(e));
+  case ExpressionKind::Builtin:
+    return builtin(llvm::cast<BuiltinExpression>(e));
+  case ExpressionKind::Call:
+    return call(llvm::cast<CallExpression>(e));
+  default:
+    return fail("it is no arithmetic on host values");
+  }
+}
+
+std::optional<HostValue> Evaluator::variable(const VariableExpression &e) {
+  if (auto local = locals.find(e.variable); local != locals.end())
+    return local->second;
+  if (!inCall)
+    if (auto known = environment.variable(*e.variable, environment.element))
+      return known;
+  return fail("a value is not known to the host");
+}
+
+std::optional<HostValue> Evaluator::unary(const UnaryExpression &e) {
+  auto operand = value(*e.operand);
+  if (!operand)
+    return std::nullopt;
+  switch (e.op) {
+  case UnaryOperator::Negate:
+    if (operand->isFloat)
+      return HostValue::of(-operand->floating);
+    return HostValue::of(static_cast<std::int64_t>(
+        0 - static_cast<std::uint64_t>(operand->integer)));
+  case UnaryOperator::Not:
+    return HostValue::of(static_cast<std::int64_t>(!operand->integer));
+  case UnaryOperator::BitNot:
+    return HostValue::of(~operand->integer);
+  }
+  return std::nullopt;
+}
+
+std::optional<HostValue> Evaluator::binary(const BinaryExpression &e) {
+  auto a = value(*e.left);
+  auto b = a ? value(*e.right) : std::nullopt;
+  if (!b)
+    return std::nullopt;
+  if (a->isFloat || b->isFloat)
+    return floats(e.op, a->asDouble(), b->asDouble());
+  return integers(e.op, a->integer, b->integer);
+}
+
+std::optional<HostValue> Evaluator::integers(BinaryOperator op, std::int64_t a,
+                                             std::int64_t b) {
+  std::int64_t result = 0;
+  auto checked = [&](bool overflow) -> std::optional<HostValue> {
+    if (overflow)
+      return fail("an integer overflows");
+    return HostValue::of(result);
+  };
+  switch (op) {
+  case BinaryOperator::Add:
+    return checked(llvm::AddOverflow(a, b, result));
+  case BinaryOperator::Sub:
+    return checked(llvm::SubOverflow(a, b, result));
+  case BinaryOperator::Mul:
+    return checked(llvm::MulOverflow(a, b, result));
+  case BinaryOperator::FloorDiv:
+  case BinaryOperator::Mod: {
+    if (b == 0)
+      return fail("division by zero");
+    if (b == -1)
+      return op == BinaryOperator::Mod
+                 ? HostValue::of(std::int64_t{0})
+                 : checked(llvm::SubOverflow<std::int64_t>(0, a, result));
+    std::int64_t quotient = a / b, rest = a % b;
+    bool down = rest != 0 && (rest < 0) != (b < 0);
+    return HostValue::of(op == BinaryOperator::Mod ? rest + (down ? b : 0)
+                                                   : quotient - down);
+  }
+  case BinaryOperator::Div:
+    return floats(op, static_cast<double>(a), static_cast<double>(b));
+  case BinaryOperator::Less:
+    return HostValue::of(std::int64_t{a < b});
+  case BinaryOperator::LessEqual:
+    return HostValue::of(std::int64_t{a <= b});
+  case BinaryOperator::Greater:
+    return HostValue::of(std::int64_t{a > b});
+  case BinaryOperator::GreaterEqual:
+    return HostValue::of(std::int64_t{a >= b});
+  case BinaryOperator::Equal:
+    return HostValue::of(std::int64_t{a == b});
+  case BinaryOperator::NotEqual:
+    return HostValue::of(std::int64_t{a != b});
+  case BinaryOperator::And:
+    return HostValue::of(std::int64_t{a && b});
+  case BinaryOperator::Or:
+    return HostValue::of(std::int64_t{a || b});
+  default:
+    return fail("it is no arithmetic on host values");
+  }
+}
+
+std::optional<HostValue> Evaluator::floats(BinaryOperator op, double a,
+                                           double b) {
+  switch (op) {
+  case BinaryOperator::Add:
+    return HostValue::of(a + b);
+  case BinaryOperator::Sub:
+    return HostValue::of(a - b);
+  case BinaryOperator::Mul:
+    return HostValue::of(a * b);
+  case BinaryOperator::Div:
+    return HostValue::of(a / b);
+  case BinaryOperator::Less:
+    return HostValue::of(std::int64_t{a < b});
+  case BinaryOperator::LessEqual:
+    return HostValue::of(std::int64_t{a <= b});
+  case BinaryOperator::Greater:
+    return HostValue::of(std::int64_t{a > b});
+  case BinaryOperator::GreaterEqual:
+    return HostValue::of(std::int64_t{a >= b});
+  case BinaryOperator::Equal:
+    return HostValue::of(std::int64_t{a == b});
+  case BinaryOperator::NotEqual:
+    return HostValue::of(std::int64_t{a != b});
+  default:
+    return fail("it is no arithmetic on host values");
+  }
+}
+
+std::optional<HostValue> Evaluator::select(const SelectExpression &e) {
+  auto condition = value(*e.condition);
+  if (!condition)
+    return std::nullopt;
+  return value(condition->integer ? *e.left : *e.right);
+}
+
+std::optional<HostValue> Evaluator::cast(const CastExpression &e) {
+  auto operand = value(*e.operand);
+  if (!operand || !e.type->scalar.isConcrete())
+    return operand;
+  ElementKind kind = kindOf(e.type->scalar.element());
+  if (kind == ElementKind::Float)
+    return HostValue::of(operand->asDouble());
+  if (kind == ElementKind::Bool)
+    return HostValue::of(std::int64_t{operand->asDouble() != 0});
+  if (!operand->isFloat)
+    return operand;
+  if (!(std::abs(operand->floating) < 0x1p63))
+    return fail("a float is out of range for an integer");
+  return HostValue::of(static_cast<std::int64_t>(operand->floating));
+}
+
+std::optional<HostValue> Evaluator::builtin(const BuiltinExpression &e) {
+  if (e.builtin == Builtin::Size) {
+    if (auto extent = environment.extent(e.axis, std::nullopt))
+      return HostValue::of(*extent);
+    return fail("the extent of an axis is not known");
+  }
+  llvm::SmallVector<HostValue, 2> operands;
+  for (const Expression *operand : e.operands) {
+    auto known = value(*operand);
+    if (!known)
+      return std::nullopt;
+    operands.push_back(*known);
+  }
+  auto less = [](HostValue a, HostValue b) {
+    return a.isFloat || b.isFloat ? a.asDouble() < b.asDouble()
+                                  : a.integer < b.integer;
+  };
+  switch (e.builtin) {
+  case Builtin::Min:
+    return less(operands[1], operands[0]) ? operands[1] : operands[0];
+  case Builtin::Max:
+    return less(operands[0], operands[1]) ? operands[1] : operands[0];
+  case Builtin::Abs:
+    return operands[0].isFloat ? HostValue::of(std::abs(operands[0].floating))
+                               : HostValue::of(std::abs(operands[0].integer));
+  case Builtin::Floor:
+    return HostValue::of(std::floor(operands[0].asDouble()));
+  case Builtin::Ceil:
+    return HostValue::of(std::ceil(operands[0].asDouble()));
+  default:
+    return fail("it is no arithmetic on host values");
+  }
+}
+
+std::optional<HostValue> Evaluator::call(const CallExpression &e) {
+  constexpr unsigned deepest = 64;
+  if (e.callee->kind != DeclarationKind::Function || depth == deepest)
+    return fail("it is no arithmetic on host values");
+  Evaluator inner(environment, problem, depth + 1);
+  inner.inCall = true;
+  for (auto [parameter, argument] :
+       llvm::zip(e.callee->parameters, e.arguments)) {
+    const Expression *given = argument ? argument : parameter.defaultValue;
+    auto known = given ? value(*given) : std::nullopt;
+    if (!known)
+      return fail("a value is not known to the host");
+    inner.locals[parameter.variable] = *known;
+  }
+  return inner.body(e.callee->body);
+}
+
+std::optional<HostValue> Evaluator::body(Block block) {
+  for (const Statement *statement : block) {
+    if (auto *let = llvm::dyn_cast<LetStatement>(statement)) {
+      auto known =
+          let->isTuple ? fail("a tuple is no host value") : value(*let->value);
+      if (!known)
+        return std::nullopt;
+      if (let->variables[0])
+        locals[let->variables[0]] = *known;
+      continue;
+    }
+    if (auto *branch = llvm::dyn_cast<IfStatement>(statement)) {
+      auto condition = value(*branch->condition);
+      if (!condition)
+        return std::nullopt;
+      Block taken = condition->integer ? branch->then : branch->otherwise;
+      if (auto result = body(taken); result || !problem.empty())
+        return result;
+      continue;
+    }
+    if (auto *result = llvm::dyn_cast<ReturnStatement>(statement))
+      return value(*result->values.front());
+    return fail("it is no arithmetic on host values");
+  }
+  return std::nullopt;
+}
+
+} // namespace
+
+std::optional<HostValue>
+quern::jit::evaluateHost(const Expression &expression,
+                         const HostEnvironment &environment,
+                         std::string &problem) {
+  return Evaluator(environment, problem, 0).value(expression);
+}

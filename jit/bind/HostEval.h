@@ -1,0 +1,50 @@
+// Computes host expressions: extents of axes, defaults of parameters.
+#pragma once
+
+#include "frontend/typed/Declaration.h"
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace quern::jit {
+
+/// An integer, a float or a bool (an integer 0 or 1).
+struct HostValue {
+  bool isFloat = false;
+  std::int64_t integer = 0;
+  double floating = 0;
+
+  static HostValue of(std::int64_t value) { return {false, value, 0}; }
+  static HostValue of(double value) { return {true, 0, value}; }
+  double asDouble() const {
+    return isFloat ? floating : static_cast<double>(integer);
+  }
+};
+
+/// What host expressions may ask. Nothing: not known.
+struct HostEnvironment {
+  /// A scalar parameter, its element number `element` if it is a list.
+  llvm::function_ref<std::optional<HostValue>(const typed::Variable &,
+                                              unsigned element)>
+      variable;
+  /// The extent of an axis; of a pack its axis number `element`, or of all its
+  /// axes together where there is none.
+  llvm::function_ref<std::optional<std::int64_t>(
+      typed::AxisId, std::optional<unsigned> element)>
+      extent;
+  llvm::function_ref<std::optional<HostValue>(const typed::ConstantParameter &,
+                                              unsigned element)>
+      constant;
+  unsigned element = 0; ///< which axis of a pack is being computed
+};
+
+/// Nothing, with the reason in `problem`, when the value cannot be had.
+std::optional<HostValue> evaluateHost(const typed::Expression &expression,
+                                      const HostEnvironment &environment,
+                                      std::string &problem);
+
+} // namespace quern::jit

@@ -1,0 +1,94 @@
+// Rounds host numbers to element types.
+#include "jit/bind/Numbers.h"
+
+#include "llvm/ADT/APFloat.h"
+
+#include <cmath>
+
+using namespace quern;
+using namespace quern::jit;
+
+std::optional<HostValue> quern::jit::hostValueOf(const Argument &argument) {
+  if (auto *integer = std::get_if<std::int64_t>(&argument))
+    return HostValue::of(*integer);
+  if (auto *floating = std::get_if<double>(&argument))
+    return HostValue::of(*floating);
+  if (auto *boolean = std::get_if<bool>(&argument))
+    return HostValue::of(static_cast<std::int64_t>(*boolean));
+  return std::nullopt;
+}
+
+static const llvm::fltSemantics &semanticsOf(ElementType type) {
+  switch (type) {
+  case ElementType::F8E4M3:
+    return llvm::APFloat::Float8E4M3FN();
+  case ElementType::F8E5M2:
+    return llvm::APFloat::Float8E5M2();
+  case ElementType::F16:
+    return llvm::APFloat::IEEEhalf();
+  case ElementType::BF16:
+    return llvm::APFloat::BFloat();
+  case ElementType::F32:
+  case ElementType::C64:
+    return llvm::APFloat::IEEEsingle();
+  default:
+    return llvm::APFloat::IEEEdouble();
+  }
+}
+
+static std::uint64_t floatBits(const HostValue &value, ElementType type) {
+  bool lost = false;
+  llvm::APFloat number(value.asDouble());
+  if (!value.isFloat) {
+    // An integer rounds once, not first to double.
+    number = llvm::APFloat(semanticsOf(type));
+    number.convertFromAPInt(llvm::APInt(64, value.integer, true),
+                            /*IsSigned=*/true,
+                            llvm::APFloat::rmNearestTiesToEven);
+  }
+  number.convert(semanticsOf(type), llvm::APFloat::rmNearestTiesToEven, &lost);
+  return number.bitcastToAPInt().getZExtValue();
+}
+
+static bool integerBits(const HostValue &value, ElementType type,
+                        std::uint64_t &bits) {
+  std::int64_t integer = value.integer;
+  if (value.isFloat) {
+    if (value.floating != std::trunc(value.floating) ||
+        !(std::abs(value.floating) < 0x1p63))
+      return false;
+    integer = static_cast<std::int64_t>(value.floating);
+  }
+  unsigned width = bitsOf(type);
+  bool isSigned = kindOf(type) == ElementKind::Signed;
+  if (isSigned ? !llvm::isIntN(width, integer)
+               : integer < 0 || !llvm::isUIntN(width, integer))
+    return false;
+  bits = static_cast<std::uint64_t>(integer) &
+         llvm::maskTrailingOnes<std::uint64_t>(width);
+  return true;
+}
+
+bool quern::jit::encodeElement(const HostValue &value, ElementType type,
+                               std::uint64_t (&bits)[2]) {
+  bits[0] = bits[1] = 0;
+  switch (kindOf(type)) {
+  case ElementKind::Bool:
+    bits[0] = value.isFloat ? value.floating != 0 : value.integer != 0;
+    return true;
+  case ElementKind::Signed:
+  case ElementKind::Unsigned:
+    return integerBits(value, type, bits[0]);
+  case ElementKind::Float:
+  case ElementKind::Complex:
+    bits[0] = floatBits(value, type);
+    return true;
+  }
+  return false;
+}
+
+bool quern::jit::isNumberFor(const Argument &argument, ElementType type,
+                             std::uint64_t (&bits)[2]) {
+  std::optional<HostValue> value = hostValueOf(argument);
+  return value && encodeElement(*value, type, bits);
+}

@@ -1,0 +1,102 @@
+// Which axes and packs of a declaration must reach the compiler unmerged.
+#include "jit/bind/Binding.h"
+#include "jit/bind/Walk.h"
+
+using namespace quern;
+using namespace quern::jit;
+using namespace quern::typed;
+
+namespace {
+
+class Observer {
+public:
+  explicit Observer(const Declaration &declaration) : declaration(declaration) {
+    observed.axes.resize(declaration.axes.size());
+  }
+
+  Observed run() {
+    signature();
+    walk(declaration.body, [this](const Expression &e) { look(e); });
+    for (const Axis &axis : declaration.axes)
+      for (const Expression *bound : {axis.lower, axis.upper})
+        walk(bound, [this](const Expression &e) { look(e); });
+    return observed;
+  }
+
+private:
+  void mark(AxisId axis) {
+    if (axis.valid())
+      observed.axes[axis.index] = true;
+  }
+
+  /// Packs whose number of axes something else must match, and the parts of
+  /// split dimensions, which follow each other in memory.
+  void signature() {
+    for (auto [id, axis] : llvm::enumerate(declaration.axes))
+      if (axis.pack && axis.rankOf.valid() && axis.rankOf.index != id) {
+        mark(axis.rankOf);
+        mark({static_cast<std::uint16_t>(id)});
+      }
+    for (const Parameter &parameter : declaration.parameters) {
+      mark(parameter.pack);
+      splits(parameter.dimensions);
+    }
+    for (const Result &result : declaration.results)
+      splits(result.dimensions);
+  }
+
+  void splits(llvm::ArrayRef<Dimension> dimensions) {
+    for (const Dimension &dimension : dimensions)
+      if (dimension.isSplit())
+        for (AxisId part : dimension.parts)
+          mark(part);
+  }
+
+  void positions(const Expression &base, Expressions given) {
+    llvm::ArrayRef<AxisId> axes = base.axes();
+    for (auto [number, position] : llvm::enumerate(given))
+      if (position && number < axes.size())
+        mark(axes[number]);
+  }
+
+  void look(const Expression &e) {
+    if (e.type)
+      mark(e.type->pack);
+    if (auto *element = llvm::dyn_cast<PackElementExpression>(&e))
+      mark(element->pack);
+    if (auto *load = llvm::dyn_cast<LoadExpression>(&e))
+      positions(*load->base, load->positions);
+    if (auto *scatter = llvm::dyn_cast<ScatterExpression>(&e))
+      positions(*scatter->into, scatter->positions);
+    if (auto *scan = llvm::dyn_cast<ScanExpression>(&e))
+      mark(scan->over);
+    if (auto *sort = llvm::dyn_cast<SortExpression>(&e))
+      mark(sort->over);
+    if (auto *concat = llvm::dyn_cast<ConcatExpression>(&e))
+      mark(concat->axis);
+    if (auto *builtin = llvm::dyn_cast<BuiltinExpression>(&e))
+      if (builtin->builtin == Builtin::Index && !builtin->axis.valid())
+        observed.linearIndex = true;
+    if (auto *call = llvm::dyn_cast<CallExpression>(&e))
+      through(*call);
+  }
+
+  /// A pack that a called declaration looks into.
+  void through(const CallExpression &call) {
+    Observed inner = observe(*call.callee);
+    observed.linearIndex |= inner.linearIndex;
+    for (auto [number, binding] : llvm::enumerate(call.axes))
+      if (number < inner.axes.size() && inner.axes[number])
+        for (AxisId axis : binding.axes)
+          mark(axis);
+  }
+
+  const Declaration &declaration;
+  Observed observed;
+};
+
+} // namespace
+
+Observed quern::jit::observe(const Declaration &declaration) {
+  return Observer(declaration).run();
+}

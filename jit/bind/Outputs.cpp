@@ -1,0 +1,279 @@
+// Builds the operands: tensors as given, outputs as they must be.
+#include "jit/bind/Numbers.h"
+#include "jit/bind/Overlap.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace quern;
+using namespace quern::jit;
+using namespace quern::typed;
+
+namespace {
+
+class OperandBuilder {
+public:
+  OperandBuilder(const CallRequest &request, Solution &solution,
+                 DiagnosticEngine &report)
+      : declaration(request.declaration), request(request), solution(solution),
+        report(report),
+        lifted(declaration.kind == DeclarationKind::Elementwise) {}
+
+  bool run() {
+    return broadcast() && parameters() && results() &&
+           llvm::all_of(solution.operands,
+                        [this](const Operand &o) { return isWritable(o); }) &&
+           llvm::all_of(solution.operands,
+                        [this](const Operand &o) { return isApart(o); });
+  }
+
+private:
+  bool broadcast();
+  bool parameters();
+  bool parameter(const Parameter &parameter, const Argument &argument);
+  bool results();
+  bool result(const Result &result, std::size_t number,
+              const TensorView *&next);
+  bool isPresent(std::size_t number) const;
+  Extents shapeOf(llvm::ArrayRef<Dimension> dimensions) const;
+  bool take(Operand &operand, const TensorView &view);
+  bool isWritable(const Operand &operand);
+  bool isApart(const Operand &operand);
+
+  const Declaration &declaration;
+  const CallRequest &request;
+  Solution &solution;
+  DiagnosticEngine &report;
+  const bool lifted;
+};
+
+Extents contiguous(llvm::ArrayRef<std::int64_t> sizes) {
+  Extents strides(sizes.size());
+  std::int64_t step = 1;
+  for (std::size_t axis = sizes.size(); axis-- > 0;) {
+    strides[axis] = step;
+    step *= std::max<std::int64_t>(sizes[axis], 1);
+  }
+  return strides;
+}
+
+/// The shape an `elementwise` works on: the operands' shapes, aligned at their
+/// last axes, where an extent of 1 fits every other.
+bool OperandBuilder::broadcast() {
+  if (!lifted)
+    return true;
+  Extents &shape = solution.lifted.extents;
+  for (auto [parameter, argument] :
+       llvm::zip_equal(declaration.parameters, request.arguments)) {
+    auto *view = std::get_if<TensorView>(&argument);
+    if (!view)
+      continue;
+    if (view->sizes.size() > shape.size())
+      shape.insert(shape.begin(), view->sizes.size() - shape.size(), 1);
+    std::size_t first = shape.size() - view->sizes.size();
+    for (auto [axis, size] : llvm::enumerate(view->sizes)) {
+      std::int64_t &known = shape[first + axis];
+      if (known == 1)
+        known = size;
+      if (size == known || size == 1)
+        continue;
+      report.report(parameter.variable->span, diag::BroadcastMismatch,
+                    parameter.variable->name,
+                    shapeText({view->sizes.data(), view->sizes.size()}),
+                    shapeText(shape));
+      return false;
+    }
+  }
+  solution.lifted.solved = true;
+  return true;
+}
+
+/// Copies shape, strides and memory; the strides must be ones that addresses
+/// can be computed with.
+bool OperandBuilder::take(Operand &operand, const TensorView &view) {
+  operand.sizes.assign(view.sizes.begin(), view.sizes.end());
+  operand.strides.assign(view.strides.begin(), view.strides.end());
+  operand.data = view.data;
+  std::int64_t reach = 0, width = bytesOf(operand.type);
+  for (auto [size, stride] : llvm::zip_equal(operand.sizes, operand.strides)) {
+    std::int64_t step;
+    if (size > 1 && (llvm::MulOverflow(stride, size - 1, step) ||
+                     llvm::MulOverflow(step, width, step) ||
+                     llvm::AddOverflow(reach, std::abs(step), reach))) {
+      report.report(operand.span, diag::TensorTooLarge, operand.name);
+      return false;
+    }
+  }
+  return true;
+}
+
+bool OperandBuilder::parameters() {
+  for (auto [parameter, argument] :
+       llvm::zip_equal(declaration.parameters, request.arguments))
+    if (parameter.isTensor && !this->parameter(parameter, argument))
+      return false;
+  return true;
+}
+
+bool OperandBuilder::parameter(const Parameter &parameter,
+                               const Argument &argument) {
+  Operand operand;
+  operand.name = parameter.variable->name.str();
+  operand.span = parameter.variable->span;
+  operand.type = parameter.element.substitute(solution.types);
+  operand.isWritten = parameter.isMutable;
+  auto *view = std::get_if<TensorView>(&argument);
+  if (view) {
+    if (!take(operand, *view))
+      return false;
+    if (parameter.isMutable && !view->writable) {
+      report.report(operand.span, diag::ReadOnly, operand.name);
+      return false;
+    }
+    if (lifted && parameter.isMutable &&
+        operand.sizes != solution.lifted.extents) {
+      report.report(operand.span, diag::ParameterShape, operand.name,
+                    shapeText(operand.sizes),
+                    shapeText(solution.lifted.extents));
+      return false;
+    }
+  } else if (std::holds_alternative<std::monostate>(argument)) {
+    operand.present = false;
+  } else {
+    operand.isNumber = true;
+    if (!isNumberFor(argument, operand.type, operand.bits)) {
+      report.report(operand.span, diag::ScalarExpected, operand.name,
+                    spelling(operand.type), "number that does not fit");
+      return false;
+    }
+  }
+  solution.operands.push_back(std::move(operand));
+  return true;
+}
+
+Extents OperandBuilder::shapeOf(llvm::ArrayRef<Dimension> dimensions) const {
+  if (lifted)
+    return solution.lifted.extents;
+  Extents shape;
+  for (const Dimension &dimension : dimensions) {
+    if (!dimension.isSplit()) {
+      llvm::append_range(shape, solution.axes[dimension.axis().index].extents);
+      continue;
+    }
+    std::int64_t product = 1;
+    for (AxisId part : dimension.parts)
+      for (std::int64_t extent : solution.axes[part.index].extents)
+        product *= extent;
+    shape.push_back(product);
+  }
+  return shape;
+}
+
+/// An optional result is switched by the `bool[n]` that has a digit for every
+/// result.
+bool OperandBuilder::isPresent(std::size_t number) const {
+  if (!declaration.results[number].isOptional)
+    return true;
+  for (const ConstantParameter *parameter : declaration.constantParameters) {
+    if (parameter->kind != ConstantParameterKind::Booleans ||
+        parameter->count !=
+            static_cast<std::int64_t>(declaration.results.size()))
+      continue;
+    if (auto *digits =
+            std::get_if<std::string>(&solution.constants[parameter->index]))
+      return (*digits)[number] == '1';
+  }
+  return true;
+}
+
+bool OperandBuilder::results() {
+  std::size_t present = 0;
+  for (std::size_t number = 0; number < declaration.results.size(); ++number)
+    present += isPresent(number);
+  if (!request.outs.empty() && request.outs.size() != present) {
+    report.report(declaration.nameSpan, diag::OutputCount, declaration.name,
+                  present, request.outs.size());
+    return false;
+  }
+  const TensorView *next =
+      request.outs.empty() ? nullptr : request.outs.begin();
+  for (auto [number, each] : llvm::enumerate(declaration.results))
+    if (!result(each, number, next))
+      return false;
+  return true;
+}
+
+bool OperandBuilder::result(const Result &result, std::size_t number,
+                            const TensorView *&next) {
+  Operand operand;
+  operand.name = result.name.empty() ? "output " + std::to_string(number)
+                                     : result.name.str();
+  operand.span = result.span;
+  operand.type = result.element.substitute(solution.types);
+  operand.isResult = operand.isWritten = true;
+  operand.present = isPresent(number);
+  Extents shape = shapeOf(result.dimensions);
+  if (!operand.present) {
+    solution.operands.push_back(std::move(operand));
+    return true;
+  }
+  if (!next) {
+    operand.sizes = shape;
+    operand.strides = contiguous(shape);
+    solution.operands.push_back(std::move(operand));
+    return true;
+  }
+  const TensorView &view = *next++;
+  auto given = static_cast<ElementType>(view.type);
+  if (given != operand.type) {
+    report.report(operand.span, diag::ElementMismatch, operand.name,
+                  spelling(given), spelling(operand.type));
+    return false;
+  }
+  if (!take(operand, view))
+    return false;
+  if (operand.sizes != shape) {
+    report.report(operand.span, diag::OutputShape, operand.name,
+                  shapeText(operand.sizes), shapeText(shape));
+    return false;
+  }
+  if (!view.writable) {
+    report.report(operand.span, diag::ReadOnly, operand.name);
+    return false;
+  }
+  solution.operands.push_back(std::move(operand));
+  return true;
+}
+
+bool OperandBuilder::isWritable(const Operand &operand) {
+  if (!operand.present || !operand.isWritten || !overlapsItself(operand))
+    return true;
+  report.report(operand.span, diag::SelfOverlap, operand.name);
+  return false;
+}
+
+/// What is written shares no memory with anything else; an `elementwise` may
+/// write where it reads the same element.
+bool OperandBuilder::isApart(const Operand &operand) {
+  if (!operand.present || !operand.isWritten || !operand.data)
+    return true;
+  for (const Operand &other : solution.operands) {
+    if (&other == &operand || !other.present || !other.data)
+      continue;
+    std::int64_t distance = reinterpret_cast<std::intptr_t>(other.data) -
+                            reinterpret_cast<std::intptr_t>(operand.data);
+    bool sameElement = lifted && !other.isWritten && distance == 0 &&
+                       sameLayout(operand, other);
+    if (sameElement || !overlaps(operand, other, distance))
+      continue;
+    report.report(operand.span, diag::Overlap, operand.name, other.name);
+    return false;
+  }
+  return true;
+}
+
+} // namespace
+
+bool quern::jit::solveOutputs(const CallRequest &request, Solution &solution,
+                              DiagnosticEngine &report) {
+  return OperandBuilder(request, solution, report).run();
+}

@@ -1,0 +1,191 @@
+// Solves type parameters against the element types of the arguments.
+#include "jit/bind/Binding.h"
+#include "jit/bind/Numbers.h"
+
+using namespace quern;
+using namespace quern::jit;
+using namespace quern::typed;
+
+namespace {
+
+/// What is said of an argument of the wrong kind.
+llvm::StringRef described(const Argument &argument) {
+  constexpr llvm::StringLiteral names[] = {
+      "nothing", "tensor", "number",          "number",
+      "bool",    "string", "list of numbers", "list of numbers"};
+  return names[argument.index()];
+}
+
+class TypeSolver {
+public:
+  TypeSolver(const CallRequest &request, Solution &solution,
+             DiagnosticEngine &report)
+      : declaration(request.declaration), request(request), solution(solution),
+        report(report), known(declaration.typeParameters.size()),
+        origin(declaration.typeParameters.size()) {}
+
+  bool run() {
+    return named() && tensors() && numbers() && complete() && check();
+  }
+
+private:
+  bool named();
+  bool tensors();
+  bool numbers();
+  bool complete();
+  bool check();
+  bool isShape(const Parameter &parameter, const Argument &argument);
+
+  const Declaration &declaration;
+  const CallRequest &request;
+  Solution &solution;
+  DiagnosticEngine &report;
+  llvm::SmallVector<std::optional<ElementType>, 4> known;
+  llvm::SmallVector<std::string, 4> origin;
+};
+
+/// Types given by name: `T = "f32"`.
+bool TypeSolver::named() {
+  for (const auto &[name, value] : request.constants) {
+    const TypeParameter *found =
+        llvm::find_if(declaration.typeParameters,
+                      [&](const TypeParameter &p) { return p.name == name; });
+    if (found == declaration.typeParameters.end())
+      continue;
+    auto *text = std::get_if<std::string>(&value);
+    auto type = text ? elementTypeNamed(*text) : std::nullopt;
+    if (!type) {
+      report.report(found->span, diag::NoSuchType,
+                    text ? llvm::StringRef(*text) : described(value));
+      return false;
+    }
+    std::size_t index = found - declaration.typeParameters.begin();
+    known[index] = type;
+    origin[index] = "the call";
+  }
+  return true;
+}
+
+/// Whether the argument's kind suits the parameter; reports if not.
+bool TypeSolver::isShape(const Parameter &parameter, const Argument &argument) {
+  const Variable &variable = *parameter.variable;
+  if (parameter.isList) {
+    report.report(variable.span, diag::ListUnsupported, variable.name);
+    return false;
+  }
+  if (std::holds_alternative<std::monostate>(argument)) {
+    if (parameter.isOptional || (!parameter.isTensor && parameter.defaultValue))
+      return true;
+    report.report(variable.span, diag::ArgumentMissing, variable.name);
+    return false;
+  }
+  bool isTensor = std::holds_alternative<TensorView>(argument);
+  bool isNumber = std::holds_alternative<std::int64_t>(argument) ||
+                  std::holds_alternative<double>(argument) ||
+                  std::holds_alternative<bool>(argument);
+  bool isList = parameter.pack.valid() || parameter.count > 0;
+  if (parameter.isTensor) {
+    // A number broadcasts like a 0-d tensor.
+    if (isTensor || (isNumber && !parameter.isMutable &&
+                     declaration.kind == DeclarationKind::Elementwise))
+      return true;
+    report.report(variable.span, diag::TensorExpected, variable.name,
+                  described(argument));
+    return false;
+  }
+  if (isNumber ||
+      (isList && (std::holds_alternative<std::vector<std::int64_t>>(argument) ||
+                  std::holds_alternative<std::vector<double>>(argument))))
+    return true;
+  report.report(variable.span, diag::ScalarExpected, variable.name,
+                isList ? "numbers" : "a number", described(argument));
+  return false;
+}
+
+bool TypeSolver::tensors() {
+  for (auto [parameter, argument] :
+       llvm::zip_equal(declaration.parameters, request.arguments)) {
+    if (!isShape(parameter, argument))
+      return false;
+    auto *tensor = std::get_if<TensorView>(&argument);
+    if (!tensor || !parameter.element.isBareParameter())
+      continue;
+    unsigned index = parameter.element.parameterIndex();
+    auto type = static_cast<ElementType>(tensor->type);
+    if (known[index] && *known[index] != type) {
+      report.report(parameter.variable->span, diag::TypeConflict,
+                    declaration.typeParameters[index].name,
+                    spelling(*known[index]), origin[index], spelling(type),
+                    parameter.variable->name);
+      return false;
+    }
+    known[index] = type;
+    origin[index] = parameter.variable->name.str();
+  }
+  return true;
+}
+
+/// Numbers are weak: they decide a type only where no tensor does.
+bool TypeSolver::numbers() {
+  for (auto [parameter, argument] :
+       llvm::zip_equal(declaration.parameters, request.arguments)) {
+    if (!parameter.element.isBareParameter())
+      continue;
+    unsigned index = parameter.element.parameterIndex();
+    if (known[index])
+      continue;
+    if (std::holds_alternative<double>(argument))
+      known[index] = ElementType::F32;
+    if (std::holds_alternative<std::int64_t>(argument))
+      known[index] =
+          admits(declaration.typeParameters[index].constraint, ElementType::I64)
+              ? ElementType::I64
+              : ElementType::F32;
+    if (std::holds_alternative<bool>(argument))
+      known[index] = ElementType::Bool;
+  }
+  return true;
+}
+
+bool TypeSolver::complete() {
+  for (auto [parameter, type] :
+       llvm::zip_equal(declaration.typeParameters, known)) {
+    if (!type) {
+      report.report(parameter.span, diag::TypeUnknown, parameter.name)
+          .hint("give it by name: " + parameter.name + " = \"f32\"");
+      return false;
+    }
+    if (!admits(parameter.constraint, *type)) {
+      report.report(parameter.span, diag::TypeConstraint, parameter.name,
+                    spelling(*type), spelling(parameter.constraint));
+      return false;
+    }
+    solution.types.push_back(*type);
+  }
+  return true;
+}
+
+/// Concrete and derived element types, now that all are known.
+bool TypeSolver::check() {
+  for (auto [parameter, argument] :
+       llvm::zip_equal(declaration.parameters, request.arguments)) {
+    auto *tensor = std::get_if<TensorView>(&argument);
+    if (!tensor)
+      continue;
+    ElementType wanted = parameter.element.substitute(solution.types);
+    auto given = static_cast<ElementType>(tensor->type);
+    if (given == wanted)
+      continue;
+    report.report(parameter.variable->span, diag::ElementMismatch,
+                  parameter.variable->name, spelling(given), spelling(wanted));
+    return false;
+  }
+  return true;
+}
+
+} // namespace
+
+bool quern::jit::solveTypes(const CallRequest &request, Solution &solution,
+                            DiagnosticEngine &report) {
+  return TypeSolver(request, solution, report).run();
+}
