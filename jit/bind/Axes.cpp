@@ -106,7 +106,7 @@ bool AxisSolver::set(AxisId axis, llvm::ArrayRef<std::int64_t> extents,
   }
   Span span = pending.parameter->variable->span;
   if (group.extents.size() != extents.size()) {
-    report.report(span, diag::PackRankMismatch, declaration.axis(axis).name,
+    report.report(span, fault::PackRankMismatch, declaration.axis(axis).name,
                   group.extents.size(), group.origin, extents.size(),
                   name(pending));
     return false;
@@ -114,7 +114,7 @@ bool AxisSolver::set(AxisId axis, llvm::ArrayRef<std::int64_t> extents,
   for (auto [known, given] : llvm::zip_equal(group.extents, extents)) {
     if (known == given)
       continue;
-    report.report(span, diag::ExtentMismatch, axisText(axis), known,
+    report.report(span, fault::ExtentMismatch, axisText(axis), known,
                   group.origin, given, name(pending));
     return false;
   }
@@ -146,10 +146,10 @@ bool AxisSolver::tensor(Pending &pending, bool &progress) {
   if (rank < plain || (unknownPacks == 0 && rank != plain)) {
     Span span = pending.parameter->variable->span;
     if (unknownPacks)
-      report.report(span, diag::RankTooSmall, name(pending), rank,
+      report.report(span, fault::RankTooSmall, name(pending), rank,
                     pending.parameter->text, plain);
     else
-      report.report(span, diag::RankMismatch, name(pending), rank,
+      report.report(span, fault::RankMismatch, name(pending), rank,
                     pending.parameter->text, plain);
     return false;
   }
@@ -192,7 +192,7 @@ bool AxisSolver::dimension(const Pending &pending, const Dimension &dimension,
   }
   if (group.extents.front() == given)
     return true;
-  report.report(pending.parameter->variable->span, diag::FixedExtent, position,
+  report.report(pending.parameter->variable->span, fault::FixedExtent, position,
                 name(pending), given, group.extents.front());
   return false;
 }
@@ -218,12 +218,12 @@ bool AxisSolver::split(const Pending &pending, const Dimension &dimension,
   if (!unknown.valid()) {
     if (known == given)
       return true;
-    report.report(span, diag::FixedExtent, position, name(pending), given,
+    report.report(span, fault::FixedExtent, position, name(pending), given,
                   known);
     return false;
   }
   if (known <= 0 || given % known != 0) {
-    report.report(span, diag::NotDivisible, position, name(pending), given,
+    report.report(span, fault::NotDivisible, position, name(pending), given,
                   known);
     return false;
   }
@@ -250,7 +250,7 @@ bool AxisSolver::computed(bool last) {
       solution.axes[number].solved = true;
       continue;
     }
-    report.report(axis.span, diag::AxisUnknown, axisText(id));
+    report.report(axis.span, fault::AxisUnknown, axisText(id));
     return false;
   }
   return true;
@@ -264,7 +264,7 @@ bool AxisSolver::compute(AxisId id, bool last) {
     const AxisGroup &model = solution.axes[axis.rankOf.index];
     if (!model.solved) {
       if (last)
-        report.report(axis.span, diag::AxisUnknown, axisText(id));
+        report.report(axis.span, fault::AxisUnknown, axisText(id));
       return !last;
     }
     count = model.extents.size();
@@ -276,12 +276,12 @@ bool AxisSolver::compute(AxisId id, bool last) {
     auto value = environment.evaluate(*axis.extent, element, problem);
     if (!value || value->isFloat) {
       if (last)
-        report.report(axis.span, diag::ExtentFailed, axisText(id),
+        report.report(axis.span, fault::ExtentFailed, axisText(id),
                       value ? "it is a float" : problem);
       return !last;
     }
     if (value->integer < 0) {
-      report.report(axis.span, diag::NegativeExtent, axisText(id),
+      report.report(axis.span, fault::NegativeExtent, axisText(id),
                     value->integer);
       return false;
     }

@@ -49,11 +49,11 @@ bool quern::jit::solveScalars(const CallRequest &request, Solution &solution,
       count = solution.axes[parameter.pack.index].extents.size();
     auto values = valuesOf(parameter, argument, count, environment);
     if (!values) {
-      report.report(variable.span, diag::ArgumentMissing, variable.name);
+      report.report(variable.span, fault::ArgumentMissing, variable.name);
       return false;
     }
     if (values->size() != count) {
-      report.report(variable.span, diag::ScalarCount, variable.name,
+      report.report(variable.span, fault::ScalarCount, variable.name,
                     values->size(), count);
       return false;
     }
@@ -61,7 +61,7 @@ bool quern::jit::solveScalars(const CallRequest &request, Solution &solution,
     for (const HostValue &value : *values) {
       std::uint64_t bits[2];
       if (!encodeElement(value, type, bits)) {
-        report.report(variable.span, diag::ScalarExpected, variable.name,
+        report.report(variable.span, fault::ScalarExpected, variable.name,
                       spelling(type), "number that does not fit");
         return false;
       }
@@ -76,17 +76,17 @@ std::optional<Binding> quern::jit::bindCall(const CallRequest &request,
                                             DiagnosticEngine &report) {
   const Declaration &declaration = request.declaration;
   if (declaration.hasError) {
-    report.report(declaration.nameSpan, diag::DeclarationHasError,
+    report.report(declaration.nameSpan, fault::DeclarationHasError,
                   declaration.name);
     return std::nullopt;
   }
   if (!declaration.isLifted()) {
-    report.report(declaration.nameSpan, diag::NotCallable, declaration.name,
+    report.report(declaration.nameSpan, fault::NotCallable, declaration.name,
                   keyword(declaration.kind));
     return std::nullopt;
   }
   if (request.arguments.size() != declaration.parameters.size()) {
-    report.report(declaration.nameSpan, diag::ArgumentCount, declaration.name,
+    report.report(declaration.nameSpan, fault::ArgumentCount, declaration.name,
                   declaration.parameters.size(), request.arguments.size());
     return std::nullopt;
   }

@@ -176,7 +176,7 @@ void Collapser::rowwise() {
   for (const Parameter &parameter : declaration.parameters)
     if (parameter.isTensor)
       occurrences(parameter.dimensions, number++);
-  for (const Result &result : declaration.results)
+  for (const typed::Result &result : declaration.results)
     occurrences(result.dimensions, number++);
   for (auto [id, axis] : llvm::enumerate(declaration.axes)) {
     if (axis.kind == AxisKind::Local) {
@@ -228,7 +228,7 @@ bool Collapser::isNarrow() const {
 }
 
 void Collapser::finish() {
-  bool isLifted = declaration.kind == DeclarationKind::Elementwise;
+  bool isLifted = declaration.kind == typed::DeclarationKind::Elementwise;
   std::vector<Extents> extents(solution.operands.size());
   for (const Occurrence &each : found)
     llvm::append_range(extents[each.operand], groups[each.axis].extents);
@@ -255,7 +255,7 @@ void Collapser::finish() {
 }
 
 Binding Collapser::run() {
-  if (declaration.kind == DeclarationKind::Elementwise) {
+  if (declaration.kind == typed::DeclarationKind::Elementwise) {
     lifted();
     binding.specialization.axisRanks.assign(declaration.axes.size(), 0);
   } else {

@@ -3,6 +3,7 @@
 #include "jit/bind/Numbers.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace quern;
 using namespace quern::jit;
@@ -122,8 +123,8 @@ bool ConstantSolver::namesAreKnown() {
         llvm::any_of(declaration.constantParameters,
                      [&](const ConstantParameter *p) { return isWanted(*p); }))
       continue;
-    report.report(declaration.nameSpan, diag::ConstantUnknown, declaration.name,
-                  name);
+    report.report(declaration.nameSpan, fault::ConstantUnknown,
+                  declaration.name, name);
     return false;
   }
   return true;
@@ -135,7 +136,7 @@ bool ConstantSolver::one(const ConstantParameter &parameter) {
       continue;
     if (auto converted = convert(value, parameter))
       return choose(parameter, std::move(*converted), false);
-    report.report(parameter.span, diag::ConstantKind, parameter.name,
+    report.report(parameter.span, fault::ConstantKind, parameter.name,
                   kindText(parameter.kind), "value of another kind");
     return false;
   }
@@ -167,7 +168,7 @@ bool ConstantSolver::one(const ConstantParameter &parameter) {
       return true;
     }
   }
-  report.report(parameter.span, diag::ConstantMissing, parameter.name);
+  report.report(parameter.span, fault::ConstantMissing, parameter.name);
   return false;
 }
 
@@ -191,7 +192,7 @@ bool ConstantSolver::choose(const ConstantParameter &parameter,
     solution.constants.push_back(std::monostate());
     return true;
   }
-  report.report(parameter.span, diag::ConstantChoice, parameter.name,
+  report.report(parameter.span, fault::ConstantChoice, parameter.name,
                 argumentText(value), list);
   return false;
 }

@@ -282,7 +282,7 @@ std::optional<HostValue> Evaluator::builtin(const BuiltinExpression &e) {
 
 std::optional<HostValue> Evaluator::call(const CallExpression &e) {
   constexpr unsigned deepest = 64;
-  if (e.callee->kind != DeclarationKind::Function || depth == deepest)
+  if (e.callee->kind != typed::DeclarationKind::Function || depth == deepest)
     return fail("it is no arithmetic on host values");
   Evaluator inner(environment, problem, depth + 1);
   inner.inCall = true;

@@ -41,7 +41,7 @@ private:
       mark(parameter.pack);
       splits(parameter.dimensions);
     }
-    for (const Result &result : declaration.results)
+    for (const typed::Result &result : declaration.results)
       splits(result.dimensions);
   }
 

@@ -16,7 +16,7 @@ public:
                  DiagnosticEngine &report)
       : declaration(request.declaration), request(request), solution(solution),
         report(report),
-        lifted(declaration.kind == DeclarationKind::Elementwise) {}
+        lifted(declaration.kind == typed::DeclarationKind::Elementwise) {}
 
   bool run() {
     return broadcast() && parameters() && results() &&
@@ -31,7 +31,7 @@ private:
   bool parameters();
   bool parameter(const Parameter &parameter, const Argument &argument);
   bool results();
-  bool result(const Result &result, std::size_t number,
+  bool result(const typed::Result &result, std::size_t number,
               const TensorView *&next);
   bool isPresent(std::size_t number) const;
   Extents shapeOf(llvm::ArrayRef<Dimension> dimensions) const;
@@ -76,7 +76,7 @@ bool OperandBuilder::broadcast() {
         known = size;
       if (size == known || size == 1)
         continue;
-      report.report(parameter.variable->span, diag::BroadcastMismatch,
+      report.report(parameter.variable->span, fault::BroadcastMismatch,
                     parameter.variable->name,
                     shapeText({view->sizes.data(), view->sizes.size()}),
                     shapeText(shape));
@@ -99,7 +99,7 @@ bool OperandBuilder::take(Operand &operand, const TensorView &view) {
     if (size > 1 && (llvm::MulOverflow(stride, size - 1, step) ||
                      llvm::MulOverflow(step, width, step) ||
                      llvm::AddOverflow(reach, std::abs(step), reach))) {
-      report.report(operand.span, diag::TensorTooLarge, operand.name);
+      report.report(operand.span, fault::TensorTooLarge, operand.name);
       return false;
     }
   }
@@ -126,12 +126,12 @@ bool OperandBuilder::parameter(const Parameter &parameter,
     if (!take(operand, *view))
       return false;
     if (parameter.isMutable && !view->writable) {
-      report.report(operand.span, diag::ReadOnly, operand.name);
+      report.report(operand.span, fault::ReadOnly, operand.name);
       return false;
     }
     if (lifted && parameter.isMutable &&
         operand.sizes != solution.lifted.extents) {
-      report.report(operand.span, diag::ParameterShape, operand.name,
+      report.report(operand.span, fault::ParameterShape, operand.name,
                     shapeText(operand.sizes),
                     shapeText(solution.lifted.extents));
       return false;
@@ -141,7 +141,7 @@ bool OperandBuilder::parameter(const Parameter &parameter,
   } else {
     operand.isNumber = true;
     if (!isNumberFor(argument, operand.type, operand.bits)) {
-      report.report(operand.span, diag::ScalarExpected, operand.name,
+      report.report(operand.span, fault::ScalarExpected, operand.name,
                     spelling(operand.type), "number that does not fit");
       return false;
     }
@@ -190,7 +190,7 @@ bool OperandBuilder::results() {
   for (std::size_t number = 0; number < declaration.results.size(); ++number)
     present += isPresent(number);
   if (!request.outs.empty() && request.outs.size() != present) {
-    report.report(declaration.nameSpan, diag::OutputCount, declaration.name,
+    report.report(declaration.nameSpan, fault::OutputCount, declaration.name,
                   present, request.outs.size());
     return false;
   }
@@ -202,7 +202,7 @@ bool OperandBuilder::results() {
   return true;
 }
 
-bool OperandBuilder::result(const Result &result, std::size_t number,
+bool OperandBuilder::result(const typed::Result &result, std::size_t number,
                             const TensorView *&next) {
   Operand operand;
   operand.name = result.name.empty() ? "output " + std::to_string(number)
@@ -225,19 +225,19 @@ bool OperandBuilder::result(const Result &result, std::size_t number,
   const TensorView &view = *next++;
   auto given = static_cast<ElementType>(view.type);
   if (given != operand.type) {
-    report.report(operand.span, diag::ElementMismatch, operand.name,
+    report.report(operand.span, fault::ElementMismatch, operand.name,
                   spelling(given), spelling(operand.type));
     return false;
   }
   if (!take(operand, view))
     return false;
   if (operand.sizes != shape) {
-    report.report(operand.span, diag::OutputShape, operand.name,
+    report.report(operand.span, fault::OutputShape, operand.name,
                   shapeText(operand.sizes), shapeText(shape));
     return false;
   }
   if (!view.writable) {
-    report.report(operand.span, diag::ReadOnly, operand.name);
+    report.report(operand.span, fault::ReadOnly, operand.name);
     return false;
   }
   solution.operands.push_back(std::move(operand));
@@ -247,7 +247,7 @@ bool OperandBuilder::result(const Result &result, std::size_t number,
 bool OperandBuilder::isWritable(const Operand &operand) {
   if (!operand.present || !operand.isWritten || !overlapsItself(operand))
     return true;
-  report.report(operand.span, diag::SelfOverlap, operand.name);
+  report.report(operand.span, fault::SelfOverlap, operand.name);
   return false;
 }
 
@@ -265,7 +265,7 @@ bool OperandBuilder::isApart(const Operand &operand) {
                        sameLayout(operand, other);
     if (sameElement || !overlaps(operand, other, distance))
       continue;
-    report.report(operand.span, diag::Overlap, operand.name, other.name);
+    report.report(operand.span, fault::Overlap, operand.name, other.name);
     return false;
   }
   return true;

@@ -6,14 +6,14 @@
 
 namespace quern::jit {
 
-namespace diag {
+namespace fault {
 using Text = llvm::StringRef;
 using Count = std::int64_t;
 #define QN_DIAGNOSTIC(code, name, severity, text, ...)                         \
   inline constexpr DiagnosticKind<__VA_ARGS__> name{                           \
       {code, Severity::severity, #name, text}};
 #include "jit/bind/Binding.def"
-} // namespace diag
+} // namespace fault
 
 /// All diagnostics as data, and the text that a person reads.
 Error toError(const DiagnosticEngine &engine, const SourceManager &sources);

@@ -55,7 +55,7 @@ bool TypeSolver::named() {
     auto *text = std::get_if<std::string>(&value);
     auto type = text ? elementTypeNamed(*text) : std::nullopt;
     if (!type) {
-      report.report(found->span, diag::NoSuchType,
+      report.report(found->span, fault::NoSuchType,
                     text ? llvm::StringRef(*text) : described(value));
       return false;
     }
@@ -70,13 +70,13 @@ bool TypeSolver::named() {
 bool TypeSolver::isShape(const Parameter &parameter, const Argument &argument) {
   const Variable &variable = *parameter.variable;
   if (parameter.isList) {
-    report.report(variable.span, diag::ListUnsupported, variable.name);
+    report.report(variable.span, fault::ListUnsupported, variable.name);
     return false;
   }
   if (std::holds_alternative<std::monostate>(argument)) {
     if (parameter.isOptional || (!parameter.isTensor && parameter.defaultValue))
       return true;
-    report.report(variable.span, diag::ArgumentMissing, variable.name);
+    report.report(variable.span, fault::ArgumentMissing, variable.name);
     return false;
   }
   bool isTensor = std::holds_alternative<TensorView>(argument);
@@ -87,9 +87,9 @@ bool TypeSolver::isShape(const Parameter &parameter, const Argument &argument) {
   if (parameter.isTensor) {
     // A number broadcasts like a 0-d tensor.
     if (isTensor || (isNumber && !parameter.isMutable &&
-                     declaration.kind == DeclarationKind::Elementwise))
+                     declaration.kind == typed::DeclarationKind::Elementwise))
       return true;
-    report.report(variable.span, diag::TensorExpected, variable.name,
+    report.report(variable.span, fault::TensorExpected, variable.name,
                   described(argument));
     return false;
   }
@@ -97,7 +97,7 @@ bool TypeSolver::isShape(const Parameter &parameter, const Argument &argument) {
       (isList && (std::holds_alternative<std::vector<std::int64_t>>(argument) ||
                   std::holds_alternative<std::vector<double>>(argument))))
     return true;
-  report.report(variable.span, diag::ScalarExpected, variable.name,
+  report.report(variable.span, fault::ScalarExpected, variable.name,
                 isList ? "numbers" : "a number", described(argument));
   return false;
 }
@@ -113,7 +113,7 @@ bool TypeSolver::tensors() {
     unsigned index = parameter.element.parameterIndex();
     auto type = static_cast<ElementType>(tensor->type);
     if (known[index] && *known[index] != type) {
-      report.report(parameter.variable->span, diag::TypeConflict,
+      report.report(parameter.variable->span, fault::TypeConflict,
                     declaration.typeParameters[index].name,
                     spelling(*known[index]), origin[index], spelling(type),
                     parameter.variable->name);
@@ -151,12 +151,12 @@ bool TypeSolver::complete() {
   for (auto [parameter, type] :
        llvm::zip_equal(declaration.typeParameters, known)) {
     if (!type) {
-      report.report(parameter.span, diag::TypeUnknown, parameter.name)
+      report.report(parameter.span, fault::TypeUnknown, parameter.name)
           .hint("give it by name: " + parameter.name + " = \"f32\"");
       return false;
     }
     if (!admits(parameter.constraint, *type)) {
-      report.report(parameter.span, diag::TypeConstraint, parameter.name,
+      report.report(parameter.span, fault::TypeConstraint, parameter.name,
                     spelling(*type), spelling(parameter.constraint));
       return false;
     }
@@ -176,7 +176,7 @@ bool TypeSolver::check() {
     auto given = static_cast<ElementType>(tensor->type);
     if (given == wanted)
       continue;
-    report.report(parameter.variable->span, diag::ElementMismatch,
+    report.report(parameter.variable->span, fault::ElementMismatch,
                   parameter.variable->name, spelling(given), spelling(wanted));
     return false;
   }
