@@ -6,6 +6,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace quern;
@@ -49,17 +50,28 @@ Value Emitter::goodLanes(Frame &frame, qn::LoadOp load, ValueRange indices,
   return good;
 }
 
+/// The number of a place that may fail, from 1; code for it may be made often.
+std::int64_t Emitter::siteOf(qn::LoadOp load, unsigned dimension,
+                             StringRef axis) {
+  std::int64_t &number = siteNumbers[{load, dimension}];
+  if (number)
+    return number;
+  std::string place;
+  if (auto at = load.getLoc()->findInstanceOf<FileLineColLoc>())
+    place = llvm::formatv("{0}:{1}:{2}", at.getFilename().getValue(),
+                          at.getLine(), at.getColumn());
+  sites.push_back({model.kernel.getSymName().str(), axis.str(), place});
+  return number = sites.size();
+}
+
 /// Notes a position out of range in the error record of the launch.
 void Emitter::reportBad(Frame &frame, qn::LoadOp load, unsigned dimension,
                         Value index, Value good) {
   StringAttr axis = load.getTensor().getType().getAxes()[dimension];
-  std::string place;
-  llvm::raw_string_ostream(place) << load.getLoc();
-  sites.push_back({model.kernel.getSymName().str(), axis.str(), place});
   Value size = extent(frame, model.axisOf(axis));
   Value record = word(frame, Packet::errorWord,
                       LLVM::LLVMPointerType::get(builder.getContext()));
-  Value number = constant(frame, sites.size());
+  Value number = constant(frame, siteOf(load, dimension, axis));
   OpBuilder &b = in(frame);
   Location loc = load.getLoc();
   Value ones = arith::ConstantOp::create(b, loc, b.getOneAttr(good.getType()));

@@ -52,12 +52,12 @@ void Emitter::nest(Frame &frame, ArrayRef<LoopSpec> loops, Values &states,
 void Emitter::laneLoop(Frame &frame, const LoopSpec &loop,
                        ArrayRef<LoopSpec> rest, Values &states, Body body) {
   std::int64_t width = std::int64_t(loop.plan.lanes) * loop.plan.copies;
-  Value by = constant(frame, width);
+  Value by = constant(frame, width), zero = constant(frame, 0);
   OpBuilder &b = in(frame);
   Location loc = model.kernel.getLoc();
   Value length = arith::SubIOp::create(b, loc, loop.upper, loop.lower);
   if (model.localAxis(loop.plan.axis))
-    length = arith::MaxSIOp::create(b, loc, length, constant(frame, 0));
+    length = arith::MaxSIOp::create(b, loc, length, zero);
   Value left = arith::RemUIOp::create(b, loc, length, by);
   Value middle = arith::SubIOp::create(b, loc, loop.upper, left);
   plainLoop(frame, loop, loop.lower, middle, /*mask=*/false, rest, states,

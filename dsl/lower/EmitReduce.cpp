@@ -34,15 +34,9 @@ ReductionGroup Emitter::groupOf(Frame &frame, qn::ReduceOp op) {
 /// The axes in their written order, the lane axis innermost.
 void Emitter::planLoops(Frame &frame, ReductionGroup &group) {
   qn::ReduceOp op = group.members.front();
-  AxisSet set = model.axesOf(op.getAxes()), free = set;
-  for (unsigned axis = model.declaredAxes(); axis < model.axisCount(); ++axis)
-    if (hasAxis(set, axis)) {
-      qn::AxisOp local = model.localAxis(axis);
-      free &=
-          ~(model.axesOf(local.getLower()) | model.axesOf(local.getUpper()));
-    }
+  AxisSet set = model.axesOf(op.getAxes());
   AxisSet around = model.axesOf(op->getResult(0));
-  int lane = laneOf(frame, around) ? -1 : schedule.laneAxis(free);
+  int lane = laneOf(frame, around) ? -1 : schedule.laneAxis(set, *launch);
   for (auto name : op.getAxes().getAsRange<StringAttr>())
     if (int axis = model.axisOf(name); axis != lane)
       group.loops.push_back({AxisPlan{.axis = unsigned(axis)}, {}, {}});

@@ -37,6 +37,7 @@ public:
 
   /// The packet of the function under construction.
   mlir::Value packetPointer;
+  const LaunchPlan *launch = nullptr; ///< the one under construction
   /// The reductions the launch under construction needs.
   llvm::SmallPtrSet<mlir::Operation *, 8> wanted;
   /// False after a diagnostic was given.
@@ -119,6 +120,8 @@ private:
   mlir::Value goodLanes(Frame &frame, qn::LoadOp load, mlir::ValueRange indices,
                         mlir::Value when);
   mlir::Value both(Frame &frame, mlir::Value a, mlir::Value b);
+  std::int64_t siteOf(qn::LoadOp load, unsigned dimension,
+                      llvm::StringRef axis);
   void reportBad(Frame &frame, qn::LoadOp load, unsigned dimension,
                  mlir::Value index, mlir::Value good);
   mlir::Value elementPointer(Frame &frame, qn::LoadOp load,
@@ -176,6 +179,8 @@ private:
   const TargetInfo &target;
   const Packet &packet;
   std::vector<ErrorSite> &sites;
+  llvm::DenseMap<std::pair<mlir::Operation *, unsigned>, std::int64_t>
+      siteNumbers;
   mlir::OpBuilder &builder;
 };
 

@@ -13,6 +13,7 @@ LaunchBuilder::LaunchBuilder(const KernelModel &model, const Schedule &schedule,
                              OpBuilder &builder)
     : model(model), schedule(schedule), launch(launch), emitter(emitter),
       builder(builder), loc(model.kernel.getLoc()) {
+  emitter.launch = &launch;
   findWanted();
 }
 
@@ -217,8 +218,9 @@ void LaunchBuilder::storeLoops(Frame &frame, ArrayRef<qn::StoreOp> stores,
   AxisSet all = 0;
   for (qn::StoreOp store : stores)
     all |= model.factsOf(store).axes;
-  int lane =
-      missing && !emitter.laneOf(frame, all) ? schedule.laneAxis(missing) : -1;
+  int lane = missing && !emitter.laneOf(frame, all)
+                 ? schedule.laneAxis(missing, launch)
+                 : -1;
   SmallVector<LoopSpec> loops;
   for (unsigned axis = 0; axis < model.axisCount(); ++axis)
     if (hasAxis(missing, axis) && static_cast<int>(axis) != lane)

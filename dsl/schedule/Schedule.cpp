@@ -11,6 +11,7 @@ Schedule::Schedule(const KernelModel &model, const TargetInfo &target)
     : model(model), target(target) {
   findLanes();
   countAccesses();
+  findUneven();
   formLaunches();
   for (LaunchPlan &launch : launches)
     planAxes(launch);
@@ -53,12 +54,26 @@ void Schedule::countAccesses() {
   });
 }
 
-int Schedule::laneAxis(AxisSet candidates) const {
+/// Lanes whose loops had different lengths would need masks all along.
+void Schedule::findUneven() {
+  for (unsigned axis = model.declaredAxes(); axis < model.axisCount(); ++axis) {
+    qn::AxisOp local = model.localAxis(axis);
+    uneven |= model.axesOf(local.getLower()) | model.axesOf(local.getUpper());
+  }
+}
+
+int Schedule::bestAxis(AxisSet candidates) const {
   int best = -1;
   for (unsigned axis = 0; axis < model.axisCount(); ++axis)
-    if (hasAxis(candidates, axis) && (best < 0 || scores[axis] >= scores[best]))
+    if (hasAxis(candidates & ~uneven, axis) &&
+        (best < 0 || scores[axis] >= scores[best]))
       best = axis;
   return best;
+}
+
+int Schedule::laneAxis(AxisSet candidates, const LaunchPlan &launch) const {
+  int best = bestAxis(candidates);
+  return best >= 0 && (scores[best] > 0 || best == launch.lane) ? best : -1;
 }
 
 AxisPlan Schedule::laneLoop(unsigned axis, bool reduces) const {
@@ -102,7 +117,8 @@ void Schedule::planAxes(LaunchPlan &launch) {
     all |= facts.axes | facts.combined;
     reduces |= facts.rank > 0;
   }
-  int lane = laneAxis(all);
+  launch.lane = bestAxis(all);
+  int lane = launch.lane;
   for (unsigned axis = 0; axis < model.axisCount(); ++axis)
     if (hasAxis(launch.parallel, axis) && static_cast<int>(axis) != lane)
       launch.axes.push_back(AxisPlan{.axis = axis});

@@ -21,6 +21,7 @@ struct LaunchPlan {
   AxisSet parallel = 0;
   /// The parallel axes, outermost first; a tiled one comes last.
   llvm::SmallVector<AxisPlan> axes;
+  int lane = -1; ///< the axis that suits lanes best, parallel or not
   /// Elements that are worth a task of their own.
   std::int64_t taskElements = 1;
 };
@@ -31,15 +32,18 @@ public:
 
   llvm::SmallVector<LaunchPlan> launches;
 
-  /// The axis among `candidates` along which neighbouring elements lie, or -1.
-  int laneAxis(AxisSet candidates) const;
+  /// The axis among `candidates` the lanes of a loop run along, or -1: one
+  /// along which neighbouring elements lie, or the best of the whole launch.
+  int laneAxis(AxisSet candidates, const LaunchPlan &launch) const;
   /// How a loop over `axis` inside a unit is walked when lanes run along it.
   AxisPlan laneLoop(unsigned axis, bool reduces) const;
 
 private:
   void findLanes();
   void countAccesses();
+  void findUneven();
   void formLaunches();
+  int bestAxis(AxisSet candidates) const;
   void planAxes(LaunchPlan &launch);
 
   const KernelModel &model;
@@ -47,6 +51,7 @@ private:
   unsigned lanes = 1;
   unsigned operations = 0; ///< arithmetic operations in the whole kernel
   llvm::SmallVector<int> scores;
+  AxisSet uneven = 0; ///< axes the bounds of a local axis depend on
 };
 
 } // namespace quern

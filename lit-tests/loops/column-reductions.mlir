@@ -1,0 +1,23 @@
+// A reduction over rows runs in lanes along the columns, and loops scalar.
+// RUN: quern-opt %s --qn-to-loops=target=x86-64-v3 | FileCheck %s
+
+// CHECK-LABEL: llvm.func @column_task
+// CHECK: scf.for {{.*}} iter_args({{.*}}) -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
+// CHECK-NOT: vector.shuffle
+// CHECK: llvm.store {{.*}} : vector<8xf32>
+// CHECK: scf.for {{.*}} iter_args({{.*}}) -> (f32)
+qn.rowwise @column axes [R, C] (%x: !qn.tensor<f32, [R, C:1]>,
+    %out: !qn.tensor<f32, [C:1]>) {
+  %v = qn.load %x : !qn.tensor<f32, [R, C:1]>
+  %zero = arith.constant 0.0 : f32
+  %s = qn.reduce (%v : f32) init (%zero : f32) over [R] step {
+  ^bb0(%a: f32, %e: f32):
+    %n = arith.addf %a, %e : f32
+    qn.yield %n : f32
+  } merge {
+  ^bb0(%a: f32, %b: f32):
+    %n = arith.addf %a, %b : f32
+    qn.yield %n : f32
+  }
+  qn.store %s, %out : f32, !qn.tensor<f32, [C:1]>
+}

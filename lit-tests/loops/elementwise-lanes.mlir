@@ -1,0 +1,27 @@
+// An elementwise kernel runs in vectors along its contiguous axis, unrolled, and
+// ends in a masked loop where the target has masks, in a scalar one where not.
+// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s --check-prefixes=CHECK,V4
+// RUN: quern-opt %s --qn-to-loops=target=x86-64-v3 | FileCheck %s --check-prefixes=CHECK,V3
+
+// CHECK-LABEL: llvm.func @scale_plan
+// CHECK-LABEL: llvm.func @scale_task(
+// CHECK-SAME: %{{.*}}: !llvm.ptr, %[[BEGIN:.*]]: i64, %[[END:.*]]: i64, %{{.*}}: i64)
+// A broadcast scalar is spread outside of every loop.
+// V4: %[[FACTOR:.*]] = vector.broadcast %{{.*}} : f32 to vector<16xf32>
+// V3: %[[FACTOR:.*]] = vector.broadcast %{{.*}} : f32 to vector<8xf32>
+// CHECK: scf.for %{{.*}} = %[[BEGIN]] to %[[END]]
+// CHECK: scf.for
+// V4-COUNT-4: arith.mulf %{{.*}}, %[[FACTOR]] : vector<16xf32>
+// V3-COUNT-4: arith.mulf %{{.*}}, %[[FACTOR]] : vector<8xf32>
+// CHECK: scf.for
+// V4: %[[MASK:.*]] = arith.cmpi slt
+// V4: llvm.intr.masked.load %{{.*}}, %[[MASK]]
+// V4: llvm.intr.masked.store %{{.*}}, %{{.*}}, %[[MASK]]
+// V3-NOT: masked
+// V3: arith.mulf %{{.*}}, %{{.*}} : f32
+qn.rowwise @scale axes [C] (%x: !qn.tensor<f32, [C:1]>, %a: f32,
+    %out: !qn.tensor<f32, [C:1]>) {
+  %v = qn.load %x : !qn.tensor<f32, [C:1]>
+  %r = arith.mulf %v, %a : f32
+  qn.store %r, %out : f32, !qn.tensor<f32, [C:1]>
+}
