@@ -29,6 +29,5 @@ namespace quern {
 void quern::registerPasses() {
   mlir::registerCSEPass();
   mlir::registerCanonicalizerPass();
-  registerQnToLoops();
-  registerLoopsToLlvm();
+  registerQuernPasses();
 }

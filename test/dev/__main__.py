@@ -8,6 +8,7 @@ from collections.abc import Callable
 import bench
 import checks
 import demo
+import skeleton
 import tests
 
 import build
@@ -18,6 +19,7 @@ VERBS: dict[str, Callable[[list[str]], int]] = {
     "check": checks.check,
     "demo": demo.main,
     "fmt": checks.fmt,
+    "new": skeleton.main,
     "test": tests.main,
 }
 
