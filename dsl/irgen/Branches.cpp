@@ -42,6 +42,14 @@ static std::optional<int> costOf(Block &block) {
   return cost;
 }
 
+/// The same value or equal constants.
+static bool isSame(mlir::Value left, mlir::Value right) {
+  Attribute one, other;
+  return left == right ||
+         (matchPattern(left, m_Constant(&one)) &&
+          matchPattern(right, m_Constant(&other)) && one == other);
+}
+
 Values Generator::branch(Scalar condition, Arm whenTrue, Arm whenFalse) {
   APInt known;
   if (matchPattern(condition.value, m_ConstantInt(&known)))
@@ -73,7 +81,7 @@ Values Generator::branch(Scalar condition, Arm whenTrue, Arm whenFalse) {
                                                 block->getOperations());
     draft->erase();
     for (auto [value, other] : llvm::zip_equal(left, right))
-      if (value != other)
+      if (!isSame(value, other))
         value = b.create<arith::SelectOp>(condition.value, value, other);
   } else {
     auto final =

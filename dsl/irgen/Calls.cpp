@@ -67,8 +67,11 @@ void Generator::bindConstants(Frame &callee, typed::Expressions arguments) {
 
 void Generator::bindAxes(Frame &callee,
                          const typed::CallExpression &expression) {
-  for (auto [places, binding] : llvm::zip(callee.axes, expression.axes))
+  for (auto [places, binding] : llvm::zip(callee.axes, expression.axes)) {
+    for (AxisId axis : binding.axes)
+      openResultAxis(axis);
     llvm::append_range(places, placesOf(binding.axes));
+  }
   if (callee.declaration.kind == DeclarationKind::Elementwise)
     callee.lifted = placesOf(expression.type->axes);
 }

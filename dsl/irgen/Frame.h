@@ -4,6 +4,8 @@
 #include "dsl/irgen/Scalar.h"
 #include "frontend/typed/Declaration.h"
 
+#include "llvm/ADT/SmallSet.h"
+
 #include <vector>
 
 namespace quern::irgen {
@@ -115,6 +117,9 @@ struct Frame {
   std::vector<ConstantBinding> constants;
   std::vector<llvm::SmallVector<Place, 1>> axes; ///< by AxisId
   std::vector<Binding> variables;                ///< by Variable::id
+  /// Local axes that a call or `concat` brought in; a reduction removes them,
+  /// but does not bring them in again.
+  llvm::SmallSet<unsigned, 4> axesOfCalls;
   llvm::SmallVector<Place, 4> lifted; ///< elementwise: what `index()` counts
   unsigned packElement = 0; ///< which axis of a pack is being computed
   ReturnState returned;

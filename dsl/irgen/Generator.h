@@ -89,6 +89,8 @@ private:
   mlir::Value linearSize(llvm::ArrayRef<Place> places);
   mlir::Value index(std::int64_t value);
   void openLocalAxis(AxisId axis);
+  /// For an axis that shows in the result of a call.
+  void openResultAxis(AxisId axis);
   llvm::SmallVector<Place, 4> placesOf(llvm::ArrayRef<AxisId> axes);
   const Substitution *substitutionOf(mlir::StringAttr axis,
                                      const Substitution *under) const;

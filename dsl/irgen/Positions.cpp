@@ -80,3 +80,12 @@ void Generator::openLocalAxis(AxisId id) {
   frame->packElement = outer;
   frame->axes[id.index] = places;
 }
+
+void Generator::openResultAxis(AxisId id) {
+  bool isOpen = frame->declaration.axis(id).kind != typed::AxisKind::Local ||
+                !frame->axes[id.index].empty();
+  if (isOpen)
+    return;
+  openLocalAxis(id);
+  frame->axesOfCalls.insert(id.index);
+}

@@ -122,7 +122,8 @@ irgen::Value Generator::finishMonoid(Monoid &monoid, ValueRange results) {
 
 irgen::Value Generator::reduce(const typed::ReduceExpression &expression) {
   for (AxisId axis : expression.over)
-    if (frame->declaration.axis(axis).kind == typed::AxisKind::Local)
+    if (frame->declaration.axis(axis).kind == typed::AxisKind::Local &&
+        !frame->axesOfCalls.contains(axis.index))
       openLocalAxis(axis);
   SmallVector<Place, 4> over = placesOf(expression.over);
   Monoid monoid = openMonoid(*expression.monoid, expression.typeArguments,
