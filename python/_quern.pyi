@@ -1,3 +1,5 @@
+"""The extension module `_quern` as type checkers see it."""
+
 from typing import Any
 
 class Error(Exception):

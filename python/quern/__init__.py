@@ -14,6 +14,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+__version__ = "0.1.0"
+
 # Public names and the modules that hold them; loaded on first use, so that
 # `import quern` alone imports neither torch nor the compiler.
 _PUBLIC = {
