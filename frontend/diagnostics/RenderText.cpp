@@ -2,6 +2,7 @@
 #include "frontend/diagnostics/Render.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/Unicode.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -106,6 +107,9 @@ void TextRenderer::gutter() {
 
 /// Prints what a terminal shows safely: tabs widened, controls replaced.
 static void printVisible(raw_ostream &out, llvm::StringRef text) {
+  std::string whole;
+  if (!llvm::json::isUTF8(text)) // a line cut within a character
+    text = whole = llvm::json::fixUTF8(text);
   for (char c : text) {
     if (c == '\t')
       out.indent(tabWidth);

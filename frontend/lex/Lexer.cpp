@@ -31,6 +31,7 @@ TokenBuffer Lexer::run() {
   if (!gaveUp)
     lexLines();
   finish();
+  tokens.isTruncated = gaveUp || diagnostics.limitReached();
   return std::move(tokens);
 }
 
@@ -60,9 +61,10 @@ bool Lexer::textIsReadable() {
 }
 
 void Lexer::lexLines() {
-  while (!atEnd() && !gaveUp) {
+  while (!atEnd() && !gaveUp && !diagnostics.limitReached()) {
     startLine();
-    while (!gaveUp) {
+    // Past the limit of errors nothing more will be said.
+    while (!gaveUp && !diagnostics.limitReached()) {
       while (characters::is(*cursor, characters::blank))
         ++cursor;
       if (*cursor == '#')
@@ -208,7 +210,10 @@ void Lexer::lexUnexpected() {
   const char *shown = cursor;
   while (isForeign(*begin) && isForeign(*cursor))
     ++cursor;
-  diagnostics.report(spanOf(begin, cursor), diag::UnexpectedCharacter,
-                     llvm::StringRef(begin, shown - begin));
+  auto message =
+      diagnostics.report(spanOf(begin, cursor), diag::UnexpectedCharacter,
+                         llvm::StringRef(begin, shown - begin));
+  if (isForeign(*begin))
+    message.hint("names are made of `a` to `z`, `A` to `Z`, digits and `_`");
   push(TokenKind::Error, begin, cursor);
 }

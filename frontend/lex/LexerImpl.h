@@ -77,8 +77,8 @@ private:
   llvm::SmallVector<unsigned, 16> indentation; ///< columns of open blocks
   char indentStyle = 0;                        ///< ' ' or '\t', once known
   bool reportedStyle = false; ///< mixed indentation is one mistake
-  unsigned wrongColumn = 0; ///< of the last inconsistent dedent
-  bool gaveUp = false; ///< nested too deeply, not UTF-8, NUL
+  unsigned wrongColumn = 0;   ///< of the last inconsistent dedent
+  bool gaveUp = false;        ///< nested too deeply, not UTF-8, NUL
 };
 
 } // namespace quern

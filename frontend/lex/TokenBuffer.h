@@ -41,6 +41,8 @@ public:
   }
   /// Comments from `#` to the end of the line, in order.
   llvm::ArrayRef<Span> comments() const { return commentSpans; }
+  /// The lexer stopped early, so what follows from the end means nothing.
+  bool truncated() const { return isTruncated; }
   std::size_t bytes() const {
     return kinds.capacity() + sizeof(Span) * spans.capacity() +
            sizeof(Span) * commentSpans.capacity();
@@ -52,6 +54,7 @@ private:
   std::vector<TokenKind> kinds;
   std::vector<Span> spans;
   std::vector<Span> commentSpans;
+  bool isTruncated = false;
 };
 
 /// One line for each token: place, kind and text.

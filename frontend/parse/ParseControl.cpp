@@ -37,7 +37,6 @@ const Stmt *Parser::parseIf() {
     if (at(Kind::KwElse) || at(Kind::KwElif)) {
       fail(here(), diag::DuplicateElse, text());
       skipHeaderAndBlock();
-      skipToLineEnd();
     }
   }
   return arena.make<IfStmt>(since(begin), isConst,

@@ -73,7 +73,6 @@ void Parser::reportTopLevel(llvm::ArrayRef<Attribute> attributes) {
         .hint("a declaration begins with `fn`, `elementwise`, `reduction`, "
               "`rowwise`, `kernel`, `op`, `const` or `from`");
   skipHeaderAndBlock();
-  skipToLineEnd();
 }
 
 Decl *Parser::parseDeclaration() {
@@ -182,7 +181,9 @@ Param Parser::parseParam(bool typesRequired) {
   param.name = parseName();
   if (!broken && accept(Kind::Colon))
     param.type = parseType();
-  else if (typesRequired && !broken && !at(Kind::Identifier))
+  else if (!broken && at(Kind::Identifier))
+    expect(Kind::Colon);
+  else if (typesRequired && !broken)
     fail(param.name.span, diag::MissingParameterType, param.name.text)
         .hint("write `" + param.name.text + ": T`");
   if (!broken && accept(Kind::Assign))

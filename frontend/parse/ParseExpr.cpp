@@ -49,6 +49,8 @@ const Expr *Parser::parseExprList() {
   while (!broken && accept(Kind::Comma)) {
     if (at(Kind::Newline))
       break;
+    if (elements.size() == maximumElements)
+      fail(here(), diag::TooManyElements, maximumElements);
     const Expr *next = parseExpr();
     highest = std::max(highest, height);
     elements.push_back({{}, false, next, next->span});

@@ -175,21 +175,12 @@ const Expr *Parser::parseParenthesised() {
   llvm::SmallVector<Argument, 8> elements;
   bool isTuple = false;
   unsigned highest = 1;
-  while (!at(Kind::RightParen) && !broken) {
+  parseList(Kind::RightParen, [&] {
     elements.push_back(parseArgument());
     highest = std::max(highest, height);
     isTuple |= elements.size() > 1 || elements.back().name || at(Kind::Comma);
-    if (broken || !accept(Kind::Comma))
-      break;
-  }
-  bool good = !broken;
-  if (!broken && at(Kind::KwOver))
-    fail(here(), diag::OverOutsideCall)
-        .hint("write it in a call: `sum(x over C)`");
-  closeBracket(Kind::RightParen);
+  });
   height = highest + 1;
-  if (!good && elements.size() == 1)
-    isTuple = false;
   if (isTuple)
     return arena.make<TupleExpr>(since(begin), arena.list<Argument>(elements));
   const Expr *inner = elements.empty() ? errorExpr() : elements[0].value;

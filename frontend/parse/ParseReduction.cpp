@@ -54,8 +54,7 @@ void Parser::parseReductionPart(ReductionDecl &decl, Span &state) {
       return skipBlock();
     }
     fail(here(), diag::UnknownReductionPart, found());
-    skipHeaderAndBlock();
-    return skipToLineEnd();
+    return skipHeaderAndBlock();
   }
   Span before = slot && *slot ? (*slot)->keyword.span : Span();
   if (word == "state")

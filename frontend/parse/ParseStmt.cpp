@@ -25,16 +25,8 @@ Block Parser::parseBlock(bool bodyMayBeExpression) {
   skipToLineEnd();
   Block block;
   DepthGuard guard(*this);
-  if (!at(Kind::Indent)) {
-    if (!headerBroken) {
-      diagnostics.report(here(), diag::ExpectedBlock)
-          .label(header, "the body belongs to this line");
-    }
-    block.statements = arena.list<const Stmt *>(
-        {arena.make<ErrorStmt>(Span{here().begin, here().begin})});
-    block.span = header;
-    return block;
-  }
+  if (!at(Kind::Indent))
+    return reportMissingBlock(header, headerBroken);
   if (!guard) {
     skipBlock();
     broken = false;
@@ -45,11 +37,37 @@ Block Parser::parseBlock(bool bodyMayBeExpression) {
   if (pendingDocumentation)
     *std::exchange(pendingDocumentation, nullptr) = parseDocumentation();
   llvm::SmallVector<const Stmt *, 16> statements;
+  ++blocks;
   parseStatements(statements);
+  --blocks;
   block.span = since(begin);
   accept(Kind::Dedent);
   block.statements = arena.list<const Stmt *>(statements);
   return block;
+}
+
+/// A body that was not indented is still read, so as not to report its lines.
+Block Parser::reportMissingBlock(Span header, bool headerBroken) {
+  if (!headerBroken)
+    diagnostics.report(here(), diag::ExpectedBlock)
+        .label(header, "the body belongs to this line");
+  llvm::SmallVector<const Stmt *, 16> statements;
+  statements.push_back(arena.make<ErrorStmt>(Span{here().begin, here().begin}));
+  while (blocks == 0 && !startsDeclaration() && !at(Kind::EndOfFile)) {
+    std::size_t before = position;
+    statements.push_back(parseStatement());
+    if (position == before)
+      advance();
+  }
+  return {arena.list<const Stmt *>(statements), header, false};
+}
+
+bool Parser::startsDeclaration() const {
+  Kind kind = peek();
+  return kind == Kind::At || kind == Kind::KwFn || kind == Kind::KwOp ||
+         kind == Kind::KwElementwise || kind == Kind::KwReduction ||
+         kind == Kind::KwRowwise || kind == Kind::KwKernel ||
+         kind == Kind::KwConst || kind == Kind::KwFrom;
 }
 
 Block Parser::parseInlineBlock(bool bodyMayBeExpression) {
@@ -157,14 +175,11 @@ const Stmt *Parser::parseSimpleStatement() {
   }
 }
 
-/// Leaves the position before what ends the statement.
+/// Skips the line, and the block that belongs to it.
 void Parser::skipHeaderAndBlock() {
-  while (!at(Kind::Newline) && !at(Kind::EndOfFile))
-    advance();
-  if (peek(1) != Kind::Indent)
-    return;
-  advance();
-  skipBlock();
+  skipToLineEnd();
+  if (at(Kind::Indent))
+    skipBlock();
 }
 
 const Stmt *Parser::reportDanglingElse() {

@@ -12,7 +12,9 @@ std::unique_ptr<ast::Module> quern::parse(const TokenBuffer &tokens,
                                           DiagnosticEngine &diagnostics) {
   auto module = std::make_unique<ast::Module>();
   module->file = &tokens.file();
-  Parser(tokens, diagnostics, *module).parseModule();
+  DiagnosticEngine unheard;
+  Parser(tokens, tokens.truncated() ? unheard : diagnostics, *module)
+      .parseModule();
   return module;
 }
 
@@ -92,7 +94,7 @@ void Parser::skipBlock() {
 void Parser::closeBracket(Kind closer) {
   if (!broken && accept(closer))
     return;
-  if (!broken)
+  if (!broken && !reportForeignOperator() && !reportMisplaced())
     expect(closer);
   unsigned open = 1;
   while (!at(Kind::Newline) && !at(Kind::EndOfFile)) {
@@ -111,8 +113,12 @@ void Parser::closeBracket(Kind closer) {
 }
 
 void Parser::parseList(Kind closer, llvm::function_ref<void()> item) {
+  unsigned count = 0;
   while (!at(closer) && !broken) {
-    item();
+    if (++count > maximumElements)
+      fail(here(), diag::TooManyElements, maximumElements);
+    else
+      item();
     if (broken || !accept(Kind::Comma))
       break;
   }
@@ -120,16 +126,34 @@ void Parser::parseList(Kind closer, llvm::function_ref<void()> item) {
 }
 
 void Parser::endStatement() {
-  if (!broken && accept(Kind::Newline))
+  if (!broken && (accept(Kind::Newline) || lineEnded()))
     return;
   if (!broken && at(Kind::Semicolon)) {
     fail(here(), diag::SeparatedStatements).hint("begin a new line");
-  } else if (!broken && !reportForeignOperator()) {
+  } else if (!broken && !reportForeignOperator() && !reportMisplaced()) {
     if (at(Kind::Error))
       broken = true;
     fail(here(), diag::ExpectedEndOfLine, found());
   }
   skipToLineEnd();
+}
+
+/// Was the line's end consumed already, with a block that was skipped?
+bool Parser::lineEnded() const {
+  Kind last = position ? tokens.kind(position - 1) : Kind::Newline;
+  return last == Kind::Newline || last == Kind::Dedent;
+}
+
+/// Words that mean something only in the arguments of a call.
+bool Parser::reportMisplaced() {
+  if (at(Kind::KwOver))
+    fail(here(), diag::OverOutsideCall)
+        .hint("write it in a call: `sum(x over C)`");
+  else if (at(Kind::DotDot))
+    fail(here(), diag::RangeOutsideOver);
+  else
+    return false;
+  return true;
 }
 
 /// A word of another language is a better message than "expected …".

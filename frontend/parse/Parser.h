@@ -45,6 +45,9 @@ private:
   /// Ends a bracketed list: behind an error skips to the bracket and resumes.
   void closeBracket(Kind closer);
   void endStatement();
+  bool lineEnded() const;
+  bool startsDeclaration() const;
+  bool reportMisplaced();
   bool reportForeignWord();
   ast::Identifier parseName();
   ast::Identifier parseAnyName(); ///< keywords too
@@ -57,6 +60,8 @@ private:
     broken = true;
     return diagnostics.report(span, kind, given...);
   }
+  /// Elements of one bracketed list, so that memory stays in proportion.
+  static constexpr unsigned maximumElements = 1u << 16;
   /// Parses `item` between commas up to `closer`, which is consumed.
   void parseList(Kind closer, llvm::function_ref<void()> item);
 
@@ -113,6 +118,7 @@ private:
   // ParseStmt.cpp
   ast::Block parseBlock(bool bodyMayBeExpression = false);
   ast::Block parseInlineBlock(bool bodyMayBeExpression);
+  ast::Block reportMissingBlock(Span header, bool headerBroken);
   void parseStatements(llvm::SmallVectorImpl<const ast::Stmt *> &into);
   void skipRestOfBlock();
   void skipHeaderAndBlock();
@@ -181,6 +187,7 @@ private:
   ast::Module &module;
   ast::Arena &arena;
   std::size_t position = 0;
+  unsigned blocks = 0; ///< open around this place
   unsigned depth = 0;  ///< of the parser's own recursion
   unsigned height = 0; ///< of the expression read last
   bool broken = false;

@@ -23,6 +23,7 @@ static int emitSyntax(llvm::StringRef stage, llvm::StringRef path) {
       ast::print(*parse(tokens, diagnostics), llvm::outs());
   }
   llvm::outs().flush();
+  diagnostics.sort();
   renderText(diagnostics, sources, llvm::errs(),
              tool::useColor(tool::ColorMode::Auto, STDERR_FILENO));
   return diagnostics.hasErrors() ? tool::failure : tool::success;

@@ -94,6 +94,7 @@ int tool::check(Arguments arguments) {
   for (llvm::StringRef path : options.files)
     if (const SourceFile *file = loadSource(sources, path, diagnostics))
       parse(*file, diagnostics);
+  diagnostics.sort();
   if (options.format == Format::Json)
     renderJson(diagnostics, sources, llvm::outs());
   else if (options.format == Format::Sarif)

@@ -1,0 +1,117 @@
+// `quern fmt`: formats files in place, or says which are not formatted.
+#include "frontend/Frontend.h"
+#include "frontend/diagnostics/Render.h"
+#include "frontend/format/Format.h"
+#include "frontend/lex/Lexer.h"
+#include "jit/tool/Tool.h"
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <unistd.h>
+
+using namespace quern;
+
+static constexpr llvm::StringLiteral help =
+    R"(usage: quern fmt [options] FILE...
+
+  --check    write nothing; fail when a file is not formatted
+  --stdout   write to standard output instead of the file
+
+`-` reads standard input and writes standard output. A file with syntax errors
+is left as it is.
+)";
+
+namespace {
+
+struct FormatOptions {
+  bool check = false, toStdout = false;
+};
+
+} // namespace
+
+/// Replaces the file as a whole, so that no failure leaves half of it.
+static bool replaceFile(llvm::StringRef path, llvm::StringRef text) {
+  llvm::sys::fs::file_status status;
+  if (std::error_code error = llvm::sys::fs::status(path, status)) {
+    llvm::errs() << "error: cannot write `" << path << "`: " << error.message()
+                 << '\n';
+    return false;
+  }
+  auto temporary = llvm::sys::fs::TempFile::create(path + "-%%%%%%.tmp",
+                                                   status.permissions());
+  if (!temporary) {
+    llvm::errs() << "error: cannot write `" << path
+                 << "`: " << llvm::toString(temporary.takeError()) << '\n';
+    return false;
+  }
+  llvm::raw_fd_ostream out(temporary->FD, /*shouldClose=*/false);
+  out << text;
+  out.flush();
+  bool failed = out.has_error();
+  out.clear_error();
+  llvm::Error error = failed ? temporary->discard() : temporary->keep(path);
+  failed |= static_cast<bool>(error);
+  llvm::consumeError(std::move(error));
+  if (failed)
+    llvm::errs() << "error: cannot write `" << path << "`\n";
+  return !failed;
+}
+
+static int formatFile(llvm::StringRef path, const FormatOptions &options) {
+  SourceManager sources;
+  DiagnosticEngine diagnostics;
+  const SourceFile *file = loadSource(sources, path, diagnostics);
+  std::string formatted;
+  if (file) {
+    TokenBuffer tokens = lex(*file, diagnostics);
+    parse(tokens, diagnostics);
+    if (!diagnostics.hasErrors())
+      formatted = format(tokens);
+  }
+  if (diagnostics.hasErrors()) {
+    diagnostics.sort();
+    renderText(diagnostics, sources, llvm::errs(),
+               tool::useColor(tool::ColorMode::Auto, STDERR_FILENO));
+    return tool::failure;
+  }
+  bool same = file->text() == formatted;
+  if (options.check) {
+    if (!same)
+      llvm::errs() << path << " is not formatted; `quern fmt " << path
+                   << "` mends it\n";
+    return same ? tool::success : tool::failure;
+  }
+  if (options.toStdout || path == "-") {
+    llvm::outs() << formatted;
+    return tool::success;
+  }
+  return same || replaceFile(path, formatted) ? tool::success : tool::failure;
+}
+
+int tool::fmt(Arguments arguments) {
+  FormatOptions options;
+  llvm::SmallVector<llvm::StringRef, 8> files;
+  for (llvm::StringRef argument : arguments) {
+    if (argument == "--help") {
+      llvm::outs() << help;
+      return success;
+    }
+    if (argument == "--check")
+      options.check = true;
+    else if (argument == "--stdout")
+      options.toStdout = true;
+    else if (argument == "-" || !argument.starts_with("-"))
+      files.push_back(argument);
+    else
+      return usageError("`fmt` does not take `" + argument + "`");
+  }
+  if (files.empty())
+    return usageError("`fmt` needs a file");
+  int result = success;
+  for (llvm::StringRef file : files)
+    result = std::max(result, formatFile(file, options));
+  return result;
+}
