@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import features
 from tree import ROOT, VENV, build_dir, run, say, tracked
 
 from build import build, configure
@@ -100,7 +101,8 @@ def fmt(arguments: list[str]) -> int:
         print("usage: ./dev fmt", file=sys.stderr)
         return 2
     return (
-        over(("clang-format-22", "-i"), *CPP)
+        features.write()
+        or over(("clang-format-22", "-i"), *CPP)
         or run(BIN / "ruff", "format", ".")
         or run(BIN / "ruff", "check", "--fix", ".")
         or build()
