@@ -16,6 +16,11 @@ static unsigned lanesOf(Value value) {
   return type ? type.getNumElements() : 1;
 }
 
+static Access accessOf(qn::LoadOp load) {
+  return {load, cast<BlockArgument>(load.getTensor()), load.getIndices(),
+          load.getPart()};
+}
+
 /// `0 <= index < extent` as one unsigned comparison.
 Value Emitter::inRange(Frame &frame, Value index, Value extent) {
   OpBuilder &b = in(frame);
@@ -34,30 +39,28 @@ Value Emitter::both(Frame &frame, Value a, Value b) {
 }
 
 /// Where every position is in range and `when` holds; null: everywhere.
-Value Emitter::goodLanes(Frame &frame, qn::LoadOp load, ValueRange indices,
-                         Value when) {
+Value Emitter::goodLanes(Frame &frame, const Access &access, ValueRange indices,
+                         Value when, bool report) {
   Value good = when;
-  if (!load.getOutside() && !load.getChecked())
-    return good;
-  qn::OperandType type = load.getTensor().getType();
+  auto type = cast<qn::OperandType>(access.operand.getType());
   for (auto [number, index] : llvm::enumerate(indices)) {
     Value size = extent(frame, model.axisOf(type.getAxes()[number]));
     Value fits = inRange(frame, index, size);
-    if (load.getChecked())
-      reportBad(frame, load, number, index, fits);
+    if (report)
+      reportBad(frame, access, number, index, fits, when);
     good = both(frame, good, fits);
   }
   return good;
 }
 
 /// The number of a place that may fail, from 1; code for it may be made often.
-std::int64_t Emitter::siteOf(qn::LoadOp load, unsigned dimension,
+std::int64_t Emitter::siteOf(Operation *op, unsigned dimension,
                              StringRef axis) {
-  std::int64_t &number = siteNumbers[{load, dimension}];
+  std::int64_t &number = siteNumbers[{op, dimension}];
   if (number)
     return number;
   std::string place;
-  if (auto at = load.getLoc()->findInstanceOf<FileLineColLoc>())
+  if (auto at = op->getLoc()->findInstanceOf<FileLineColLoc>())
     place = llvm::formatv("{0}:{1}:{2}", at.getFilename().getValue(),
                           at.getLine(), at.getColumn());
   sites.push_back({model.kernel.getSymName().str(), axis.str(), place});
@@ -65,20 +68,24 @@ std::int64_t Emitter::siteOf(qn::LoadOp load, unsigned dimension,
 }
 
 /// Notes a position out of range in the error record of the launch.
-void Emitter::reportBad(Frame &frame, qn::LoadOp load, unsigned dimension,
-                        Value index, Value good) {
-  StringAttr axis = load.getTensor().getType().getAxes()[dimension];
+void Emitter::reportBad(Frame &frame, const Access &access, unsigned dimension,
+                        Value index, Value good, Value when) {
+  auto type = cast<qn::OperandType>(access.operand.getType());
+  StringAttr axis = type.getAxes()[dimension];
   Value size = extent(frame, model.axisOf(axis));
   Value record = word(frame, Packet::errorWord,
                       LLVM::LLVMPointerType::get(builder.getContext()));
-  Value number = constant(frame, siteOf(load, dimension, axis));
+  Value number = constant(frame, siteOf(access.op, dimension, axis));
   OpBuilder &b = in(frame);
-  Location loc = load.getLoc();
+  Location loc = access.op->getLoc();
   Value ones = arith::ConstantOp::create(b, loc, b.getOneAttr(good.getType()));
   Value bad = arith::XOrIOp::create(b, loc, good, ones);
   if (const Binding *lane = laneOf(frame, frame.bound))
     if (lane->mask && lanesOf(bad) == lane->lanes)
       bad = arith::AndIOp::create(b, loc, bad, lane->mask);
+  bad = both(frame, bad, when);
+  if (lanesOf(bad) > 1)
+    index = widen(index, lanesOf(bad));
   Value any = bad;
   if (lanesOf(bad) > 1)
     any = vector::ReductionOp::create(b, loc, vector::CombiningKind::OR, bad);
@@ -99,10 +106,11 @@ void Emitter::reportBad(Frame &frame, qn::LoadOp load, unsigned dimension,
   }
 }
 
-Value Emitter::elementPointer(Frame &frame, qn::LoadOp load,
+Value Emitter::elementPointer(Frame &frame, const Access &access,
                               ValueRange indices) {
-  auto operand = cast<BlockArgument>(load.getTensor());
-  qn::OperandType type = load.getTensor().getType();
+  BlockArgument operand = access.operand;
+  auto type = cast<qn::OperandType>(operand.getType());
+  Location loc = access.op->getLoc();
   Value pointer = word(frame, packet.argumentWord(operand.getArgNumber()),
                        LLVM::LLVMPointerType::get(builder.getContext()));
   Value scalar, vector;
@@ -113,25 +121,24 @@ Value Emitter::elementPointer(Frame &frame, qn::LoadOp load,
     if (type.getStrides()[number] == StrideClass::Dynamic) {
       Value step = stride(frame, operand, number);
       in(frame);
-      offset = arith::MulIOp::create(builder, load.getLoc(), index,
+      offset = arith::MulIOp::create(builder, loc, index,
                                      widen(step, lanesOf(index)));
     }
     in(frame);
     Value &sum = lanesOf(offset) > 1 ? vector : scalar;
     sum =
-        sum ? Value(arith::AddIOp::create(builder, load.getLoc(), sum, offset))
-            : offset;
+        sum ? Value(arith::AddIOp::create(builder, loc, sum, offset)) : offset;
   }
   if (scalar)
     pointer = advance(frame, type, pointer, scalar);
   if (vector && !model.kernel.getWide())
     vector = arith::TruncIOp::create(
-        in(frame), load.getLoc(),
+        in(frame), loc,
         VectorType::get({std::int64_t(lanesOf(vector))}, builder.getI32Type()),
         vector);
   if (vector)
     pointer = advance(frame, type, pointer, vector);
-  return part(frame, type, pointer, load.getPart());
+  return part(frame, type, pointer, access.part);
 }
 
 /// How far a position moves from one lane to the next, where that is constant.
@@ -161,12 +168,12 @@ Emitter::laneCoefficient(Value value, const Binding &lane) const {
 }
 
 /// The pointer to the first lane, when the lanes read neighbours; else null.
-Value Emitter::neighbours(Frame &frame, qn::LoadOp load, const Binding &lane,
-                          Copies copies) {
-  qn::OperandType type = load.getTensor().getType();
+Value Emitter::neighbours(Frame &frame, const Access &access,
+                          const Binding &lane, Copies copies) {
+  auto type = cast<qn::OperandType>(access.operand.getType());
   if (isa<ComplexType>(type.getElementType()))
     return Value();
-  for (auto [index, stride] : llvm::zip(load.getIndices(), type.getStrides())) {
+  for (auto [index, stride] : llvm::zip(access.indices, type.getStrides())) {
     if (index.getParentBlock() != &model.kernel.block())
       return Value();
     auto moves = laneCoefficient(index, lane);
@@ -178,14 +185,14 @@ Value Emitter::neighbours(Frame &frame, qn::LoadOp load, const Binding &lane,
   first.anchor = frame.anchor;
   first.bind(Binding{.axis = lane.axis,
                      .position = position(frame, lane.axis, copies)});
-  Values indices = emitAll(first, load.getIndices(), copies);
-  return elementPointer(first, load, indices);
+  Values indices = emitAll(first, access.indices, copies);
+  return elementPointer(first, access, indices);
 }
 
 /// One element, read only where it exists.
 Value Emitter::guardedScalar(Frame &frame, qn::LoadOp load, ValueRange indices,
                              Value good, Value otherwise) {
-  Value pointer = elementPointer(frame, load, indices);
+  Value pointer = elementPointer(frame, accessOf(load), indices);
   OpBuilder &b = in(frame);
   if (!good)
     return read(frame, pointer, load.getType(), 1, Value(), Value());
@@ -217,7 +224,9 @@ Value Emitter::indexed(Frame &frame, qn::LoadOp load, Local &local,
     otherwise = operand(frame, load.getOutside(), local, copies);
   for (Value value : {when, otherwise})
     lanes = std::max(lanes, value ? lanesOf(value) : 1);
-  Value good = goodLanes(frame, load, indices, when);
+  Value good = when;
+  if (load.getOutside() || load.getChecked())
+    good = goodLanes(frame, accessOf(load), indices, when, load.getChecked());
   if (lanes == 1)
     return guardedScalar(frame, load, indices, good, otherwise);
   const Binding *lane = laneOf(frame, frame.bound);
@@ -227,9 +236,10 @@ Value Emitter::indexed(Frame &frame, qn::LoadOp load, Local &local,
   if (otherwise)
     otherwise = widen(otherwise, lanes);
   good = both(frame, good, lane ? lane->mask : Value());
-  Value pointer = lane ? neighbours(frame, load, *lane, copies) : Value();
+  Value pointer =
+      lane ? neighbours(frame, accessOf(load), *lane, copies) : Value();
   if (!pointer)
-    pointer = elementPointer(frame, load, indices);
+    pointer = elementPointer(frame, accessOf(load), indices);
   if (lanesOf(pointer) == 1 &&
       !llvm::any_of(indices, [](Value index) { return lanesOf(index) > 1; }))
     pointer = spread(frame, pointer, lanes);

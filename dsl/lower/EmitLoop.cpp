@@ -100,6 +100,14 @@ void Emitter::plainLoop(Frame &frame, const LoopSpec &loop, Value lower,
                   .position = made.getInductionVar(),
                   .lanes = plan.lanes,
                   .copies = plan.copies};
+  if (loop.reverse) {
+    assert(plan.lanes == 1 && plan.copies == 1 && "lanes run forward");
+    Value one = constant(inner, 1);
+    OpBuilder &at = in(inner);
+    Value last = arith::SubIOp::create(at, loc, upper, one);
+    Value done = arith::SubIOp::create(at, loc, binding.position, lower);
+    binding.position = arith::SubIOp::create(at, loc, last, done);
+  }
   if (masked)
     binding.mask = laneMask(inner, binding.position, upper, plan.lanes);
   inner.bind(binding);

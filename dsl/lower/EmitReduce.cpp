@@ -37,9 +37,20 @@ void Emitter::planLoops(Frame &frame, ReductionGroup &group) {
   AxisSet set = model.axesOf(op.getAxes());
   AxisSet around = model.axesOf(op->getResult(0));
   int lane = laneOf(frame, around) ? -1 : schedule.laneAxis(set, *launch);
+  for (qn::ReduceOp member : group.members)
+    valid &= scansBehind(member.getOperands(), set, group.scans);
+  if (!group.scans.empty())
+    lane = -1;
+  int last =
+      group.scans.empty() ? lane : int(model.axisOf(group.scans[0].getAxis()));
   for (auto name : op.getAxes().getAsRange<StringAttr>())
-    if (int axis = model.axisOf(name); axis != lane)
+    if (int axis = model.axisOf(name); axis != last)
       group.loops.push_back({AxisPlan{.axis = unsigned(axis)}, {}, {}});
+  if (!group.scans.empty())
+    group.loops.push_back({AxisPlan{.axis = unsigned(last)},
+                           {},
+                           {},
+                           group.scans[0].getReverse()});
   if (lane < 0)
     return;
   AxisPlan plan = schedule.laneLoop(lane, /*reduces=*/true);
@@ -204,7 +215,7 @@ void Emitter::finish(Frame &frame, const ReductionGroup &group,
 void Emitter::reduce(Frame &frame, qn::ReduceOp op) {
   ReductionGroup group = groupOf(frame, op);
   Values states = initialStates(frame, group);
-  nest(frame, group.loops, states,
-       [&](Frame &inner, Values &now) { step(inner, group, now); });
+  nestScans(frame, group.loops, group.scans, states,
+            [&](Frame &inner, Values &now) { step(inner, group, now); });
   finish(frame, group, states);
 }

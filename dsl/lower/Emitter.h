@@ -14,16 +14,26 @@ namespace quern {
 struct LoopSpec {
   AxisPlan plan;
   mlir::Value lower, upper; ///< null: the axis's own bounds
+  bool reverse = false;     ///< from the last position to the first
+};
+
+/// An operand at computed positions.
+struct Access {
+  mlir::Operation *op;
+  mlir::BlockArgument operand;
+  mlir::OperandRange indices;
+  std::optional<std::uint64_t> part;
 };
 
 /// Work that shares the loops over some axes: reductions that need the same
 /// earlier results.
 struct ReductionGroup {
   llvm::SmallVector<qn::ReduceOp> members;
-  llvm::SmallVector<LoopSpec> loops; ///< outermost first
-  llvm::SmallVector<Copies> outer;   ///< copies of the axes bound around it
-  unsigned inner = 1;                ///< copies of the innermost loop
-  bool lanes = false;                ///< the innermost loop runs over lanes
+  llvm::SmallVector<LoopSpec> loops;   ///< outermost first
+  llvm::SmallVector<qn::ScanOp> scans; ///< run along the innermost loop
+  llvm::SmallVector<Copies> outer;     ///< copies of the axes bound around it
+  unsigned inner = 1;                  ///< copies of the innermost loop
+  bool lanes = false;                  ///< the innermost loop runs over lanes
 };
 
 class Emitter {
@@ -66,6 +76,19 @@ public:
   void emitStores(Frame &frame, llvm::ArrayRef<qn::StoreOp> stores);
   /// The binding whose lanes a value over `axes` has, or null.
   const Binding *laneOf(const Frame &frame, AxisSet axes) const;
+
+  // EmitScan.cpp
+  /// The scans along `axes` that values need; false after a diagnostic.
+  bool scansBehind(mlir::ValueRange values, AxisSet axes,
+                   llvm::SmallVectorImpl<qn::ScanOp> &scans);
+  /// Opens `loops`, the innermost along the axis of the scans.
+  void nestScans(Frame &frame, llvm::ArrayRef<LoopSpec> loops,
+                 llvm::ArrayRef<qn::ScanOp> scans, Values &states, Body body);
+
+  // EmitScatter.cpp
+  void scatter(Frame &frame, qn::ScatterOp op, Copies copies);
+  void combine(Frame &frame, qn::ScatterOp op, mlir::Value pointer,
+               mlir::Value value, mlir::Value mask, Copies copies);
 
   mlir::OpBuilder &in(Frame &frame);
 
@@ -117,19 +140,20 @@ private:
   mlir::Value indexed(Frame &frame, qn::LoadOp load, Local &local,
                       Copies copies);
   mlir::Value inRange(Frame &frame, mlir::Value index, mlir::Value extent);
-  mlir::Value goodLanes(Frame &frame, qn::LoadOp load, mlir::ValueRange indices,
-                        mlir::Value when);
+  mlir::Value goodLanes(Frame &frame, const Access &access,
+                        mlir::ValueRange indices, mlir::Value when,
+                        bool report);
   mlir::Value both(Frame &frame, mlir::Value a, mlir::Value b);
-  std::int64_t siteOf(qn::LoadOp load, unsigned dimension,
+  std::int64_t siteOf(mlir::Operation *op, unsigned dimension,
                       llvm::StringRef axis);
-  void reportBad(Frame &frame, qn::LoadOp load, unsigned dimension,
-                 mlir::Value index, mlir::Value good);
-  mlir::Value elementPointer(Frame &frame, qn::LoadOp load,
+  void reportBad(Frame &frame, const Access &access, unsigned dimension,
+                 mlir::Value index, mlir::Value good, mlir::Value when);
+  mlir::Value elementPointer(Frame &frame, const Access &access,
                              mlir::ValueRange indices);
   std::optional<std::int64_t> laneCoefficient(mlir::Value value,
                                               const Binding &lane) const;
-  mlir::Value neighbours(Frame &frame, qn::LoadOp load, const Binding &lane,
-                         Copies copies);
+  mlir::Value neighbours(Frame &frame, const Access &access,
+                         const Binding &lane, Copies copies);
   mlir::Value spread(Frame &frame, mlir::Value pointer, unsigned lanes);
   mlir::Value guardedScalar(Frame &frame, qn::LoadOp load,
                             mlir::ValueRange indices, mlir::Value good,
@@ -173,6 +197,15 @@ private:
   Values mergeLanes(Frame &frame, qn::ReduceOp op, Values state);
   bool isSumOfProducts(qn::ReduceOp op);
   bool separateTail(const ReductionGroup &group) const;
+
+  // EmitScan.cpp
+  Values scanStates(Frame &frame, llvm::ArrayRef<qn::ScanOp> scans);
+  void stepScans(Frame &frame, llvm::ArrayRef<qn::ScanOp> scans,
+                 llvm::MutableArrayRef<mlir::Value> states);
+  Values plainScan(Frame &frame, qn::ScanOp scan, Copies copies,
+                   llvm::MutableArrayRef<mlir::Value> state);
+  Values laneScan(Frame &frame, qn::ScanOp scan, Copies copies, unsigned lanes,
+                  llvm::MutableArrayRef<mlir::Value> state);
 
   const KernelModel &model;
   const Schedule &schedule;

@@ -21,6 +21,8 @@ LaunchBuilder::LaunchBuilder(const KernelModel &model, const Schedule &schedule,
 void LaunchBuilder::findWanted() {
   llvm::SmallPtrSet<Operation *, 32> seen;
   SmallVector<Operation *> open(launch.stores.begin(), launch.stores.end());
+  if (launch.scatter)
+    open.push_back(launch.scatter);
   emitter.wanted.clear();
   while (!open.empty()) {
     Operation *op = open.pop_back_val();
@@ -72,6 +74,8 @@ Value LaunchBuilder::elements(Frame &root) {
     ValueFacts facts = model.factsOf(store);
     all |= facts.axes | facts.combined;
   }
+  if (launch.scatter)
+    all |= model.scatterAxes(launch.scatter);
   Value product = emitter.constant(root, 1);
   auto times = [&](Value factor) {
     product = arith::MulIOp::create(emitter.in(root), loc, product, factor);
@@ -197,8 +201,24 @@ void LaunchBuilder::unit(Frame &frame, ValueRange position) {
                [&](Frame &tile, Emitter::Values &) { inner(tile); });
 }
 
+/// The loops of a scatter run in source order, since positions may meet.
+void LaunchBuilder::scatterLoops(Frame &frame) {
+  AxisSet missing = model.scatterAxes(launch.scatter) & ~frame.bound;
+  SmallVector<LoopSpec> loops;
+  for (unsigned axis = 0; axis < model.axisCount(); ++axis)
+    if (hasAxis(missing, axis))
+      loops.push_back({AxisPlan{.axis = axis}, {}, {}});
+  Emitter::Values none;
+  emitter.nest(frame, loops, none, [&](Frame &at, Emitter::Values &) {
+    for (Copies copies : emitter.copiesOf(at, at.bound))
+      emitter.scatter(at, launch.scatter, copies);
+  });
+}
+
 /// Stores grouped by the axes that are still without a loop.
 void LaunchBuilder::inner(Frame &frame) {
+  if (launch.scatter)
+    return scatterLoops(frame);
   SmallVector<qn::StoreOp> left(launch.stores);
   while (!left.empty()) {
     AxisSet missing = model.factsOf(left.front()).axes & ~frame.bound;
@@ -218,17 +238,38 @@ void LaunchBuilder::storeLoops(Frame &frame, ArrayRef<qn::StoreOp> stores,
   AxisSet all = 0;
   for (qn::StoreOp store : stores)
     all |= model.factsOf(store).axes;
+  SmallVector<qn::ScanOp> scans;
+  SmallVector<Value> values;
+  for (qn::StoreOp store : stores)
+    values.push_back(store.getValue());
+  if (!emitter.scansBehind(values, missing, scans)) {
+    emitter.valid = false;
+    return;
+  }
   int lane = missing && !emitter.laneOf(frame, all)
                  ? schedule.laneAxis(missing, launch)
                  : -1;
+  int last = scans.empty() ? lane : int(model.axisOf(scans[0].getAxis()));
   SmallVector<LoopSpec> loops;
+  auto add = [&](unsigned axis) {
+    AxisPlan plan{.axis = axis};
+    if (static_cast<int>(axis) == lane)
+      plan = schedule.laneLoop(lane, /*reduces=*/false);
+    loops.push_back({plan, {}, {}});
+  };
   for (unsigned axis = 0; axis < model.axisCount(); ++axis)
-    if (hasAxis(missing, axis) && static_cast<int>(axis) != lane)
-      loops.push_back({AxisPlan{.axis = axis}, {}, {}});
-  if (lane >= 0)
-    loops.push_back({schedule.laneLoop(lane, /*reduces=*/false), {}, {}});
+    if (hasAxis(missing, axis) && static_cast<int>(axis) != last)
+      add(axis);
+  if (last >= 0)
+    add(last);
+  if (!scans.empty()) {
+    loops.back().plan.copies = 1;
+    loops.back().reverse = scans[0].getReverse();
+    if (loops.back().reverse)
+      loops.back().plan.lanes = 1;
+  }
   Emitter::Values none;
-  emitter.nest(frame, loops, none, [&](Frame &at, Emitter::Values &) {
-    emitter.emitStores(at, stores);
-  });
+  emitter.nestScans(
+      frame, loops, scans, none,
+      [&](Frame &at, Emitter::Values &) { emitter.emitStores(at, stores); });
 }

@@ -26,6 +26,7 @@ private:
   void inner(Frame &frame);
   void storeLoops(Frame &frame, llvm::ArrayRef<qn::StoreOp> stores,
                   AxisSet missing);
+  void scatterLoops(Frame &frame);
   void findWanted();
 
   const KernelModel &model;

@@ -68,6 +68,23 @@ ValueFacts KernelModel::factsOf(qn::StoreOp store) const {
   return result;
 }
 
+AxisSet KernelModel::scatterAxes(qn::ScatterOp scatter) const {
+  AxisSet axes = 0;
+  for (Value operand : scatter->getOperands())
+    axes |= axesOf(operand);
+  return axes;
+}
+
+AxisSet KernelModel::ownPlaces(qn::ScatterOp scatter) const {
+  AxisSet own = 0, combined = 0;
+  for (Value operand : scatter->getOperands())
+    combined |= factsOf(operand).combined;
+  for (Value index : scatter.getIndices())
+    if (auto position = index.getDefiningOp<qn::IndexOp>())
+      own |= axisBit(axisOf(position.getAxis()));
+  return own & ~combined;
+}
+
 /// What an operation depends on besides its operands.
 ValueFacts KernelModel::own(Operation *op) const {
   ValueFacts result;
@@ -112,6 +129,10 @@ void KernelModel::visit(Operation *op) {
     result.axes |= axisBit(axisOf(scan.getAxis()));
     result.combined |= axisBit(axisOf(scan.getAxis()));
   }
+  if (auto scan = dyn_cast<qn::ScanOp>(op))
+    scans.push_back(scan);
+  if (auto scatter = dyn_cast<qn::ScatterOp>(op))
+    scatters.push_back(scatter);
   if (auto store = dyn_cast<qn::StoreOp>(op))
     stores.push_back(store);
   for (Value value : op->getResults())

@@ -30,6 +30,8 @@ public:
   mutable qn::RowwiseOp kernel; ///< MLIR knows no const operations
   llvm::SmallVector<qn::StoreOp> stores;
   llvm::SmallVector<qn::ReduceOp> reductions;
+  llvm::SmallVector<qn::ScanOp> scans;
+  llvm::SmallVector<qn::ScatterOp> scatters;
   /// False after a diagnostic about the kernel was given.
   bool valid = true;
 
@@ -45,6 +47,11 @@ public:
   AxisSet axesOf(qn::OperandType type) const;
   /// What a store needs: its own axes and the facts of its value.
   ValueFacts factsOf(qn::StoreOp store) const;
+
+  /// The axes a scatter runs over.
+  AxisSet scatterAxes(qn::ScatterOp scatter) const;
+  /// Those along which it writes to places of their own.
+  AxisSet ownPlaces(qn::ScatterOp scatter) const;
 
 private:
   void visit(mlir::Operation *op);

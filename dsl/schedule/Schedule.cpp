@@ -107,9 +107,40 @@ void Schedule::formLaunches() {
     found->stores.push_back(store);
     found->parallel &= parallel;
   }
+  for (qn::ScatterOp scatter : model.scatters) {
+    launches.emplace_back();
+    launches.back().scatter = scatter;
+  }
+}
+
+/// Tasks share a scatter along axes that lead to places of their own; lanes may
+/// run along such an axis too.
+void Schedule::planScatter(LaunchPlan &launch) {
+  AxisSet own = model.ownPlaces(launch.scatter);
+  launch.parallel = own;
+  qn::OperandType type = launch.scatter.getTensor().getType();
+  for (auto [number, index] : llvm::enumerate(launch.scatter.getIndices())) {
+    auto position = index.getDefiningOp<qn::IndexOp>();
+    if (position && type.getStrides()[number] == StrideClass::One &&
+        hasAxis(own & ~uneven, model.axisOf(position.getAxis())))
+      launch.lane = model.axisOf(position.getAxis());
+  }
+  for (unsigned axis = 0; axis < model.axisCount(); ++axis)
+    if (hasAxis(own, axis) && static_cast<int>(axis) != launch.lane)
+      launch.axes.push_back(AxisPlan{.axis = axis});
+  if (launch.lane < 0)
+    return;
+  AxisPlan plan = laneLoop(launch.lane, /*reduces=*/false);
+  plan.copies = 1;
+  plan.tile = 4 * plan.lanes;
+  launch.axes.push_back(plan);
 }
 
 void Schedule::planAxes(LaunchPlan &launch) {
+  launch.taskElements =
+      std::max<std::int64_t>(2048, 65536 / (1 + operations / 4));
+  if (launch.scatter)
+    return planScatter(launch);
   AxisSet all = 0;
   bool reduces = false;
   for (qn::StoreOp store : launch.stores) {
@@ -127,6 +158,4 @@ void Schedule::planAxes(LaunchPlan &launch) {
     plan.tile = reduces ? plan.lanes * plan.copies : 4096;
     launch.axes.push_back(plan);
   }
-  launch.taskElements =
-      std::max<std::int64_t>(2048, 65536 / (1 + operations / 4));
 }

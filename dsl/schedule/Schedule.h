@@ -18,6 +18,7 @@ struct AxisPlan {
 /// One launch: stores that share their parallel axes.
 struct LaunchPlan {
   llvm::SmallVector<qn::StoreOp> stores;
+  qn::ScatterOp scatter; ///< alone in its launch, behind the stores
   AxisSet parallel = 0;
   /// The parallel axes, outermost first; a tiled one comes last.
   llvm::SmallVector<AxisPlan> axes;
@@ -44,6 +45,7 @@ private:
   void findUneven();
   void formLaunches();
   int bestAxis(AxisSet candidates) const;
+  void planScatter(LaunchPlan &launch);
   void planAxes(LaunchPlan &launch);
 
   const KernelModel &model;

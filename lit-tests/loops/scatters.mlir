@@ -1,0 +1,30 @@
+// A scatter is a launch behind the stores; tasks and lanes share it only along
+// axes that lead to places of their own.
+// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
+
+// CHECK: llvm.func @add_task
+// CHECK: llvm.func @add_1_plan
+// CHECK-LABEL: llvm.func @add_1_task
+// Lanes along D, the rows in source order inside.
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: scf.for
+// A bad index is noted, and nothing is written there.
+// CHECK: arith.cmpi ult
+// CHECK: scf.if
+// CHECK: llvm.intr.masked.load
+// CHECK: arith.addf {{.*}} : vector<16xf32>
+// CHECK: llvm.intr.masked.store
+qn.rowwise @add axes [V, N, D] (%i: !qn.tensor<i64, [N:1]>,
+    %x: !qn.tensor<f32, [N, D:1]>, %out: !qn.tensor<f32, [V, D:1]>) {
+  %zero = arith.constant 0.0 : f32
+  qn.store %zero, %out : f32, !qn.tensor<f32, [V, D:1]>
+  %v = qn.load %i : !qn.tensor<i64, [N:1]>
+  %d = qn.index D
+  %e = qn.load %x : !qn.tensor<f32, [N, D:1]>
+  qn.scatter %e, %out[%v, %d] checked : f32, !qn.tensor<f32, [V, D:1]> {
+  ^bb0(%a: f32, %b: f32):
+    %n = arith.addf %a, %b : f32
+    qn.yield %n : f32
+  }
+}
