@@ -3,13 +3,19 @@
 from typing import Any
 
 class Error(Exception):
+    """What went wrong, as the rendered text; `diagnostics` holds its parts."""
+
     diagnostics: list[dict[str, Any]]
 
 class Module:
+    """A checked text; its declarations are attributes that can be called."""
+
     def __getattr__(self, name: str) -> Any: ...
     def __dir__(self) -> list[str]: ...
 
 class Session:
+    """One compiler with its caches and threads; `quern` makes and shares one."""
+
     def __init__(self, threads: int = 0, cache: str = "", target: str = "") -> None: ...
     def compile(self, source: str, name: str = "<string>") -> Module: ...
     def load(self, path: str) -> Module: ...

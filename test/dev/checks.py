@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import apidoc
 import features
 from tree import ROOT, VENV, build_dir, run, say, tracked
 
@@ -101,10 +102,11 @@ def fmt(arguments: list[str]) -> int:
         print("usage: ./dev fmt", file=sys.stderr)
         return 2
     return (
-        features.write()
-        or over(("clang-format-22", "-i"), *CPP)
+        over(("clang-format-22", "-i"), *CPP)
         or run(BIN / "ruff", "format", ".")
         or run(BIN / "ruff", "check", "--fix", ".")
+        or features.write()
+        or apidoc.write()
         or build()
         or quern_format()
     )

@@ -11,8 +11,8 @@ PAGE = ROOT / "docs" / "features.md"
 HEAD = """\
 # What a user can do
 
-Each row is shown by its test; `./dev fmt` makes this page from the tests' first lines. What has no row has
-no test yet.
+Each row is shown by its test, and `./dev fmt` makes this page from the first lines of the tests.
+What has no row has no test yet.
 
 | # | a user can | shown by |
 |---|---|---|
