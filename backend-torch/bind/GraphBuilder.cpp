@@ -35,8 +35,11 @@ static std::vector<NamedArgument> namedArguments(const py::list &pairs) {
   std::vector<NamedArgument> arguments;
   for (py::handle pair : pairs) {
     auto tuple = pair.cast<py::tuple>();
-    arguments.push_back(
-        {tuple[0].cast<std::string>(), argumentFromPython(tuple[1])});
+    NamedArgument argument{tuple[0].cast<std::string>(),
+                           argumentFromPython(tuple[1])};
+    argument.isTensor = tuple.size() > 2 && tuple[2].cast<bool>();
+    argument.isDefault = tuple.size() > 3 && tuple[3].cast<bool>();
+    arguments.push_back(std::move(argument));
   }
   return arguments;
 }

@@ -17,12 +17,18 @@ std::vector<ValueId> Graph::operands(const Node &node) const {
   return ids;
 }
 
-const GraphArgument *Graph::argument(const Node &node,
-                                     std::string_view name) const {
+const NamedArgument *Graph::named(const Node &node,
+                                  std::string_view name) const {
   for (const NamedArgument &argument : node.arguments)
     if (argument.name == name)
-      return &argument.value;
+      return &argument;
   return nullptr;
+}
+
+const GraphArgument *Graph::argument(const Node &node,
+                                     std::string_view name) const {
+  const NamedArgument *found = named(node, name);
+  return found ? &found->value : nullptr;
 }
 
 namespace {

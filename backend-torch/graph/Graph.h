@@ -66,6 +66,8 @@ struct GraphArgument {
 struct NamedArgument {
   std::string name; ///< as in the operator's schema
   GraphArgument value;
+  bool isTensor = false;  ///< the schema wants a tensor
+  bool isDefault = false; ///< not given: the schema's own value
 };
 
 enum class NodeKind : std::uint8_t {
@@ -115,6 +117,7 @@ struct Graph {
   /// Every value a node reads, lists included.
   std::vector<ValueId> operands(const Node &node) const;
   /// The argument called `name`, or null.
+  const NamedArgument *named(const Node &node, std::string_view name) const;
   const GraphArgument *argument(const Node &node, std::string_view name) const;
 };
 

@@ -105,11 +105,7 @@ class Importer:
             self._values[node] = self._builder.scalar(node.name, self._facts(value))
             return
         try:
-            arguments = [
-                (parameter.name, self._argument(given))
-                for parameter, given in zip(schema.arguments, node.args, strict=False)
-            ]
-            arguments += [(name, self._argument(v)) for name, v in node.kwargs.items()]
+            arguments = self._arguments(schema, node)
         except _NotPlainError:
             self._host(node)
             return
@@ -124,6 +120,23 @@ class Importer:
         self._values[node] = self._builder.call(
             node.name, overload, arguments, results, flags, source_line(node)
         )
+
+    def _arguments(self, schema: Any, node: Node) -> list[tuple[str, Any, bool, bool]]:
+        """Every argument of the schema, in its order; those not given as well."""
+        arguments = []
+        for index, parameter in enumerate(schema.arguments):
+            is_given = True
+            if index < len(node.args):
+                value = node.args[index]
+            elif parameter.name in node.kwargs:
+                value = node.kwargs[parameter.name]
+            else:
+                is_given = False
+                value = parameter.default_value
+            is_tensor = str(parameter.type) in ("Tensor", "Optional[Tensor]")
+            argument = self._argument(value)
+            arguments.append((parameter.name, argument, is_tensor, not is_given))
+        return arguments
 
     def _results(self, value: object) -> list[Any]:
         values = list(value) if isinstance(value, (list, tuple)) else [value]

@@ -1,0 +1,287 @@
+// How each kind of operation relates the axes of its operands and results.
+#include "backend-torch/groups/Draft.h"
+
+#include <algorithm>
+
+namespace quern {
+
+ValueId Analysis::baseOf(ValueId value) const {
+  while (auto *view = std::get_if<ViewOf>(&producerOperation(value)))
+    value = view->source;
+  return value;
+}
+
+Dimensions Draft::dimensionsOf(ValueId value) const {
+  Dimensions result;
+  for (const Dimension &dimension : dimensions.at(value))
+    result.push_back(axes.resolve(dimension));
+  return result;
+}
+
+std::set<Atom> Draft::variation(ValueId value) const {
+  const std::set<Atom> &all = varies.at(value);
+  Dimension resolved = axes.resolve(Dimension(all.begin(), all.end()));
+  return {resolved.begin(), resolved.end()};
+}
+
+std::vector<Atom> Draft::space() const {
+  std::vector<Atom> result;
+  auto take = [&](ValueId value) {
+    for (const Dimension &dimension : dimensionsOf(value))
+      for (Atom atom : dimension)
+        if (std::find(result.begin(), result.end(), atom) == result.end())
+          result.push_back(atom);
+  };
+  // A value with all axes gives the order, if there is one: it comes first.
+  std::vector<ValueId> values;
+  for (const auto &[value, dims] : dimensions)
+    values.push_back(value);
+  auto count = [&](ValueId value) {
+    std::ptrdiff_t n = 0;
+    for (const Dimension &dimension : dimensionsOf(value))
+      n += static_cast<std::ptrdiff_t>(dimension.size());
+    return n;
+  };
+  std::sort(values.begin(), values.end(), [&](ValueId a, ValueId b) {
+    return std::pair(-count(a), a) < std::pair(-count(b), b);
+  });
+  for (ValueId value : values)
+    take(value);
+  return result;
+}
+
+void Draft::compute(ValueId value, Dimensions dims, std::set<Atom> along) {
+  dimensions[value] = std::move(dims);
+  varies[value] = std::move(along);
+  computed.insert(value);
+}
+
+static std::set<Atom> allOf(const Dimensions &dims) {
+  std::set<Atom> atoms;
+  for (const Dimension &dimension : dims)
+    atoms.insert(dimension.begin(), dimension.end());
+  return atoms;
+}
+
+/// Gives dimensions to a value that a node of the group reads.
+Draft::Reason Draft::place(ValueId value) {
+  if (dimensions.contains(value))
+    return std::nullopt;
+  const Operation &producer = analysis->producerOperation(value);
+  auto *view = std::get_if<ViewOf>(&producer);
+  if (view && computed.contains(analysis->baseOf(value)))
+    return placeView(value, *view);
+  const TensorFacts *facts = analysis->graph->values[value].tensor();
+  Dimensions dims;
+  for (Size size : facts->sizes)
+    dims.push_back(axes.fresh(size));
+  varies[value] = allOf(dims);
+  dimensions[value] = std::move(dims);
+  outside.insert(value);
+  return std::nullopt;
+}
+
+static std::int64_t wrapped(std::int64_t dim, std::size_t rank) {
+  return dim < 0 ? dim + static_cast<std::int64_t>(rank) : dim;
+}
+
+Draft::Reason Draft::placeView(ValueId value, const ViewOf &view) {
+  if (Reason why = place(view.source))
+    return why;
+  const Graph &graph = *analysis->graph;
+  const Node &node = graph.producer(value);
+  const TensorFacts *facts = graph.values[value].tensor();
+  Dimensions from = dimensionsOf(view.source), to;
+  switch (view.kind) {
+  case ViewKind::Window:
+    return "a part of its own result is read";
+  case ViewKind::Reshape: {
+    std::optional<Dimensions> dims = axes.reshape(from, facts->sizes);
+    if (!dims)
+      return "a view of its result does not follow its axes";
+    to = std::move(*dims);
+    break;
+  }
+  case ViewKind::Permute:
+    for (const GraphArgument &dim : graph.argument(node, "dims")->list)
+      to.push_back(from[wrapped(dim.integer, from.size())]);
+    break;
+  case ViewKind::Transpose: {
+    to = from;
+    const GraphArgument *first = graph.argument(node, "dim0");
+    const GraphArgument *second = graph.argument(node, "dim1");
+    if (to.size() > 1)
+      std::swap(to[wrapped(first ? first->integer : 0, to.size())],
+                to[wrapped(second ? second->integer : 1, to.size())]);
+    break;
+  }
+  case ViewKind::Expand: {
+    std::size_t added = facts->sizes.size() - from.size();
+    for (std::size_t d = 0; d != facts->sizes.size(); ++d)
+      to.push_back(d < added || from[d - added].empty()
+                       ? axes.fresh(facts->sizes[d])
+                       : from[d - added]);
+    break;
+  }
+  }
+  varies[value] = varies.at(view.source);
+  dimensions[value] = std::move(to);
+  return std::nullopt;
+}
+
+/// Aligns the operands of lifted scalar code, from the last dimension.
+Draft::Reason Draft::alignOperands(const Node &node,
+                                   const std::vector<ValueId> &operands) {
+  const Graph &graph = *analysis->graph;
+  for (ValueId operand : operands)
+    if (Reason why = place(operand))
+      return why;
+  const TensorFacts *facts = graph.values[node.results[0]].tensor();
+  std::size_t rank = facts->sizes.size();
+  Dimensions dims(rank);
+  for (std::size_t d = 0; d != rank; ++d) {
+    for (ValueId operand : operands) {
+      Dimensions own = dimensionsOf(operand);
+      if (own.size() < rank - d || own[own.size() - (rank - d)].empty())
+        continue;
+      const Dimension &other = own[own.size() - (rank - d)];
+      if (dims[d].empty())
+        dims[d] = other;
+      else if (!axes.unify(dims[d], other))
+        return "extents of its operands do not factor alike";
+    }
+    if (dims[d].empty())
+      dims[d] = axes.fresh(facts->sizes[d]);
+  }
+  std::set<Atom> along;
+  for (ValueId operand : operands)
+    along.merge(variation(operand));
+  for (ValueId result : node.results)
+    compute(result, dims, along);
+  return std::nullopt;
+}
+
+Draft::Reason Draft::addPrimitive(const Node &node, const PrimitiveCall &call) {
+  std::vector<ValueId> operands;
+  if (call.kind != Primitive::Fill)
+    operands.push_back(call.operand);
+  return alignOperands(node, operands);
+}
+
+Draft::Reason Draft::addElementwise(const Node &node, const LibraryCall &call) {
+  std::vector<ValueId> operands;
+  for (const CallOperand &operand : call.operands)
+    if (operand.kind == CallOperand::Kind::Value)
+      operands.push_back(operand.value);
+  return alignOperands(node, operands);
+}
+
+static bool isSelected(const LibraryCall &call, std::size_t dim) {
+  return std::find(call.selected.begin(), call.selected.end(),
+                   static_cast<int>(dim)) != call.selected.end();
+}
+
+/// Which dimensions of the main operand a pattern speaks of.
+static std::vector<std::size_t> coveredBy(const TypePattern &pattern,
+                                          const LibraryCall &call,
+                                          std::size_t rank) {
+  bool hasAxis = false, hasRest = false;
+  for (const AxisPattern &axis : pattern.axes)
+    (axis.name == call.axis ? hasAxis : hasRest) = true;
+  std::vector<std::size_t> covered;
+  for (std::size_t d = 0; d != rank; ++d)
+    if (isSelected(call, d) ? hasAxis : hasRest)
+      covered.push_back(d);
+  return covered;
+}
+
+Draft::Reason Draft::bindPattern(const TypePattern &pattern,
+                                 const Dimensions &own, const LibraryCall &call,
+                                 const Dimensions &main) {
+  std::vector<std::size_t> covered = coveredBy(pattern, call, main.size());
+  if (own.size() != main.size() && own.size() != covered.size())
+    return "an operand has another number of axes than its kernel's";
+  for (std::size_t i = 0; i != covered.size(); ++i) {
+    std::size_t place = own.size() == main.size() ? covered[i] : i;
+    if (own[place].empty() != main[covered[i]].empty())
+      return "an operand of its kernel is broadcast along an axis";
+    if (!axes.unify(own[place], main[covered[i]]))
+      return "extents of its operands do not factor alike";
+  }
+  return std::nullopt;
+}
+
+Dimensions Draft::resultDimensions(const TypePattern &pattern,
+                                   const TensorFacts &facts,
+                                   const LibraryCall &call,
+                                   const Dimensions &main) {
+  std::vector<std::size_t> covered = coveredBy(pattern, call, main.size());
+  Dimensions dims;
+  if (facts.sizes.size() == main.size()) {
+    dims.resize(main.size());
+    for (std::size_t d : covered)
+      dims[d] = main[d];
+    return dims;
+  }
+  for (std::size_t d : covered)
+    dims.push_back(main[d]);
+  return dims;
+}
+
+Draft::Reason Draft::addRowwise(const Node &node, const LibraryCall &call) {
+  const CallOperand *first = nullptr;
+  for (const CallOperand &operand : call.operands) {
+    if (operand.kind != CallOperand::Kind::Value)
+      continue;
+    if (!first)
+      first = &operand;
+    if (Reason why = place(operand.value))
+      return why;
+  }
+  if (!first || call.axis.empty())
+    return "its kernel is not over one axis that the call names";
+  Dimensions main = dimensionsOf(first->value);
+  if (coveredBy(first->pattern, call, main.size()).size() != main.size())
+    return "its kernel's first operand does not have all axes";
+  Dimension chosen;
+  for (int d : call.selected) {
+    if (!call.axisIsPack && (main[d].empty() || !axes.keepWhole(main[d])))
+      return "the axis it works along is not one axis here";
+    chosen.insert(chosen.end(), main[d].begin(), main[d].end());
+  }
+  if (isRowwise && reducedAxes() != axes.resolve(chosen))
+    return "the group already works along other axes";
+  for (const CallOperand &operand : call.operands)
+    if (operand.kind == CallOperand::Kind::Value)
+      if (Reason why = bindPattern(operand.pattern, dimensionsOf(operand.value),
+                                   call, main))
+        return why;
+  reduced = chosen;
+  isRowwise = true;
+  for (std::size_t i = 0; i != node.results.size(); ++i) {
+    const TensorFacts *facts =
+        analysis->graph->values[node.results[i]].tensor();
+    Dimensions dims = resultDimensions(call.results[i], *facts, call, main);
+    if (dims.size() != facts->sizes.size())
+      return "its result has another number of axes than its kernel's";
+    std::set<Atom> along = allOf(dims);
+    compute(node.results[i], std::move(dims), std::move(along));
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> Draft::add(int index) {
+  const Node &node = analysis->graph->nodes[index];
+  const Operation &operation = analysis->operations[index];
+  members.push_back(index);
+  if (auto *primitive = std::get_if<PrimitiveCall>(&operation))
+    return addPrimitive(node, *primitive);
+  auto *call = std::get_if<LibraryCall>(&operation);
+  if (!call)
+    return "it is not computed by a kernel";
+  if (call->row->kind == DeclarationKind::Elementwise)
+    return addElementwise(node, *call);
+  return addRowwise(node, *call);
+}
+
+} // namespace quern

@@ -1,0 +1,74 @@
+// A group while it grows: its nodes and the axes of every value it touches.
+#pragma once
+
+#include "backend-torch/groups/Axes.h"
+#include "backend-torch/ops/Operation.h"
+
+#include <map>
+#include <set>
+
+namespace quern {
+
+/// What the parts of fusion share of one graph.
+struct Analysis {
+  const Graph *graph = nullptr;
+  SizeTable *sizes = nullptr;
+  std::vector<Operation> operations; ///< of each node
+
+  /// The value whose memory a value lies in, through all views.
+  ValueId baseOf(ValueId value) const;
+  const Operation &producerOperation(ValueId value) const {
+    return operations[graph->values[value].node];
+  }
+};
+
+class Draft {
+public:
+  explicit Draft(const Analysis &analysis)
+      : analysis(&analysis), axes(analysis.sizes) {}
+
+  /// Takes a node in; the reason why not, or nothing. After a refusal the draft
+  /// is spoilt, and the caller goes back to his copy.
+  std::optional<std::string> add(int node);
+
+  bool computes(ValueId value) const { return computed.contains(value); }
+  const std::vector<int> &nodes() const { return members; }
+  const std::set<ValueId> &inputs() const { return outside; }
+  /// The dimensions of a value that the group computes or reads.
+  Dimensions dimensionsOf(ValueId value) const;
+  /// Axes that a value varies along, of those that its dimensions have.
+  std::set<Atom> variation(ValueId value) const;
+  /// Every axis of the group, in order of appearance.
+  std::vector<Atom> space() const;
+  /// The axes that reductions of the group remove; empty without one.
+  Dimension reducedAxes() const { return axes.resolve(reduced); }
+  bool hasReduction() const { return isRowwise; }
+  const AxisTable &table() const { return axes; }
+
+private:
+  using Reason = std::optional<std::string>;
+
+  Reason place(ValueId value);
+  Reason placeView(ValueId value, const ViewOf &view);
+  Reason addPrimitive(const Node &node, const PrimitiveCall &call);
+  Reason addElementwise(const Node &node, const LibraryCall &call);
+  Reason addRowwise(const Node &node, const LibraryCall &call);
+  Reason alignOperands(const Node &node, const std::vector<ValueId> &operands);
+  Reason bindPattern(const TypePattern &pattern, const Dimensions &own,
+                     const LibraryCall &call, const Dimensions &main);
+  Dimensions resultDimensions(const TypePattern &pattern,
+                              const TensorFacts &facts, const LibraryCall &call,
+                              const Dimensions &main);
+  void compute(ValueId value, Dimensions dims, std::set<Atom> varies);
+
+  const Analysis *analysis;
+  AxisTable axes;
+  std::vector<int> members;
+  std::set<ValueId> outside, computed;
+  std::map<ValueId, Dimensions> dimensions;
+  std::map<ValueId, std::set<Atom>> varies;
+  Dimension reduced;
+  bool isRowwise = false;
+};
+
+} // namespace quern

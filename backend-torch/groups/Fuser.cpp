@@ -1,0 +1,283 @@
+// Greedy fusion: every node joins the groups that feed it, if it may.
+#include "backend-torch/groups/FusionPlan.h"
+#include "backend-torch/groups/UnitGraph.h"
+
+#include <algorithm>
+
+namespace quern {
+
+namespace {
+class Fuser {
+public:
+  Fuser(FusionPlan &plan, const FusionOptions &options)
+      : plan(plan), graph(*plan.graph), analysis(*plan.analysis),
+        options(options), units(analysis) {}
+
+  void run();
+
+private:
+  void findUsers();
+  void consider(int node);
+  void growTowards(int unit, int candidate);
+  std::vector<int> siblings(int node) const;
+  std::optional<std::string> build(const std::vector<int> &nodes,
+                                   Draft &draft) const;
+  std::optional<std::string> whyNotOneKernel(const Draft &draft) const;
+  bool escapes(ValueId value, const std::vector<int> &nodes) const;
+  void collectGroups();
+  void orderUnits();
+  void emit(int node);
+  void emitOperands(int node);
+
+  FusionPlan &plan;
+  const Graph &graph;
+  const Analysis &analysis;
+  const FusionOptions &options;
+  UnitGraph units;
+  std::vector<std::vector<int>> users; ///< nodes that read each value
+  std::vector<bool> isOutput;
+  std::map<int, Draft> drafts; ///< by unit
+  std::map<int, std::string> stopped;
+  std::map<int, int> groupOf; ///< unit → group
+  std::vector<bool> isEmitted, isUnitEmitted;
+};
+} // namespace
+
+void Fuser::findUsers() {
+  users.resize(graph.values.size());
+  isOutput.resize(graph.values.size());
+  for (std::size_t i = 0; i != graph.nodes.size(); ++i)
+    for (ValueId operand : graph.operands(graph.nodes[i]))
+      users[operand].push_back(static_cast<int>(i));
+  for (const GraphOutput &output : graph.outputs)
+    if (output.kind == GraphArgument::Kind::Value)
+      isOutput[output.integer] = true;
+}
+
+/// Whether a value, or a view of it, is read by a node not among `nodes`.
+bool Fuser::escapes(ValueId value, const std::vector<int> &nodes) const {
+  if (isOutput[value])
+    return true;
+  for (int user : users[value]) {
+    if (std::holds_alternative<ViewOf>(analysis.operations[user])) {
+      for (ValueId view : graph.nodes[user].results)
+        if (escapes(view, nodes))
+          return true;
+      continue;
+    }
+    if (std::find(nodes.begin(), nodes.end(), user) == nodes.end())
+      return true;
+  }
+  return false;
+}
+
+/// Every result must lie on all axes, or on all but the reduced ones, and every
+/// axis must be one of a tensor that is read.
+std::optional<std::string> Fuser::whyNotOneKernel(const Draft &draft) const {
+  std::vector<Atom> order = draft.space();
+  std::set<Atom> all(order.begin(), order.end()), rows = all, read;
+  for (Atom atom : draft.reducedAxes())
+    rows.erase(atom);
+  for (ValueId input : draft.inputs())
+    read.merge(draft.variation(input));
+  if (read != all)
+    return "no tensor that it reads has all of its axes";
+  for (int node : draft.nodes())
+    for (ValueId value : graph.nodes[node].results) {
+      if (!escapes(value, draft.nodes()))
+        continue;
+      std::set<Atom> own;
+      for (const Dimension &dimension : draft.dimensionsOf(value))
+        own.insert(dimension.begin(), dimension.end());
+      if (own != all && !(draft.hasReduction() && own == rows))
+        return "a result on fewer axes is needed elsewhere";
+    }
+  return std::nullopt;
+}
+
+std::optional<std::string> Fuser::build(const std::vector<int> &nodes,
+                                        Draft &draft) const {
+  for (int node : nodes)
+    if (std::optional<std::string> why = draft.add(node))
+      return why;
+  return whyNotOneKernel(draft);
+}
+
+void Fuser::growTowards(int unit, int candidate) {
+  if (candidate == unit || !drafts.contains(candidate) ||
+      !drafts.contains(unit))
+    return;
+  std::vector<int> nodes = units.members(candidate);
+  const std::vector<int> &own = units.members(unit);
+  nodes.insert(nodes.end(), own.begin(), own.end());
+  std::sort(nodes.begin(), nodes.end());
+  std::string next = graph.nodes[own.back()].name + ": ";
+  if (nodes.size() > options.limit) {
+    stopped[candidate] = next + "the group is full";
+    return;
+  }
+  if (!units.canMerge({unit, candidate})) {
+    stopped[candidate] = next + "another step lies between";
+    return;
+  }
+  Draft draft(analysis);
+  if (std::optional<std::string> why = build(nodes, draft)) {
+    stopped[candidate] = next + *why;
+    return;
+  }
+  units.merge(unit, candidate);
+  drafts.erase(candidate);
+  stopped.erase(candidate);
+  drafts.insert_or_assign(unit, std::move(draft));
+}
+
+/// Groups that read what the node reads, the latest few.
+std::vector<int> Fuser::siblings(int node) const {
+  std::vector<int> result;
+  for (ValueId operand : graph.operands(graph.nodes[node]))
+    for (int user : users[analysis.baseOf(operand)]) {
+      int unit = units.unitOf(user);
+      if (user < node && unit >= 0 && drafts.contains(unit))
+        result.push_back(unit);
+    }
+  std::sort(result.rbegin(), result.rend());
+  result.erase(std::unique(result.begin(), result.end()), result.end());
+  if (result.size() > 4)
+    result.resize(4);
+  return result;
+}
+
+void Fuser::consider(int node) {
+  int unit = units.add(node);
+  if (unit < 0)
+    return;
+  if (auto *opaque = std::get_if<Opaque>(&analysis.operations[node])) {
+    plan.opaque.emplace_back(node, opaque->reason);
+    return;
+  }
+  Draft draft(analysis);
+  if (std::optional<std::string> why = draft.add(node)) {
+    plan.opaque.emplace_back(node, *why);
+    return;
+  }
+  drafts.insert_or_assign(unit, std::move(draft));
+  if (!options.fuse)
+    return;
+  for (int candidate : units.producers(node))
+    growTowards(unit, candidate);
+  for (int candidate : siblings(node))
+    growTowards(unit, candidate);
+}
+
+static bool callsLibrary(const Analysis &analysis, const Draft &draft) {
+  return std::any_of(draft.nodes().begin(), draft.nodes().end(), [&](int node) {
+    return std::holds_alternative<LibraryCall>(analysis.operations[node]);
+  });
+}
+
+void Fuser::collectGroups() {
+  for (auto &[unit, draft] : drafts) {
+    std::optional<std::string> why = whyNotOneKernel(draft);
+    if (!why && !callsLibrary(analysis, draft))
+      why = "it only copies";
+    if (why) {
+      for (int node : draft.nodes())
+        plan.opaque.emplace_back(node, *why);
+      continue;
+    }
+    Group group{.draft = draft,
+                .inputs = {draft.inputs().begin(), draft.inputs().end()},
+                .outputs = {},
+                .stopped = stopped[unit]};
+    for (int node : draft.nodes())
+      for (ValueId value : graph.nodes[node].results)
+        if (escapes(value, draft.nodes()))
+          group.outputs.push_back(value);
+    groupOf[unit] = static_cast<int>(plan.groups.size());
+    plan.groups.push_back(std::move(group));
+  }
+  std::sort(plan.opaque.begin(), plan.opaque.end());
+}
+
+void Fuser::emitOperands(int node) {
+  for (ValueId operand : graph.operands(graph.nodes[node]))
+    emit(graph.values[operand].node);
+  for (int other : units.walls(node))
+    emit(other);
+}
+
+void Fuser::emit(int node) {
+  if (isEmitted[node])
+    return;
+  isEmitted[node] = true;
+  int unit = units.unitOf(node);
+  auto group = unit < 0 ? groupOf.end() : groupOf.find(unit);
+  if (group == groupOf.end()) {
+    emitOperands(node);
+    plan.order.push_back({.group = -1, .node = node});
+    return;
+  }
+  for (int member : units.members(unit))
+    isEmitted[member] = true;
+  for (int member : units.members(unit))
+    emitOperands(member);
+  plan.order.push_back({.group = group->second, .node = -1});
+}
+
+void Fuser::orderUnits() {
+  isEmitted.resize(graph.nodes.size());
+  for (std::size_t i = 0; i != graph.nodes.size(); ++i) {
+    NodeKind kind = graph.nodes[i].kind;
+    if (kind == NodeKind::Call || kind == NodeKind::Host)
+      emit(static_cast<int>(i));
+  }
+  std::erase_if(plan.order, [&](const Unit &unit) {
+    return unit.node >= 0 && graph.nodes[unit.node].kind != NodeKind::Call &&
+           graph.nodes[unit.node].kind != NodeKind::Host;
+  });
+}
+
+void Fuser::run() {
+  findUsers();
+  for (std::size_t i = 0; i != graph.nodes.size(); ++i)
+    consider(static_cast<int>(i));
+  collectGroups();
+  orderUnits();
+}
+
+FusionPlan planFusion(std::shared_ptr<const Graph> graph,
+                      const OperatorTable &table,
+                      const FusionOptions &options) {
+  FusionPlan plan;
+  plan.graph = std::move(graph);
+  plan.sizes = std::make_unique<SizeTable>(plan.graph->sizes);
+  plan.analysis = std::make_unique<Analysis>();
+  plan.analysis->graph = plan.graph.get();
+  plan.analysis->sizes = plan.sizes.get();
+  static const OperatorTable none({});
+  for (const Node &node : plan.graph->nodes)
+    plan.analysis->operations.push_back(
+        classify(*plan.graph, node, options.kernels ? table : none));
+  Fuser(plan, options).run();
+  return plan;
+}
+
+std::string print(const FusionPlan &plan) {
+  std::string text;
+  for (std::size_t i = 0; i != plan.groups.size(); ++i) {
+    const Group &group = plan.groups[i];
+    text += "group " + std::to_string(i) +
+            (group.draft.hasReduction() ? " rowwise:" : " elementwise:");
+    for (int node : group.draft.nodes())
+      text += " " + plan.graph->nodes[node].name;
+    text += "\n  stopped: " +
+            (group.stopped.empty() ? "nothing more reads it" : group.stopped) +
+            "\n";
+  }
+  for (const auto &[node, reason] : plan.opaque)
+    text += "aten " + plan.graph->nodes[node].name + " (" +
+            plan.graph->nodes[node].overload + "): " + reason + "\n";
+  return text;
+}
+
+} // namespace quern

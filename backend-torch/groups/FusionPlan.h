@@ -1,0 +1,45 @@
+// Which nodes become one kernel, and why a group stopped growing.
+#pragma once
+
+#include "backend-torch/groups/Draft.h"
+
+#include <memory>
+
+namespace quern {
+
+struct Group {
+  Draft draft;
+  std::vector<ValueId> inputs;  ///< read from memory, views as they are
+  std::vector<ValueId> outputs; ///< needed outside
+  std::string stopped;          ///< why the last candidate was refused
+};
+
+/// A step in execution order: a group, or a node on its own.
+struct Unit {
+  int group = -1;
+  int node = -1;
+};
+
+struct FusionPlan {
+  std::shared_ptr<const Graph> graph;
+  /// The graph's sizes and those that splitting axes brought in.
+  std::unique_ptr<SizeTable> sizes;
+  std::unique_ptr<Analysis> analysis;
+  std::vector<Group> groups;
+  std::vector<Unit> order;
+  /// Nodes that run through ATen, with the reason.
+  std::vector<std::pair<int, std::string>> opaque;
+};
+
+struct FusionOptions {
+  bool fuse = true;       ///< false: every node a kernel of its own
+  bool kernels = true;    ///< false: every node through ATen
+  std::size_t limit = 64; ///< nodes a group
+};
+
+FusionPlan planFusion(std::shared_ptr<const Graph> graph,
+                      const OperatorTable &table, const FusionOptions &options);
+
+std::string print(const FusionPlan &plan);
+
+} // namespace quern

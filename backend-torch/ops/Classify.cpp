@@ -1,0 +1,150 @@
+// Tables of views and primitives, and which of all kinds a node is.
+#include "backend-torch/ops/Matcher.h"
+#include "backend-torch/ops/Promotion.h"
+
+#include <cmath>
+#include <cstdio>
+
+namespace quern {
+
+std::optional<ViewKind> viewKindOf(std::string_view overload) {
+#define QN_VIEW(name, kind)                                                    \
+  if (overload == name)                                                        \
+    return ViewKind::kind;
+#include "backend-torch/ops/Views.def"
+  return std::nullopt;
+}
+
+std::optional<Primitive> primitiveOf(std::string_view overload) {
+#define QN_PRIMITIVE(name, kind)                                               \
+  if (overload == name)                                                        \
+    return Primitive::kind;
+#include "backend-torch/ops/Primitives.def"
+  return std::nullopt;
+}
+
+OperatorTable::OperatorTable(std::vector<OperatorRow> rowsGiven)
+    : rows(std::move(rowsGiven)) {
+  for (const OperatorRow &row : rows)
+    byName[row.overload].push_back(&row);
+}
+
+const std::vector<const OperatorRow *> *
+OperatorTable::find(std::string_view overload) const {
+  auto it = byName.find(overload);
+  return it == byName.end() ? nullptr : &it->second;
+}
+
+std::vector<std::string> OperatorTable::overloads() const {
+  std::vector<std::string> names;
+  for (const auto &[name, found] : byName)
+    names.push_back(name);
+  return names;
+}
+
+std::optional<std::string> literalOf(const GraphArgument &argument,
+                                     DType type) {
+  using Kind = GraphArgument::Kind;
+  bool isNumber = argument.kind == Kind::Int || argument.kind == Kind::Float ||
+                  argument.kind == Kind::Bool;
+  if (!isNumber)
+    return std::nullopt;
+  double real =
+      argument.kind == Kind::Float ? argument.real : double(argument.integer);
+  if (type == DType::Bool)
+    return real != 0 ? "true" : "false";
+  if (isInteger(type)) {
+    if (argument.kind == Kind::Float)
+      return std::nullopt;
+    return std::to_string(argument.integer);
+  }
+  if (std::isnan(real))
+    return "nan";
+  if (std::isinf(real))
+    return real > 0 ? "inf" : "-inf";
+  char text[40];
+  std::snprintf(text, sizeof(text), "%.17g", real);
+  std::string result = text;
+  bool isPlain = result.find_first_of(".e") == std::string::npos;
+  return isPlain ? result + ".0" : result;
+}
+
+static Operation classifyPrimitive(const Graph &graph, const Node &node,
+                                   Primitive kind) {
+  PrimitiveCall call{.kind = kind, .operand = -1, .literal = ""};
+  if (kind == Primitive::Fill) {
+    const TensorFacts *facts = graph.values[node.results[0]].tensor();
+    const GraphArgument *value = graph.argument(node, "fill_value");
+    if (!value)
+      value = graph.argument(node, "s");
+    std::optional<std::string> literal =
+        value ? literalOf(*value, *facts->type) : std::nullopt;
+    if (!literal)
+      return Opaque{"its value is only known at run time"};
+    call.literal = *literal;
+    return call;
+  }
+  if (node.arguments.empty() ||
+      node.arguments[0].value.kind != GraphArgument::Kind::Value)
+    return Opaque{"it has no tensor argument"};
+  call.operand = static_cast<ValueId>(node.arguments[0].value.integer);
+  const TensorFacts *facts = graph.values[call.operand].tensor();
+  if (!facts || !facts->type || !isSupported(*facts->type))
+    return Opaque{"no kernel takes its element type"};
+  return call;
+}
+
+static std::optional<std::string> whyNotComputable(const Graph &graph,
+                                                   const Node &node) {
+  if (node.kind != NodeKind::Call)
+    return "only Python can call it";
+  if (node.mutates)
+    return "it writes to an argument";
+  if (node.isRandom)
+    return "it draws random numbers";
+  if (node.results.empty() || node.returnsList)
+    return "it returns no plain tensor";
+  for (ValueId id : node.results) {
+    const TensorFacts *facts = graph.values[id].tensor();
+    if (!facts || !facts->isStrided)
+      return "it returns no plain tensor";
+    if (!facts->type || !isSupported(*facts->type))
+      return "no kernel gives its element type";
+    if (facts->device != "cpu")
+      return "it runs on " + facts->device;
+    for (Size size : facts->sizes)
+      if (graph.sizes.constantOf(size) == 0)
+        return "its result is empty";
+  }
+  return std::nullopt;
+}
+
+static std::optional<ViewOf> viewOf(const Graph &graph, const Node &node) {
+  std::optional<ViewKind> kind = viewKindOf(node.overload);
+  if (!kind || node.arguments.empty() || node.results.empty() ||
+      node.arguments[0].value.kind != GraphArgument::Kind::Value)
+    return std::nullopt;
+  auto source = static_cast<ValueId>(node.arguments[0].value.integer);
+  const TensorFacts *from = graph.values[source].tensor();
+  for (ValueId id : node.results) {
+    const TensorFacts *to = graph.values[id].tensor();
+    // A reshape that had to copy is no view.
+    if (!from || !to || from->storage != to->storage)
+      return std::nullopt;
+  }
+  return ViewOf{*kind, source};
+}
+
+Operation classify(const Graph &graph, const Node &node,
+                   const OperatorTable &table) {
+  if (node.kind == NodeKind::Call)
+    if (std::optional<ViewOf> view = viewOf(graph, node))
+      return *view;
+  if (std::optional<std::string> why = whyNotComputable(graph, node))
+    return Opaque{*why};
+  if (std::optional<Primitive> primitive = primitiveOf(node.overload))
+    return classifyPrimitive(graph, node, *primitive);
+  return matchRows(graph, node, table);
+}
+
+} // namespace quern

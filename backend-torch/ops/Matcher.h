@@ -1,0 +1,15 @@
+// Binds a node's arguments to the parameters of a library declaration.
+#pragma once
+
+#include "backend-torch/ops/Operation.h"
+
+namespace quern {
+
+/// The first row of the node's overload that takes its arguments, or why none.
+Operation matchRows(const Graph &graph, const Node &node,
+                    const OperatorTable &table);
+
+/// A Python number as the language writes it in a place of this type.
+std::optional<std::string> literalOf(const GraphArgument &argument, DType type);
+
+} // namespace quern

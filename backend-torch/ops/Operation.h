@@ -1,0 +1,82 @@
+// What the compiler can do with a node: a library call, a primitive, a view,
+// or nothing, with the reason.
+#pragma once
+
+#include "backend-torch/graph/Graph.h"
+#include "backend-torch/ops/Pattern.h"
+
+#include <map>
+
+namespace quern {
+
+enum class ViewKind : std::uint8_t {
+  Reshape,
+  Permute,
+  Transpose,
+  Expand,
+  Window
+};
+enum class Primitive : std::uint8_t { Copy, Cast, Fill };
+
+std::optional<ViewKind> viewKindOf(std::string_view overload);
+std::optional<Primitive> primitiveOf(std::string_view overload);
+
+/// One argument of a call in the generated program.
+struct CallOperand {
+  enum class Kind : std::uint8_t { Value, Number, Symbolic, Absent };
+  Kind kind = Kind::Absent;
+  ValueId value = -1;
+  std::string literal; ///< Number: as the language writes it
+  Size size = 0;       ///< Symbolic: an i64 given at run time
+  TypePattern pattern; ///< of the parameter
+  /// Value: the type it is cast to first.
+  std::optional<DType> cast;
+};
+
+/// A node as a call of a library declaration.
+struct LibraryCall {
+  const OperatorRow *row = nullptr;
+  std::vector<CallOperand> operands;
+  std::vector<TypePattern> results;
+  /// Type that the declaration gives each result before a cast to the traced.
+  std::vector<DType> resultTypes;
+  /// Dimensions that the attribute's axis binding selects, in order.
+  std::string axis;
+  bool axisIsPack = false;
+  std::vector<int> selected;
+};
+
+struct PrimitiveCall {
+  Primitive kind = Primitive::Copy;
+  ValueId operand = -1; ///< Copy, Cast
+  std::string literal;  ///< Fill
+};
+
+struct Opaque {
+  std::string reason;
+};
+
+struct ViewOf {
+  ViewKind kind = ViewKind::Window;
+  ValueId source = -1;
+};
+
+using Operation = std::variant<Opaque, ViewOf, PrimitiveCall, LibraryCall>;
+
+/// The rows of the library by overload.
+class OperatorTable {
+public:
+  explicit OperatorTable(std::vector<OperatorRow> rows);
+  const std::vector<const OperatorRow *> *find(std::string_view overload) const;
+  std::vector<std::string> overloads() const;
+
+private:
+  std::vector<OperatorRow> rows;
+  std::map<std::string, std::vector<const OperatorRow *>, std::less<>> byName;
+};
+
+/// Finds out what a node of the graph is.
+Operation classify(const Graph &graph, const Node &node,
+                   const OperatorTable &table);
+
+} // namespace quern

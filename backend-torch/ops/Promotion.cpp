@@ -1,0 +1,144 @@
+// Type promotion by categories: tensors with axes, 0-d tensors, numbers.
+#include "backend-torch/ops/Promotion.h"
+
+namespace quern {
+
+bool isFloat(DType type) {
+  return type == DType::F16 || type == DType::BF16 || type == DType::F32 ||
+         type == DType::F64;
+}
+
+bool isInteger(DType type) { return type >= DType::I8 && type <= DType::U64; }
+
+bool isSupported(DType type) {
+  return type == DType::Bool || isInteger(type) || isFloat(type);
+}
+
+bool admits(std::string_view constraint, DType type) {
+  if (constraint == "Float")
+    return isFloat(type);
+  if (constraint == "Int")
+    return isInteger(type);
+  if (constraint == "Number")
+    return isFloat(type) || isInteger(type);
+  return true;
+}
+
+DType accumulatorOf(DType type) {
+  if (type == DType::F64)
+    return DType::F64;
+  return isFloat(type) ? DType::F32 : DType::I64;
+}
+
+/// Bool, integer, float: a lower category never widens a higher one.
+static int rankOf(DType type) {
+  return isFloat(type) ? 2 : isInteger(type) ? 1 : 0;
+}
+
+static int bytesOf(DType type) {
+  switch (type) {
+  case DType::Bool:
+  case DType::I8:
+  case DType::U8:
+    return 1;
+  case DType::I16:
+  case DType::U16:
+  case DType::F16:
+  case DType::BF16:
+    return 2;
+  case DType::I32:
+  case DType::U32:
+  case DType::F32:
+    return 4;
+  default:
+    return 8;
+  }
+}
+
+static bool isUnsigned(DType type) {
+  return type >= DType::U8 && type <= DType::U64;
+}
+
+static DType signedOf(int bytes) {
+  return bytes <= 1   ? DType::I8
+         : bytes == 2 ? DType::I16
+         : bytes == 4 ? DType::I32
+                      : DType::I64;
+}
+
+static DType meet(DType a, DType b) {
+  if (a == b)
+    return a;
+  if (rankOf(a) != rankOf(b))
+    return rankOf(a) > rankOf(b) ? a : b;
+  if (isFloat(a)) {
+    if (bytesOf(a) == 2 && bytesOf(b) == 2)
+      return DType::F32;
+    return bytesOf(a) > bytesOf(b) ? a : b;
+  }
+  if (isUnsigned(a) == isUnsigned(b))
+    return bytesOf(a) > bytesOf(b) ? a : b;
+  DType other = isUnsigned(a) ? b : a;
+  int unsignedBytes = bytesOf(isUnsigned(a) ? a : b);
+  return bytesOf(other) > unsignedBytes ? other : signedOf(2 * unsignedBytes);
+}
+
+namespace {
+struct Categories {
+  std::optional<DType> dimensioned, scalar, number;
+};
+} // namespace
+
+static void join(std::optional<DType> &into, DType type) {
+  into = into ? meet(*into, type) : type;
+}
+
+static bool collect(const Graph &graph, const GraphArgument &argument,
+                    Categories &types) {
+  switch (argument.kind) {
+  case GraphArgument::Kind::Value: {
+    const TensorFacts *facts = graph.values[argument.integer].tensor();
+    if (!facts || !facts->type || !isSupported(*facts->type))
+      return false;
+    join(facts->sizes.empty() ? types.scalar : types.dimensioned, *facts->type);
+    return true;
+  }
+  case GraphArgument::Kind::Bool:
+    join(types.number, DType::Bool);
+    return true;
+  case GraphArgument::Kind::Int:
+  case GraphArgument::Kind::Size:
+    join(types.number, DType::I64);
+    return true;
+  case GraphArgument::Kind::Float:
+    join(types.number, DType::F32);
+    return true;
+  default:
+    return false;
+  }
+}
+
+std::optional<DType> promote(const Graph &graph,
+                             const std::vector<const GraphArgument *> &operands,
+                             std::string_view kind) {
+  Categories types;
+  for (const GraphArgument *operand : operands)
+    if (!collect(graph, *operand, types))
+      return std::nullopt;
+  std::optional<DType> result = types.dimensioned;
+  for (const std::optional<DType> &weaker : {types.scalar, types.number}) {
+    if (!weaker)
+      continue;
+    if (!result || rankOf(*weaker) > rankOf(*result))
+      result = weaker;
+  }
+  if (!result)
+    return std::nullopt;
+  if (kind == "int_to_float" && !isFloat(*result))
+    return DType::F32;
+  if (kind == "bool_to_long" && *result == DType::Bool)
+    return DType::I64;
+  return result;
+}
+
+} // namespace quern

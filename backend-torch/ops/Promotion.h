@@ -1,0 +1,25 @@
+// PyTorch's rules of type promotion, for all operators at once.
+#pragma once
+
+#include "backend-torch/ops/Operation.h"
+
+namespace quern {
+
+/// The type in which the operands of one type parameter meet; nothing where
+/// the compiler does not know a type among them.
+std::optional<DType> promote(const Graph &graph,
+                             const std::vector<const GraphArgument *> &operands,
+                             std::string_view kind);
+
+bool isFloat(DType type);
+bool isInteger(DType type);
+/// Whether the compiler computes with values of this type.
+bool isSupported(DType type);
+
+/// Whether `constraint` (`Any`, `Number`, `Int`, `Float`) admits `type`.
+bool admits(std::string_view constraint, DType type);
+
+/// `acc(T)`.
+DType accumulatorOf(DType type);
+
+} // namespace quern

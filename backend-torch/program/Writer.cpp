@@ -1,0 +1,239 @@
+// Group by group, from fused nodes to a readable declaration.
+#include "backend-torch/program/Layout.h"
+
+#include <algorithm>
+
+namespace quern {
+
+namespace {
+class GroupWriter {
+public:
+  GroupWriter(const FusionPlan &plan, const Group &group)
+      : plan(plan), graph(*plan.graph), group(group), layout(plan, group) {}
+
+  /// Signature and body without the name, which equal groups share.
+  std::string write();
+  GroupKernel kernel() const;
+  bool isRowwise() const { return group.draft.hasReduction(); }
+  const std::set<std::pair<std::string, std::string>> &imports() const {
+    return used;
+  }
+  std::string suggestedName() const;
+
+private:
+  std::string typeOf(ValueId value) const;
+  std::string name(ValueId value) const;
+  void writeNode(const Node &node, const Operation &operation);
+  std::string callText(const LibraryCall &call);
+  std::string operandText(const CallOperand &operand);
+  std::string axisArgument(const LibraryCall &call) const;
+  std::string number(Size size);
+
+  const FusionPlan &plan;
+  const Graph &graph;
+  const Group &group;
+  Layout layout;
+  std::map<ValueId, std::string> names;
+  std::vector<Size> numbers;
+  std::string body;
+  std::set<std::pair<std::string, std::string>> used; ///< module, declaration
+};
+} // namespace
+
+/// Element type and, in a rowwise declaration, the axes.
+std::string GroupWriter::typeOf(ValueId value) const {
+  std::string text(spelling(*graph.values[value].tensor()->type));
+  if (!isRowwise())
+    return text;
+  std::string axes;
+  for (int axis : layout.axesOf(value))
+    axes += (axes.empty() ? "" : ", ") + layout.axes()[axis].name;
+  return text + "[" + axes + "]";
+}
+
+/// A view inside the group is the value it looks at: its axes have names.
+std::string GroupWriter::name(ValueId value) const {
+  auto it = names.find(value);
+  return it != names.end() ? it->second
+                           : names.at(plan.analysis->baseOf(value));
+}
+
+std::string GroupWriter::number(Size size) {
+  auto it = std::find(numbers.begin(), numbers.end(), size);
+  if (it == numbers.end())
+    it = numbers.insert(numbers.end(), size);
+  return "n" + std::to_string(it - numbers.begin());
+}
+
+std::string GroupWriter::operandText(const CallOperand &operand) {
+  std::string text;
+  switch (operand.kind) {
+  case CallOperand::Kind::Absent:
+    return "none";
+  case CallOperand::Kind::Number:
+    return operand.literal;
+  case CallOperand::Kind::Symbolic:
+    text = number(operand.size);
+    break;
+  case CallOperand::Kind::Value:
+    text = name(operand.value);
+    break;
+  }
+  if (!operand.cast)
+    return text;
+  return std::string(spelling(*operand.cast)) + "(" + text + ")";
+}
+
+/// `[C = R1]`, `[*C = (R0, R1)]`: the axes that the call works along.
+std::string GroupWriter::axisArgument(const LibraryCall &call) const {
+  if (call.axis.empty())
+    return "";
+  ValueId main = -1;
+  for (const CallOperand &operand : call.operands)
+    if (main < 0 && operand.kind == CallOperand::Kind::Value)
+      main = operand.value;
+  Dimensions dims = group.draft.dimensionsOf(main);
+  std::vector<int> axes;
+  for (int d : call.selected)
+    for (Atom atom : dims[d]) {
+      int axis = layout.axisOf(atom);
+      if (axes.empty() || axes.back() != axis)
+        axes.push_back(axis);
+    }
+  if (!call.axisIsPack)
+    return "[" + call.axis + " = " + layout.axes()[axes[0]].name + "]";
+  std::string list;
+  for (int axis : axes)
+    list += (list.empty() ? "" : ", ") + layout.axes()[axis].name;
+  if (axes.size() == 1)
+    list += ",";
+  return "[*" + call.axis + " = (" + list + ")]";
+}
+
+std::string GroupWriter::callText(const LibraryCall &call) {
+  used.insert({call.row->module, call.row->declaration});
+  std::string text = call.row->declaration;
+  if (call.row->kind == DeclarationKind::Rowwise)
+    text += axisArgument(call);
+  text += "(";
+  for (std::size_t i = 0; i != call.operands.size(); ++i)
+    text += (i ? ", " : "") + operandText(call.operands[i]);
+  return text + ")";
+}
+
+void GroupWriter::writeNode(const Node &node, const Operation &operation) {
+  std::vector<std::string> results;
+  for (ValueId id : node.results) {
+    names[id] = "v" + std::to_string(names.size());
+    results.push_back(names[id]);
+  }
+  DType type = *graph.values[node.results[0]].tensor()->type;
+  std::string cast(spelling(type));
+  if (auto *primitive = std::get_if<PrimitiveCall>(&operation)) {
+    std::string text = primitive->kind == Primitive::Fill
+                           ? primitive->literal
+                           : name(primitive->operand);
+    if (primitive->kind != Primitive::Copy)
+      text = cast + "(" + text + ")";
+    body += "    let " + results[0] + " = " + text + "\n";
+    return;
+  }
+  const auto &call = std::get<LibraryCall>(operation);
+  std::string text = callText(call);
+  if (call.results.size() > 1) {
+    std::string list;
+    for (std::size_t i = 0; i != call.results.size(); ++i)
+      list += (i ? ", " : "") +
+              (i < results.size() ? results[i] : "unused" + std::to_string(i));
+    body += "    let " + list + " = " + text + "\n";
+    return;
+  }
+  if (call.resultTypes[0] != type)
+    text = cast + "(" + text + ")";
+  body += "    let " + results[0] + " = " + text + "\n";
+}
+
+std::string GroupWriter::write() {
+  std::string parameters;
+  auto addParameter = [&](const std::string &text) {
+    parameters += (parameters.empty() ? "" : ", ") + text;
+  };
+  for (std::size_t i = 0; i != group.inputs.size(); ++i) {
+    names[group.inputs[i]] = "x" + std::to_string(i);
+    addParameter("x" + std::to_string(i) + ": " + typeOf(group.inputs[i]));
+  }
+  for (int node : group.draft.nodes())
+    writeNode(graph.nodes[node], plan.analysis->operations[node]);
+  for (std::size_t i = 0; i != numbers.size(); ++i)
+    addParameter("n" + std::to_string(i) + ": int");
+  std::string types, values;
+  for (ValueId output : group.outputs) {
+    types += (types.empty() ? "" : ", ") + typeOf(output);
+    values += (values.empty() ? "" : ", ") + name(output);
+  }
+  if (group.outputs.size() > 1)
+    types = "(" + types + ")";
+  return "(" + parameters + ") -> " + types + ":\n" + body + "    return " +
+         values + "\n";
+}
+
+GroupKernel GroupWriter::kernel() const {
+  GroupKernel kernel;
+  for (ValueId input : group.inputs)
+    kernel.inputs.push_back(layout.operand(input, !isRowwise()));
+  for (ValueId output : group.outputs)
+    kernel.outputs.push_back(layout.operand(output, !isRowwise()));
+  kernel.numbers = numbers;
+  return kernel;
+}
+
+std::string GroupWriter::suggestedName() const {
+  std::string text = "fused";
+  int count = 0;
+  for (int node : group.draft.nodes()) {
+    auto *call = std::get_if<LibraryCall>(&plan.analysis->operations[node]);
+    if (call && count++ < 4)
+      text += "_" + call->row->declaration;
+  }
+  return text;
+}
+
+static std::string
+importText(const std::set<std::pair<std::string, std::string>> &imports) {
+  std::map<std::string, std::string> lines;
+  for (const auto &[module, declaration] : imports) {
+    std::string &line = lines[module];
+    line += (line.empty() ? "" : ", ") + declaration;
+  }
+  std::string text;
+  for (const auto &[module, names] : lines)
+    text += "from " + module + " use " + names + "\n";
+  return text;
+}
+
+Program writeProgram(const FusionPlan &plan) {
+  Program program;
+  std::set<std::pair<std::string, std::string>> imports;
+  std::map<std::string, std::string> declared; // text → name
+  std::string declarations;
+  for (const Group &group : plan.groups) {
+    GroupWriter writer(plan, group);
+    std::string text = writer.write();
+    imports.insert(writer.imports().begin(), writer.imports().end());
+    std::string kind = writer.isRowwise() ? "rowwise " : "elementwise ";
+    auto [it, isNew] = declared.try_emplace(kind + text);
+    if (isNew) {
+      it->second =
+          writer.suggestedName() + "_" + std::to_string(declared.size() - 1);
+      declarations += "\n" + kind + it->second + text;
+    }
+    GroupKernel kernel = writer.kernel();
+    kernel.declaration = it->second;
+    program.kernels.push_back(std::move(kernel));
+  }
+  program.text = "\"\"\"Kernels of the compiled graph " + plan.graph->name +
+                 ".\"\"\"\n\n" + importText(imports) + declarations;
+  return program;
+}
+
+} // namespace quern
