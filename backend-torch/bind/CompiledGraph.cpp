@@ -5,9 +5,25 @@ namespace py = pybind11;
 
 namespace quern {
 
-CompiledGraph::CompiledGraph(GraphBuilder &builder,
-                             std::shared_ptr<Recorder> recorder,
-                             std::optional<py::function> trace) {
+#if defined(QUERN_HAS_COMPILER)
+Backend::Backend() : recorder(std::make_shared<Recorder>()) {
+  SessionOptions options;
+  options.threads = at::get_num_threads();
+  Result<std::shared_ptr<Session>> session = Session::create(options);
+  if (!session)
+    raise(session.error().message);
+  compiler = std::make_unique<SessionCompiler>(*session);
+  Result<std::vector<OperatorRow>> rows = compiler->operators();
+  if (!rows)
+    raise(rows.error().message);
+  table = OperatorTable(std::move(*rows));
+}
+#else
+Backend::Backend() : recorder(std::make_shared<Recorder>()) {}
+#endif
+
+CompiledGraph::CompiledGraph(GraphBuilder &builder, Backend &backend,
+                             GraphOptions chosen) {
   objects = builder.takeObjects();
   std::vector<c10::IValue> constants;
   for (const py::object &object : objects)
@@ -17,14 +33,22 @@ CompiledGraph::CompiledGraph(GraphBuilder &builder,
   options.hostCall = [this](int callable, std::vector<c10::IValue> &stack) {
     callHost(callable, stack);
   };
-  if (trace)
-    options.trace = [log = *trace](const std::string &line) {
+  if (chosen.trace)
+    options.trace = [log = *chosen.trace](const std::string &line) {
       py::gil_scoped_acquire gil;
       log(line);
     };
-  executor = std::make_unique<Executor>(
-      makePlan(builder.finish()), std::move(constants), std::move(recorder),
-      std::move(options));
+  FusionOptions fusion;
+  fusion.kernels = chosen.kernels;
+  fusion.fuse = chosen.fuse;
+  std::shared_ptr<const Graph> graph = builder.finish();
+  py::gil_scoped_release release;
+  CompiledProgram program =
+      compileGraph(std::move(graph), backend.table, backend.compiler.get(),
+                   std::move(fusion), chosen.codeNow);
+  executor =
+      std::make_unique<Executor>(std::move(program), std::move(constants),
+                                 backend.recorder, std::move(options));
 }
 
 void CompiledGraph::callHost(int callable,
@@ -65,11 +89,18 @@ std::string CompiledGraph::printPlan() const {
   return quern::print(executor->plan());
 }
 
-std::map<std::string, std::int64_t> CompiledGraph::operatorCalls() const {
-  std::map<std::string, std::int64_t> calls;
-  for (const Step &step : executor->plan().steps)
-    ++calls[executor->plan().graph->nodes[step.node].overload];
-  return calls;
+std::string CompiledGraph::printGroups() const {
+  return quern::print(*executor->plan().fusion);
+}
+
+std::vector<std::array<std::string, 4>> CompiledGraph::opaque() const {
+  std::vector<std::array<std::string, 4>> result;
+  const FusionPlan &fusion = *executor->plan().fusion;
+  for (const auto &[index, reason] : fusion.opaque) {
+    const Node &node = fusion.graph->nodes[index];
+    result.push_back({node.name, node.overload, node.source, reason});
+  }
+  return result;
 }
 
 } // namespace quern

@@ -4,12 +4,28 @@
 #include "backend-torch/bind/GraphBuilder.h"
 #include "backend-torch/run/Executor.h"
 
+#include <array>
+
 namespace quern {
+
+/// The compiler and its table of operators, shared by all graphs.
+struct Backend {
+  std::shared_ptr<Recorder> recorder;
+  std::unique_ptr<Compiler> compiler; ///< null in a build without one
+  OperatorTable table{{}};
+
+  Backend();
+};
+
+struct GraphOptions {
+  bool kernels = true, fuse = true;
+  bool codeNow = true; ///< false: code is made when it is first run
+  std::optional<pybind11::function> trace;
+};
 
 class CompiledGraph {
 public:
-  CompiledGraph(GraphBuilder &builder, std::shared_ptr<Recorder> recorder,
-                std::optional<pybind11::function> trace);
+  CompiledGraph(GraphBuilder &builder, Backend &backend, GraphOptions options);
 
   /// Takes the list of arguments and empties it, so that nothing outlives its
   /// last use.
@@ -17,8 +33,11 @@ public:
 
   std::string printGraph() const;
   std::string printPlan() const;
-  /// Operator, number of calls.
-  std::map<std::string, std::int64_t> operatorCalls() const;
+  std::string printGroups() const;
+  std::string programText() const { return executor->program().text; }
+  /// Name, operator, source line and reason of every node that runs through
+  /// ATen.
+  std::vector<std::array<std::string, 4>> opaque() const;
 
 private:
   void callHost(int callable, std::vector<c10::IValue> &stack) const;

@@ -1,11 +1,9 @@
-// Conversions at the border to Python. The one file that throws.
+// Conversions at the border to Python.
 #include "backend-torch/bind/Convert.h"
 
 namespace py = pybind11;
 
 namespace quern {
-
-void raise(const std::string &message) { throw std::runtime_error(message); }
 
 static std::vector<Size> sizesFromPython(py::handle sizes) {
   std::vector<Size> result;

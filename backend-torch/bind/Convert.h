@@ -3,6 +3,7 @@
 
 #include "backend-torch/bind/TorchPython.h"
 #include "backend-torch/graph/Graph.h"
+#include "backend-torch/run/Raise.h"
 
 namespace quern {
 
@@ -16,8 +17,5 @@ GraphArgument argumentFromPython(pybind11::handle argument);
 
 pybind11::object toPython(const c10::IValue &value);
 c10::IValue fromPython(pybind11::handle object);
-
-/// Reports an error of the caller's as a Python exception.
-[[noreturn]] void raise(const std::string &message);
 
 } // namespace quern

@@ -13,7 +13,9 @@ public:
 
   Size constant(std::int64_t value) { return graph.sizes.constant(value); }
   Size real(double value) { return graph.sizes.real(value); }
-  Size symbol(const std::string &name) { return graph.sizes.symbol(name); }
+  Size symbol(const std::string &name, std::int64_t hint) {
+    return graph.sizes.symbol(name, {false, hint, 0});
+  }
   Size apply(const std::string &op, const std::vector<Size> &operands);
 
   /// Each gives the ids of the values that the node makes.

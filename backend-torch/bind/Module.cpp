@@ -40,16 +40,28 @@ PYBIND11_MODULE(_quern_torch, module) {
     }
   });
   bindBuilder(module);
-  py::class_<Recorder, std::shared_ptr<Recorder>>(module, "Recorder")
+  py::class_<Backend>(module, "Backend")
       .def(py::init<>())
-      .def("read", &countersOf)
-      .def("reset", &Recorder::reset);
+      .def("overloads",
+           [](const Backend &backend) { return backend.table.overloads(); })
+      .def("counters",
+           [](const Backend &backend) { return countersOf(*backend.recorder); })
+      .def("reset", [](const Backend &backend) { backend.recorder->reset(); });
   py::class_<CompiledGraph>(module, "CompiledGraph", py::dynamic_attr())
-      .def(py::init<GraphBuilder &, std::shared_ptr<Recorder>,
-                    std::optional<py::function>>(),
-           py::arg("builder"), py::arg("recorder"), py::arg("trace"))
+      .def(py::init([](GraphBuilder &builder, Backend &backend, bool kernels,
+                       bool fuse, bool codeNow,
+                       std::optional<py::function> trace) {
+             return std::make_unique<CompiledGraph>(
+                 builder, backend,
+                 GraphOptions{kernels, fuse, codeNow, std::move(trace)});
+           }),
+           py::arg("builder"), py::arg("backend"), py::kw_only(),
+           py::arg("kernels"), py::arg("fuse"), py::arg("code_now"),
+           py::arg("trace"), py::keep_alive<1, 3>())
       .def("__call__", &CompiledGraph::call)
       .def("graph_text", &CompiledGraph::printGraph)
+      .def("groups_text", &CompiledGraph::printGroups)
+      .def("program_text", &CompiledGraph::programText)
       .def("plan_text", &CompiledGraph::printPlan)
-      .def("operator_calls", &CompiledGraph::operatorCalls);
+      .def("opaque", &CompiledGraph::opaque);
 }

@@ -35,11 +35,13 @@ Size SizeTable::real(double value) {
   return intern({SizeOp::Real, 0, value, {}});
 }
 
-Size SizeTable::symbol(std::string_view name) {
+Size SizeTable::symbol(std::string_view name, SizeValue hint) {
   auto it = std::find(symbolNames.begin(), symbolNames.end(), name);
   std::int64_t index = it - symbolNames.begin();
-  if (it == symbolNames.end())
+  if (it == symbolNames.end()) {
     symbolNames.emplace_back(name);
+    symbolHints.push_back(hint);
+  }
   return intern({SizeOp::Symbol, index, 0, {}});
 }
 

@@ -41,7 +41,8 @@ class SizeTable {
 public:
   Size constant(std::int64_t value);
   Size real(double value);
-  Size symbol(std::string_view name);
+  /// `hint` is what the symbol was worth when the graph was traced.
+  Size symbol(std::string_view name, SizeValue hint = {false, 2, 0});
   Size apply(SizeOp op, std::vector<Size> operands);
   Size multiply(Size a, Size b) { return apply(SizeOp::Mul, {a, b}); }
 
@@ -50,6 +51,8 @@ public:
   /// Position among the symbols, which is the index into `bindings` below.
   int symbolIndex(Size size) const;
   std::span<const std::string> symbols() const { return symbolNames; }
+
+  std::span<const SizeValue> hints() const { return symbolHints; }
 
   /// `a / b` where the division leaves no rest for every value of the symbols.
   std::optional<Size> divideExactly(Size a, Size b);
@@ -74,6 +77,7 @@ private:
   std::vector<Expression> expressions;
   std::map<Expression, Size> known;
   std::vector<std::string> symbolNames;
+  std::vector<SizeValue> symbolHints;
 };
 
 } // namespace quern

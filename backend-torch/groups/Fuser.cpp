@@ -255,9 +255,14 @@ FusionPlan planFusion(std::shared_ptr<const Graph> graph,
   plan.analysis->graph = plan.graph.get();
   plan.analysis->sizes = plan.sizes.get();
   static const OperatorTable none({});
-  for (const Node &node : plan.graph->nodes)
+  const std::vector<Node> &nodes = plan.graph->nodes;
+  for (std::size_t i = 0; i != nodes.size(); ++i) {
+    auto refused = options.refused.find(static_cast<int>(i));
     plan.analysis->operations.push_back(
-        classify(*plan.graph, node, options.kernels ? table : none));
+        refused != options.refused.end()
+            ? Operation(Opaque{refused->second})
+            : classify(*plan.graph, nodes[i], options.kernels ? table : none));
+  }
   Fuser(plan, options).run();
   return plan;
 }

@@ -35,6 +35,8 @@ struct FusionOptions {
   bool fuse = true;       ///< false: every node a kernel of its own
   bool kernels = true;    ///< false: every node through ATen
   std::size_t limit = 64; ///< nodes a group
+  /// Nodes that are to run through ATen, with the reason.
+  std::map<int, std::string> refused;
 };
 
 FusionPlan planFusion(std::shared_ptr<const Graph> graph,

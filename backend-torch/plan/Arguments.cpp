@@ -94,10 +94,10 @@ static c10::IValue number(SizeValue value, const c10::TypePtr &type) {
 }
 
 static c10::IValue instantiateList(const ArgumentTemplate &argument,
-                                   const Graph &graph, const Frame &frame) {
+                                   const SizeTable &sizes, const Frame &frame) {
   auto each = [&](auto &&take) {
     for (const ArgumentTemplate &element : argument.list)
-      take(instantiate(element, graph, frame));
+      take(instantiate(element, sizes, frame));
   };
   switch (argument.type->kind()) {
   case c10::TypeKind::TensorType: {
@@ -136,18 +136,17 @@ static c10::IValue instantiateList(const ArgumentTemplate &argument,
   }
 }
 
-c10::IValue instantiate(const ArgumentTemplate &argument, const Graph &graph,
-                        const Frame &frame) {
+c10::IValue instantiate(const ArgumentTemplate &argument,
+                        const SizeTable &sizes, const Frame &frame) {
   switch (argument.kind) {
   case ArgumentTemplate::Kind::Fixed:
     return argument.fixed;
   case ArgumentTemplate::Kind::Slot:
     return frame.slots[argument.slot];
   case ArgumentTemplate::Kind::Number:
-    return number(graph.sizes.evaluate(argument.size, frame.symbols),
-                  argument.type);
+    return number(sizes.evaluate(argument.size, frame.symbols), argument.type);
   case ArgumentTemplate::Kind::List:
-    return instantiateList(argument, graph, frame);
+    return instantiateList(argument, sizes, frame);
   }
   return {};
 }

@@ -15,7 +15,7 @@ struct Frame {
   std::vector<SizeValue> symbols;
 };
 
-c10::IValue instantiate(const ArgumentTemplate &argument, const Graph &graph,
-                        const Frame &frame);
+c10::IValue instantiate(const ArgumentTemplate &argument,
+                        const SizeTable &sizes, const Frame &frame);
 
 } // namespace quern

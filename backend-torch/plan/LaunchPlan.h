@@ -1,7 +1,8 @@
 // The flat list of steps that runs a graph: what the executor walks through.
 #pragma once
 
-#include "backend-torch/graph/Graph.h"
+#include "backend-torch/groups/FusionPlan.h"
+#include "backend-torch/program/Program.h"
 
 #include <ATen/core/dispatch/Dispatcher.h>
 
@@ -47,13 +48,18 @@ struct CallStep {
 
 struct Step {
   CallStep call;
-  int node = -1; ///< of the graph, for messages and traces
+  int kernel = -1; ///< a launch of this kernel instead of a call
+  int node = -1;   ///< of the graph, for messages and traces
+  bool isView = false;
   std::vector<SymbolBinding> bindings; ///< after the step ran
   std::vector<ValueId> frees;          ///< read for the last time here
 };
 
 struct LaunchPlan {
+  std::shared_ptr<const FusionPlan> fusion;
   std::shared_ptr<const Graph> graph;
+  /// Graph inputs that kernels read: their strides are looked at in each call.
+  std::vector<ValueId> kernelInputs;
   std::vector<SymbolBinding> inputBindings;
   std::vector<ValueId> unusedInputs;
   std::vector<Step> steps;
@@ -61,7 +67,8 @@ struct LaunchPlan {
 
 /// Lays out the steps of a graph. Throws what libtorch throws where an
 /// operator is not known to the dispatcher.
-LaunchPlan makePlan(std::shared_ptr<const Graph> graph);
+LaunchPlan makePlan(std::shared_ptr<const FusionPlan> fusion,
+                    const Program &program);
 
 std::string print(const LaunchPlan &plan);
 

@@ -10,17 +10,21 @@ namespace quern {
 namespace {
 class Planner {
 public:
-  explicit Planner(std::shared_ptr<const Graph> graph) : graph(*graph) {
-    plan.graph = std::move(graph);
-    isBound.resize(this->graph.sizes.symbols().size());
+  Planner(std::shared_ptr<const FusionPlan> fusion, const Program &program)
+      : fusion(*fusion), graph(*fusion->graph), program(program) {
+    plan.graph = fusion->graph;
+    plan.fusion = std::move(fusion);
+    isBound.resize(graph.sizes.symbols().size());
   }
 
   LaunchPlan run() {
     bindInputs();
-    for (std::size_t i = 0; i != graph.nodes.size(); ++i) {
-      NodeKind kind = graph.nodes[i].kind;
-      if (kind == NodeKind::Call || kind == NodeKind::Host)
-        addCall(static_cast<int>(i));
+    findNeeded();
+    for (const Unit &unit : fusion.order) {
+      if (unit.group >= 0)
+        addKernel(unit.group);
+      else if (isNeeded(unit.node))
+        addCall(unit.node);
     }
     endLifetimes();
     return std::move(plan);
@@ -35,10 +39,21 @@ private:
   std::vector<ArgumentTemplate> schemaArguments(const Node &node,
                                                 const CallStep &call);
   StepResult result(const Node &node, ValueId id) const;
+  void findNeeded();
+  bool isNeeded(int node) const;
+  bool isView(int node) const {
+    return std::holds_alternative<ViewOf>(fusion.analysis->operations[node]);
+  }
+  void addKernel(int group);
+  std::vector<ValueId> readsOf(const Step &step) const;
+  std::vector<ValueId> resultsOf(const Step &step) const;
   void endLifetimes();
 
+  const FusionPlan &fusion;
   const Graph &graph;
+  const Program &program;
   LaunchPlan plan;
+  std::set<ValueId> needed; ///< by steps other than kernels, or outputs
   std::vector<bool> isBound;
 };
 } // namespace
@@ -106,10 +121,45 @@ StepResult Planner::result(const Node &node, ValueId id) const {
   return result;
 }
 
+/// Kernels read through views by themselves: such a view needs no step.
+void Planner::findNeeded() {
+  for (const GraphOutput &output : graph.outputs)
+    if (output.kind == GraphArgument::Kind::Value)
+      needed.insert(static_cast<ValueId>(output.integer));
+  for (std::size_t i = fusion.order.size(); i != 0; --i) {
+    const Unit &unit = fusion.order[i - 1];
+    if (unit.node < 0 || !isNeeded(unit.node))
+      continue;
+    for (ValueId id : graph.operands(graph.nodes[unit.node]))
+      needed.insert(id);
+  }
+}
+
+bool Planner::isNeeded(int node) const {
+  if (!isView(node))
+    return true;
+  return std::any_of(graph.nodes[node].results.begin(),
+                     graph.nodes[node].results.end(),
+                     [&](ValueId id) { return needed.contains(id); });
+}
+
+void Planner::addKernel(int group) {
+  Step step;
+  step.kernel = group;
+  step.node = fusion.groups[group].draft.nodes().back();
+  for (const KernelOperand &input : program.kernels[group].inputs)
+    if (graph.producer(input.base).kind == NodeKind::Input &&
+        std::find(plan.kernelInputs.begin(), plan.kernelInputs.end(),
+                  input.base) == plan.kernelInputs.end())
+      plan.kernelInputs.push_back(input.base);
+  plan.steps.push_back(std::move(step));
+}
+
 void Planner::addCall(int index) {
   const Node &node = graph.nodes[index];
   Step step;
   step.node = index;
+  step.isView = isView(index);
   step.call.returnsList = node.returnsList;
   if (node.kind == NodeKind::Host) {
     step.call.host = node.object;
@@ -131,6 +181,21 @@ void Planner::addCall(int index) {
   plan.steps.push_back(std::move(step));
 }
 
+std::vector<ValueId> Planner::readsOf(const Step &step) const {
+  if (step.kernel < 0)
+    return graph.operands(graph.nodes[step.node]);
+  std::vector<ValueId> reads;
+  for (const KernelOperand &input : program.kernels[step.kernel].inputs)
+    reads.push_back(input.base);
+  return reads;
+}
+
+std::vector<ValueId> Planner::resultsOf(const Step &step) const {
+  if (step.kernel < 0)
+    return graph.nodes[step.node].results;
+  return fusion.groups[step.kernel].outputs;
+}
+
 /// A value goes away with the last step that reads it; one that nobody reads
 /// with the step that made it.
 void Planner::endLifetimes() {
@@ -147,9 +212,9 @@ void Planner::endLifetimes() {
   };
   for (std::size_t i = plan.steps.size(); i != 0; --i) {
     Step &step = plan.steps[i - 1];
-    for (ValueId id : graph.operands(graph.nodes[step.node]))
+    for (ValueId id : readsOf(step))
       free(id, step.frees);
-    for (ValueId id : graph.nodes[step.node].results)
+    for (ValueId id : resultsOf(step))
       free(id, step.frees);
   }
   for (int node : graph.inputs)
@@ -157,8 +222,9 @@ void Planner::endLifetimes() {
       free(id, plan.unusedInputs);
 }
 
-LaunchPlan makePlan(std::shared_ptr<const Graph> graph) {
-  return Planner(std::move(graph)).run();
+LaunchPlan makePlan(std::shared_ptr<const FusionPlan> fusion,
+                    const Program &program) {
+  return Planner(std::move(fusion), program).run();
 }
 
 std::string print(const LaunchPlan &plan) {
@@ -166,8 +232,11 @@ std::string print(const LaunchPlan &plan) {
   std::string text = "plan " + graph.name + "\n";
   for (const Step &step : plan.steps) {
     const Node &node = graph.nodes[step.node];
-    text += std::string(step.call.host >= 0 ? "  host " : "  aten ") +
-            node.overload + " -> %" + node.name;
+    text += step.kernel >= 0      ? "  kernel"
+            : step.call.host >= 0 ? "  host " + node.overload
+            : step.isView         ? "  view " + node.overload
+                                  : "  aten " + node.overload;
+    text += " -> %" + node.name;
     for (const SymbolBinding &binding : step.bindings)
       text += " binds " + graph.sizes.symbols()[binding.symbol];
     for (ValueId id : step.frees)

@@ -24,6 +24,8 @@ struct GroupKernel {
 
 struct Program {
   std::string text;
+  /// Every declaration as a text of its own, by name.
+  std::map<std::string, std::string> units;
   /// One per group of the plan, in its order. Equal groups share a declaration.
   std::vector<GroupKernel> kernels;
 };

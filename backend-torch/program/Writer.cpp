@@ -225,7 +225,9 @@ Program writeProgram(const FusionPlan &plan) {
     if (isNew) {
       it->second =
           writer.suggestedName() + "_" + std::to_string(declared.size() - 1);
-      declarations += "\n" + kind + it->second + text;
+      std::string declaration = "\n" + kind + it->second + text;
+      program.units[it->second] = importText(writer.imports()) + declaration;
+      declarations += declaration;
     }
     GroupKernel kernel = writer.kernel();
     kernel.declaration = it->second;

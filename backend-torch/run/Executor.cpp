@@ -1,7 +1,9 @@
 // The executor's loop, and what it does before and after each step.
 #include "backend-torch/run/Executor.h"
+#include "backend-torch/run/Raise.h"
 
 #include <ATen/ATen.h>
+#include <ATen/EmptyTensor.h>
 #include <ATen/core/LegacyTypeDispatch.h>
 
 namespace quern {
@@ -31,14 +33,23 @@ void Recorder::reset() {
   counters = {};
 }
 
-Executor::Executor(LaunchPlan plan, std::vector<c10::IValue> constants,
+Executor::Executor(CompiledProgram program, std::vector<c10::IValue> constants,
                    std::shared_ptr<Recorder> recorder, ExecutorOptions options)
-    : launchPlan(std::move(plan)), constants(std::move(constants)),
-      recorder(std::move(recorder)), options(std::move(options)) {
+    : compiled(std::move(program)),
+      launchPlan(makePlan(compiled.fusion, compiled.program)),
+      constants(std::move(constants)), recorder(std::move(recorder)),
+      options(std::move(options)) {
   std::map<std::string, std::int64_t> calls;
-  for (const Step &step : launchPlan.steps)
-    ++calls[launchPlan.graph->nodes[step.node].overload];
+  for (const Step &step : launchPlan.steps) {
+    if (step.kernel >= 0)
+      ++launches;
+    else if (!step.isView)
+      ++calls[launchPlan.graph->nodes[step.node].overload];
+  }
   atenCalls.assign(calls.begin(), calls.end());
+  if (launchPlan.graph->sizes.symbols().empty())
+    for (std::size_t i = 0; i != compiled.kernels.size(); ++i)
+      fixedShapes.push_back(launchShape(static_cast<int>(i), {}));
   this->recorder->countGraph();
 }
 
@@ -92,7 +103,7 @@ void Executor::storeResults(const Step &step, std::vector<c10::IValue> stack,
     std::vector<c10::IValue> elements(list.begin(), list.end());
     stack = std::move(elements);
   }
-  const SizeTable &sizes = launchPlan.graph->sizes;
+  const SizeTable &sizes = *compiled.fusion->sizes;
   // A symbol may first be seen in the shape of the very result.
   for (std::size_t i = 0; i != step.call.results.size(); ++i)
     frame.slots[step.call.results[i].slot] = std::move(stack[i]);
@@ -114,7 +125,7 @@ void Executor::runCall(const Step &step, Frame &frame) const {
   std::vector<c10::IValue> stack;
   stack.reserve(step.call.arguments.size());
   for (const ArgumentTemplate &argument : step.call.arguments)
-    stack.push_back(instantiate(argument, graph, frame));
+    stack.push_back(instantiate(argument, *compiled.fusion->sizes, frame));
   for (ValueId id : step.frees)
     frame.slots[id] = {};
   if (options.trace)
@@ -130,9 +141,86 @@ void Executor::runCall(const Step &step, Frame &frame) const {
     frame.slots[id] = {};
 }
 
+Executor::LaunchShape
+Executor::launchShape(int kernel, std::span<const SizeValue> symbols) const {
+  const SizeTable &sizes = *compiled.fusion->sizes;
+  LaunchShape result;
+  result.shape = shapeOf(compiled.kernels[kernel]->operands(), sizes, symbols);
+  for (ValueId id : compiled.fusion->groups[kernel].outputs) {
+    const TensorFacts *facts = launchPlan.graph->values[id].tensor();
+    LaunchShape::Output output;
+    for (Size size : facts->sizes) {
+      output.sizes.push_back(sizes.evaluate(size, symbols).asInt());
+      output.isEmpty |= output.sizes.back() == 0;
+    }
+    for (Size stride : facts->strides)
+      output.strides.push_back(sizes.evaluate(stride, symbols).asInt());
+    result.outputs.push_back(std::move(output));
+  }
+  return result;
+}
+
+/// Kernels are made for the strides that were traced. Nobody guards those of
+/// gradients that autograd brings.
+void Executor::checkInputs(Frame &frame) const {
+  for (ValueId id : launchPlan.kernelInputs) {
+    const TensorFacts *facts = launchPlan.graph->values[id].tensor();
+    c10::SmallVector<std::int64_t, 8> strides;
+    for (Size stride : facts->strides)
+      strides.push_back(
+          compiled.fusion->sizes->evaluate(stride, frame.symbols).asInt());
+    at::Tensor tensor = frame.slots[id].toTensor().resolve_neg();
+    frame.slots[id] = withStrides(tensor, strides);
+  }
+}
+
+void Executor::runKernel(const Step &step, Frame &frame) const {
+  GraphKernel &kernel = *compiled.kernels[step.kernel];
+  const GroupKernel &operands = kernel.operands();
+  LaunchShape made;
+  if (fixedShapes.empty())
+    made = launchShape(step.kernel, frame.symbols);
+  const LaunchShape &launch =
+      fixedShapes.empty() ? made : fixedShapes[step.kernel];
+  if (options.trace)
+    options.trace("kernel " + operands.declaration);
+  c10::SmallVector<void *, 16> pointers;
+  for (std::size_t i = 0; i != operands.inputs.size(); ++i) {
+    const at::Tensor &base = frame.slots[operands.inputs[i].base].toTensor();
+    auto *data = static_cast<const char *>(base.const_data_ptr());
+    pointers.push_back(const_cast<char *>(
+        data + launch.shape.inputs[i].offset *
+                   static_cast<std::int64_t>(base.element_size())));
+  }
+  bool isEmpty = false;
+  for (std::size_t i = 0; i != operands.outputs.size(); ++i) {
+    const LaunchShape::Output &output = launch.outputs[i];
+    ValueId id = operands.outputs[i].value;
+    auto type = static_cast<at::ScalarType>(
+        launchPlan.graph->values[id].tensor()->scalarType);
+    at::Tensor tensor =
+        at::detail::empty_strided_cpu(output.sizes, output.strides, type);
+    pointers.push_back(tensor.mutable_data_ptr());
+    frame.slots[id] = std::move(tensor);
+    isEmpty |= output.isEmpty;
+  }
+  if (!isEmpty) {
+    Result<GraphKernel::Lease> lease = kernel.lease(launch.shape);
+    if (!lease)
+      raise(lease.error().message);
+    Result<std::monostate> done =
+        (*lease)->run(std::span<void *const>(pointers.data(), pointers.size()));
+    if (!done)
+      raise(done.error().message);
+  }
+  for (ValueId id : step.frees)
+    frame.slots[id] = {};
+}
+
 c10::IValue Executor::output(const GraphOutput &output,
                              const Frame &frame) const {
-  return instantiate(makeTemplate(output, nullptr), *launchPlan.graph, frame);
+  return instantiate(makeTemplate(output, nullptr), *compiled.fusion->sizes,
+                     frame);
 }
 
 std::vector<c10::IValue>
@@ -152,9 +240,14 @@ Executor::run(std::vector<c10::IValue> arguments) const {
   bindSymbols(launchPlan.inputBindings, frame);
   for (ValueId id : launchPlan.unusedInputs)
     frame.slots[id] = {};
-  for (const Step &step : launchPlan.steps)
-    runCall(step, frame);
-  recorder->countCall(atenCalls, 0);
+  checkInputs(frame);
+  for (const Step &step : launchPlan.steps) {
+    if (step.kernel >= 0)
+      runKernel(step, frame);
+    else
+      runCall(step, frame);
+  }
+  recorder->countCall(atenCalls, launches);
   std::vector<c10::IValue> outputs;
   for (const GraphOutput &result : graph.outputs)
     outputs.push_back(output(result, frame));

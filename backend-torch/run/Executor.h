@@ -1,6 +1,7 @@
 // Walks through a LaunchPlan: one native call a graph.
 #pragma once
 
+#include "backend-torch/compiled/GraphCompiler.h"
 #include "backend-torch/plan/Arguments.h"
 
 #include <atomic>
@@ -46,15 +47,28 @@ struct ExecutorOptions {
 /// Thread-safe: every call has a frame of its own.
 class Executor {
 public:
-  Executor(LaunchPlan plan, std::vector<c10::IValue> constants,
+  Executor(CompiledProgram compiled, std::vector<c10::IValue> constants,
            std::shared_ptr<Recorder> recorder, ExecutorOptions options);
 
   /// Takes the arguments of the graph and gives its outputs.
   std::vector<c10::IValue> run(std::vector<c10::IValue> arguments) const;
 
   const LaunchPlan &plan() const { return launchPlan; }
+  const Program &program() const { return compiled.program; }
 
 private:
+  /// What a launch needs besides pointers; fixed where no size is symbolic.
+  struct LaunchShape {
+    BoundShape shape;
+    struct Output {
+      std::vector<std::int64_t> sizes, strides;
+      bool isEmpty = false;
+    };
+    std::vector<Output> outputs;
+  };
+  LaunchShape launchShape(int kernel, std::span<const SizeValue> symbols) const;
+  void checkInputs(Frame &frame) const;
+  void runKernel(const Step &step, Frame &frame) const;
   void runCall(const Step &step, Frame &frame) const;
   void storeResults(const Step &step, std::vector<c10::IValue> stack,
                     Frame &frame) const;
@@ -62,11 +76,14 @@ private:
                    Frame &frame) const;
   c10::IValue output(const GraphOutput &output, const Frame &frame) const;
 
+  CompiledProgram compiled;
   LaunchPlan launchPlan;
+  std::vector<LaunchShape> fixedShapes; ///< by kernel; empty where symbolic
   std::vector<c10::IValue> constants;
   std::shared_ptr<Recorder> recorder;
   ExecutorOptions options;
   std::vector<std::pair<std::string, std::int64_t>> atenCalls;
+  std::int64_t launches = 0;
 };
 
 } // namespace quern

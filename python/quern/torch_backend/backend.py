@@ -14,6 +14,7 @@ from torch._functorch.partitioners import min_cut_rematerialization_partition
 from .decompositions import decomposition_table
 from .fx_import import describe
 from .options import flag, validate
+from .report import refuse_fallbacks, report
 from .state import State, state
 
 _numbers = itertools.count()
@@ -59,12 +60,20 @@ def _compile(
     from . import native
 
     builder = describe(module, native().GraphBuilder(f"graph{number}_{part}"))
-    trace = _trace if flag("QUERN_TRACE") else None
-    graph: Any = native().CompiledGraph(builder, current.recorder, trace)
+    graph: Any = native().CompiledGraph(
+        builder,
+        current.backend,
+        kernels=options["executor"] == "quern",
+        fuse=options["fusion"] == "on",
+        code_now=part != "backward",
+        trace=_trace if flag("QUERN_TRACE") else None,
+    )
+    if options["fallback"] == "error":
+        refuse_fallbacks(graph)
     # One list of arguments, which the callee empties. On the instance, since
     # Dynamo's wrappers copy a callable's own attributes only.
     graph._boxed_call = True
-    current.remember(part, graph, module)
+    report(current, part, module, graph)
     compiled: Callable[..., Any] = graph
     return compiled
 

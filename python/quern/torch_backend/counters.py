@@ -14,7 +14,7 @@ def counters() -> dict[str, Any]:
     >>> sorted(quern.counters())
     ['aten_calls', 'calls', 'graphs', 'launches']
     """
-    result: dict[str, Any] = state().recorder.read()
+    result: dict[str, Any] = state().backend.counters()
     return result
 
 
@@ -25,4 +25,4 @@ def reset_counters() -> None:
     >>> quern.reset_counters(); quern.counters()["calls"]
     0
     """
-    state().recorder.reset()
+    state().backend.reset()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import sympy  # type: ignore[import-untyped]
 import torch
@@ -18,8 +18,8 @@ class SizeBuilder(Protocol):
     def real(self, value: float) -> int:
         """The float `value`."""
 
-    def symbol(self, name: str) -> int:
-        """The symbol called `name`."""
+    def symbol(self, name: str, hint: int) -> int:
+        """The symbol called `name`, worth `hint` while tracing."""
 
     def apply(self, op: str, operands: list[int]) -> int:
         """An operation of the table in SizeOps.def."""
@@ -73,11 +73,15 @@ class Sizes:
     def __init__(self, builder: SizeBuilder) -> None:
         self._builder = builder
         self._known: dict[sympy.Basic, int] = {}
+        self._hints: dict[sympy.Basic, int] = {}
 
     def of(self, value: object) -> int:
         """The expression of a number, plain or symbolic."""
         if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
-            return self._expression(value.node.expr)
+            expr = value.node.expr
+            if expr not in self._known:
+                self._note_hints(value, expr)
+            return self._expression(expr)
         if isinstance(value, float):
             return self._builder.real(value)
         if isinstance(value, (int, bool)):
@@ -96,6 +100,12 @@ class Sizes:
             if len(symbols) == 1:
                 return self._expression(next(iter(symbols)))
         return self.of(value)
+
+    def _note_hints(self, value: Any, expr: sympy.Basic) -> None:
+        known = value.node.shape_env.backed_var_to_val
+        for symbol in expr.free_symbols:
+            if symbol in known:
+                self._hints[symbol] = int(known[symbol])
 
     def _expression(self, expr: sympy.Basic) -> int:
         known = self._known.get(expr)
@@ -122,7 +132,7 @@ class Sizes:
 
     def _leaf(self, expr: sympy.Basic) -> int | None:
         if isinstance(expr, sympy.Symbol):
-            return self._builder.symbol(expr.name)
+            return self._builder.symbol(expr.name, self._hints.get(expr, 2))
         if expr is sympy.true or expr is sympy.false:
             return self._builder.constant(int(expr is sympy.true))
         if isinstance(expr, sympy.Integer):

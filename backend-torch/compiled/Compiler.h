@@ -1,0 +1,54 @@
+// The seam to the compiler: text in, launch handles out. A test may stand in
+// for the real one.
+#pragma once
+
+#include "jit/Jit.h"
+
+#include <map>
+#include <mutex>
+
+namespace quern {
+
+/// A kernel with its axes solved. Not for two threads at once.
+class LaunchHandle {
+public:
+  virtual ~LaunchHandle() = default;
+  virtual Result<std::monostate> ready() = 0;
+  virtual Result<std::monostate> run(std::span<void *const> pointers) = 0;
+  virtual std::unique_ptr<LaunchHandle> clone() const = 0;
+};
+
+class CompiledModule {
+public:
+  virtual ~CompiledModule() = default;
+  virtual Result<std::unique_ptr<LaunchHandle>>
+  bind(std::string_view declaration, std::span<const Argument> arguments,
+       std::span<const TensorView> outputs) const = 0;
+};
+
+class Compiler {
+public:
+  virtual ~Compiler() = default;
+  /// Equal texts are compiled once.
+  virtual Result<std::shared_ptr<const CompiledModule>>
+  compile(const std::string &text, const std::string &name) = 0;
+  virtual Result<std::vector<OperatorRow>> operators() const = 0;
+};
+
+/// The compiler of a session.
+class SessionCompiler : public Compiler {
+public:
+  explicit SessionCompiler(std::shared_ptr<Session> session)
+      : session(std::move(session)) {}
+
+  Result<std::shared_ptr<const CompiledModule>>
+  compile(const std::string &text, const std::string &name) override;
+  Result<std::vector<OperatorRow>> operators() const override;
+
+private:
+  std::shared_ptr<Session> session;
+  std::mutex mutex;
+  std::map<std::string, std::shared_ptr<const CompiledModule>> modules;
+};
+
+} // namespace quern

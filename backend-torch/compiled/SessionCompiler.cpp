@@ -1,0 +1,61 @@
+// Compiler over a Session of libquern.
+#include "backend-torch/compiled/Compiler.h"
+
+namespace quern {
+
+namespace {
+class SessionHandle : public LaunchHandle {
+public:
+  explicit SessionHandle(BoundKernel kernel) : kernel(std::move(kernel)) {}
+  Result<std::monostate> ready() override { return kernel.ready(); }
+  Result<std::monostate> run(std::span<void *const> pointers) override {
+    return kernel.run(pointers);
+  }
+  std::unique_ptr<LaunchHandle> clone() const override {
+    return std::make_unique<SessionHandle>(kernel);
+  }
+
+private:
+  BoundKernel kernel;
+};
+
+class SessionModule : public CompiledModule {
+public:
+  explicit SessionModule(Module module) : module(std::move(module)) {}
+
+  Result<std::unique_ptr<LaunchHandle>>
+  bind(std::string_view declaration, std::span<const Argument> arguments,
+       std::span<const TensorView> outputs) const override {
+    Result<BoundKernel> kernel = module.bind(declaration, arguments, outputs);
+    if (!kernel)
+      return kernel.error();
+    return std::unique_ptr<LaunchHandle>(
+        std::make_unique<SessionHandle>(std::move(*kernel)));
+  }
+
+private:
+  Module module;
+};
+} // namespace
+
+Result<std::shared_ptr<const CompiledModule>>
+SessionCompiler::compile(const std::string &text, const std::string &name) {
+  {
+    std::lock_guard lock(mutex);
+    if (auto it = modules.find(text); it != modules.end())
+      return it->second;
+  }
+  Result<Module> module = session->compile(text, name);
+  if (!module)
+    return module.error();
+  std::shared_ptr<const CompiledModule> compiled =
+      std::make_shared<SessionModule>(std::move(*module));
+  std::lock_guard lock(mutex);
+  return modules.try_emplace(text, std::move(compiled)).first->second;
+}
+
+Result<std::vector<OperatorRow>> SessionCompiler::operators() const {
+  return session->operators();
+}
+
+} // namespace quern
