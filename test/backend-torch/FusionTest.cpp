@@ -1,0 +1,193 @@
+// What is fused, what is not and why, and the text that comes of it.
+#include "GraphMaker.h"
+#include "backend-torch/program/Program.h"
+
+#include <gtest/gtest.h>
+
+using namespace quern;
+using namespace quern::testing;
+
+namespace {
+
+FusionPlan fused(GraphMaker &maker, const std::vector<ValueId> &outputs) {
+  return planFusion(maker.finish(outputs), smallLibrary(), {});
+}
+
+TEST(Fusion, ChainIsOneKernel) {
+  GraphMaker maker;
+  ValueId x = maker.input({maker.size(7), maker.size(5)});
+  for (int i = 0; i != 20; ++i)
+    x = maker.call("aten::sin", {maker.tensor("self", x)},
+                   {maker.size(7), maker.size(5)});
+  FusionPlan plan = fused(maker, {x});
+  ASSERT_EQ(plan.groups.size(), 1u);
+  EXPECT_EQ(plan.groups[0].draft.nodes().size(), 20u);
+  EXPECT_EQ(plan.groups[0].outputs, std::vector<ValueId>{x});
+}
+
+TEST(Fusion, ContiguousAxesBecomeOne) {
+  GraphMaker maker;
+  ValueId x = maker.input({maker.size(7), maker.size(5)});
+  ValueId y = maker.call("aten::silu", {maker.tensor("self", x)},
+                         {maker.size(7), maker.size(5)});
+  FusionPlan plan = fused(maker, {y});
+  Program program = writeProgram(plan);
+  ASSERT_EQ(program.kernels.size(), 1u);
+  ASSERT_EQ(program.kernels[0].inputs[0].extents.size(), 1u);
+  EXPECT_EQ(plan.sizes->constantOf(program.kernels[0].inputs[0].extents[0]),
+            35);
+  EXPECT_NE(program.text.find("from activations use silu"), std::string::npos);
+  EXPECT_NE(program.text.find("(x0: f32) -> f32:\n    let v1 = silu(x0)"),
+            std::string::npos)
+      << program.text;
+}
+
+TEST(Fusion, PrologueJoinsReduction) {
+  GraphMaker maker;
+  std::vector<Size> sizes = {maker.size(7), maker.size(5)};
+  ValueId x = maker.input(sizes);
+  ValueId y =
+      maker.call("aten::mul.Tensor",
+                 {maker.tensor("self", x), maker.number("other", 3)}, sizes);
+  ValueId z = maker.call("aten::_softmax",
+                         {maker.tensor("self", y), maker.integer("dim", 1),
+                          maker.truth("half_to_float", false)},
+                         sizes);
+  FusionPlan plan = fused(maker, {z});
+  ASSERT_EQ(plan.groups.size(), 1u);
+  EXPECT_TRUE(plan.groups[0].draft.hasReduction());
+  Program program = writeProgram(plan);
+  EXPECT_NE(program.text.find("(x0: f32[R0, C0]) -> f32[R0, C0]:\n"
+                              "    let v1 = mul(x0, 3.0)\n"
+                              "    let v2 = softmax[C = C0](v1)\n"
+                              "    return v2"),
+            std::string::npos)
+      << program.text;
+}
+
+TEST(Fusion, ReductionsOverOtherAxesStayApart) {
+  GraphMaker maker;
+  std::vector<Size> sizes = {maker.size(7), maker.size(5)};
+  ValueId x = maker.input(sizes);
+  auto softmax = [&](ValueId value, int dim) {
+    return maker.call("aten::_softmax",
+                      {maker.tensor("self", value), maker.integer("dim", dim),
+                       maker.truth("half_to_float", false)},
+                      sizes);
+  };
+  ValueId y = softmax(softmax(x, 1), 0);
+  FusionPlan plan = fused(maker, {y});
+  ASSERT_EQ(plan.groups.size(), 2u);
+  EXPECT_NE(plan.groups[0].stopped.find("along other axes"), std::string::npos)
+      << plan.groups[0].stopped;
+}
+
+TEST(Fusion, ViewsRenameAxes) {
+  GraphMaker maker;
+  ValueId x = maker.input({maker.size(3), maker.size(8)});
+  ValueId a = maker.call("aten::silu", {maker.tensor("self", x)},
+                         {maker.size(3), maker.size(8)});
+  ValueId heads = maker.view("aten::view", a, {},
+                             {maker.size(3), maker.size(2), maker.size(4)});
+  ValueId turned =
+      maker.view("aten::permute", heads, {maker.integers("dims", {1, 0, 2})},
+                 {maker.size(2), maker.size(3), maker.size(4)});
+  ValueId b = maker.call("aten::silu", {maker.tensor("self", turned)},
+                         {maker.size(2), maker.size(3), maker.size(4)});
+  FusionPlan plan = fused(maker, {b});
+  ASSERT_EQ(plan.groups.size(), 1u) << print(plan);
+  EXPECT_EQ(plan.groups[0].draft.nodes().size(), 2u);
+  Program program = writeProgram(plan);
+  EXPECT_EQ(program.kernels[0].inputs[0].extents.size(), 3u);
+}
+
+TEST(Fusion, BroadcastOperandHasStrideZero) {
+  GraphMaker maker;
+  ValueId x = maker.input({maker.size(7), maker.size(5)});
+  ValueId w = maker.input({maker.size(5)});
+  ValueId y = maker.call("aten::mul.Tensor",
+                         {maker.tensor("self", x), maker.tensor("other", w)},
+                         {maker.size(7), maker.size(5)});
+  FusionPlan plan = fused(maker, {y});
+  Program program = writeProgram(plan);
+  const KernelOperand &operand = program.kernels[0].inputs[1];
+  ASSERT_EQ(operand.strides.size(), 2u);
+  EXPECT_EQ(plan.sizes->constantOf(operand.strides[0]), 0);
+  EXPECT_EQ(plan.sizes->constantOf(operand.strides[1]), 1);
+}
+
+TEST(Fusion, EqualGroupsShareADeclaration) {
+  GraphMaker maker;
+  ValueId x = maker.input({maker.size(7)});
+  ValueId a =
+      maker.call("aten::silu", {maker.tensor("self", x)}, {maker.size(7)});
+  ValueId b =
+      maker.call("aten::unknown", {maker.tensor("self", a)}, {maker.size(7)});
+  ValueId c =
+      maker.call("aten::silu", {maker.tensor("self", b)}, {maker.size(7)});
+  FusionPlan plan = fused(maker, {c});
+  Program program = writeProgram(plan);
+  ASSERT_EQ(program.kernels.size(), 2u);
+  EXPECT_EQ(program.kernels[0].declaration, program.kernels[1].declaration);
+  ASSERT_EQ(plan.opaque.size(), 1u);
+  EXPECT_EQ(plan.opaque[0].second, "the library has no kernel for it");
+}
+
+TEST(Fusion, StepBetweenIsNoCycle) {
+  GraphMaker maker;
+  ValueId x = maker.input({maker.size(7)});
+  ValueId a =
+      maker.call("aten::silu", {maker.tensor("self", x)}, {maker.size(7)});
+  ValueId b =
+      maker.call("aten::unknown", {maker.tensor("self", a)}, {maker.size(7)});
+  ValueId c = maker.call("aten::mul.Tensor",
+                         {maker.tensor("self", a), maker.tensor("other", b)},
+                         {maker.size(7)});
+  FusionPlan plan = fused(maker, {c});
+  ASSERT_EQ(plan.groups.size(), 2u);
+  ASSERT_EQ(plan.order.size(), 3u);
+  EXPECT_EQ(plan.order[1].node, plan.graph->values[b].node);
+}
+
+TEST(Fusion, NothingMovesAcrossAWrite) {
+  GraphMaker maker;
+  ValueId x = maker.input({maker.size(7)});
+  ValueId a =
+      maker.call("aten::silu", {maker.tensor("self", x)}, {maker.size(7)});
+  maker.call("aten::copy_", {maker.tensor("self", x), maker.tensor("src", a)},
+             {maker.size(7)});
+  maker.last().mutates = true;
+  ValueId b =
+      maker.call("aten::silu", {maker.tensor("self", a)}, {maker.size(7)});
+  FusionPlan plan = fused(maker, {b});
+  ASSERT_EQ(plan.order.size(), 3u);
+  EXPECT_GE(plan.order[0].group, 0);
+  EXPECT_GE(plan.order[1].node, 0);
+  EXPECT_GE(plan.order[2].group, 0);
+}
+
+TEST(Fusion, LayerNormWithKeptStatistics) {
+  GraphMaker maker;
+  std::vector<Size> sizes = {maker.size(2), maker.size(3), maker.size(5)};
+  ValueId x = maker.input(sizes), w = maker.input({maker.size(5)});
+  ValueId y = maker.call("aten::native_layer_norm",
+                         {maker.tensor("input", x),
+                          maker.integers("normalized_shape", {5}),
+                          maker.tensor("weight", w),
+                          {"bias", {}, true, false},
+                          maker.number("eps", 1e-5)},
+                         sizes);
+  ValueId mean = maker.further({maker.size(2), maker.size(3), maker.size(1)});
+  maker.further({maker.size(2), maker.size(3), maker.size(1)});
+  FusionPlan plan = fused(maker, {y, mean});
+  ASSERT_EQ(plan.groups.size(), 1u) << print(plan);
+  Program program = writeProgram(plan);
+  EXPECT_NE(program.text.find("-> (f32[R0, C0], f32[R0]):"), std::string::npos)
+      << program.text;
+  EXPECT_NE(program.text.find("layer_norm[*C = (C0,)](x0, x1, none, "
+                              "1.0000000000000001e-05)"),
+            std::string::npos)
+      << program.text;
+}
+
+} // namespace

@@ -1,0 +1,57 @@
+// Symbolic sizes: equal expressions are one, and evaluate as Python does.
+#include "backend-torch/graph/SizeTable.h"
+
+#include <gtest/gtest.h>
+
+using namespace quern;
+
+namespace {
+
+SizeValue integer(std::int64_t value) { return {false, value, 0}; }
+
+TEST(SizeTable, ProductsHaveOneForm) {
+  SizeTable sizes;
+  Size s = sizes.symbol("s0"), four = sizes.constant(4);
+  EXPECT_EQ(sizes.multiply(s, four), sizes.multiply(four, s));
+  EXPECT_EQ(sizes.multiply(sizes.multiply(s, four), sizes.constant(3)),
+            sizes.multiply(sizes.constant(12), s));
+  EXPECT_EQ(sizes.multiply(sizes.constant(1), s), s);
+}
+
+TEST(SizeTable, ConstantsFold) {
+  SizeTable sizes;
+  Size sum = sizes.apply(SizeOp::Add, {sizes.constant(2), sizes.constant(5)});
+  EXPECT_EQ(sizes.constantOf(sum), 7);
+}
+
+TEST(SizeTable, DividesExactly) {
+  SizeTable sizes;
+  Size s = sizes.symbol("s0"), t = sizes.symbol("s1");
+  Size product = sizes.multiply(sizes.multiply(s, t), sizes.constant(12));
+  EXPECT_EQ(sizes.divideExactly(product, sizes.multiply(t, sizes.constant(4))),
+            sizes.multiply(s, sizes.constant(3)));
+  EXPECT_FALSE(sizes.divideExactly(product, sizes.constant(5)));
+  EXPECT_FALSE(sizes.divideExactly(s, t));
+}
+
+TEST(SizeTable, FloorsAsPythonDoes) {
+  SizeTable sizes;
+  Size s = sizes.symbol("s0");
+  Size quotient = sizes.apply(SizeOp::FloorDiv, {s, sizes.constant(2)});
+  Size rest = sizes.apply(SizeOp::Mod, {s, sizes.constant(3)});
+  SizeValue minusSeven[] = {integer(-7)};
+  EXPECT_EQ(sizes.evaluate(quotient, minusSeven).integer, -4);
+  EXPECT_EQ(sizes.evaluate(rest, minusSeven).integer, 2);
+}
+
+TEST(SizeTable, SelectsByCondition) {
+  SizeTable sizes;
+  Size s = sizes.symbol("s0");
+  Size isLarge = sizes.apply(SizeOp::Greater, {s, sizes.constant(8)});
+  Size chosen = sizes.apply(SizeOp::Select, {isLarge, s, sizes.constant(8)});
+  SizeValue three[] = {integer(3)}, nine[] = {integer(9)};
+  EXPECT_EQ(sizes.evaluate(chosen, three).integer, 8);
+  EXPECT_EQ(sizes.evaluate(chosen, nine).integer, 9);
+}
+
+} // namespace
