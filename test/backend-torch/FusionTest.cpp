@@ -1,6 +1,6 @@
 // What is fused, what is not and why, and the text that comes of it.
-#include "GraphMaker.h"
 #include "backend-torch/program/Program.h"
+#include "test/backend-torch/GraphMaker.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Nodes against rows: types, numbers, axes, and the reasons why not.
 #include "backend-torch/ops/Matcher.h"
-#include "GraphMaker.h"
+#include "test/backend-torch/GraphMaker.h"
 
 #include <gtest/gtest.h>
 
