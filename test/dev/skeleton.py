@@ -116,7 +116,7 @@ def new_diagnostic(name: str, chosen: argparse.Namespace) -> None:
     row = f'QN_DIAGNOSTIC({code}, {camel(name)}, Error, "{words["title"]}")\n'
     (ROOT / table).write_text(text.rstrip("\n") + "\n" + row)
     print(f"changed  {table}")
-    write(f"lit-tests/diagnostics/{kebab}.qn", DIAGNOSTIC_TEST.format(**words))
+    write(f"lit-tests/check/{kebab}.qn", DIAGNOSTIC_TEST.format(**words))
     write(f"docs/diagnostics/{words['code']}.md", DIAGNOSTIC_PAGE.format(**words))
 
 

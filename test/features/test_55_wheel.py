@@ -1,0 +1,74 @@
+"""Install a wheel: it works with no compiler, no LLVM, no toolkit on the machine."""
+
+from __future__ import annotations
+
+import os
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from slices import everything
+from support import ROOT, shell
+
+pytestmark = pytest.mark.skipif(not everything(), reason="builds a wheel: ./dev test --all")
+
+CALL = """
+import numpy, quern
+k = quern.compile("elementwise f[T: Float](x: T) -> T:\\n    return x * 2 + 1\\n")
+x = numpy.arange(100, dtype="float32")
+assert (k.f(x) == x * 2 + 1).all()
+print(quern.__file__)
+"""
+
+
+def pip(python: str, *words: str) -> None:
+    done = shell(python, "-m", "pip", *words)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    pip(
+        sys.executable,
+        *("wheel", str(ROOT), "--no-deps", "--no-build-isolation", "-w", str(folder)),
+    )
+    (built,) = folder.glob("quern-*.whl")
+    return built
+
+
+def test_holds_what_it_must(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    for wanted in ("quern/libquern.so", "quern/bin/quern", "quern/__init__.py"):
+        assert wanted in names
+    assert any(name.startswith("_quern.") for name in names)
+    assert any(name.startswith("_quern_torch.") for name in names)
+    assert not any("test" in name.split("/")[0] for name in names)
+
+
+def test_works_alone(wheel: Path, tmp_path: Path) -> None:
+    venv = tmp_path / "venv"
+    assert shell(sys.executable, "-m", "venv", str(venv)).returncode == 0
+    python = str(venv / "bin" / "python")
+    pip(python, "install", str(wheel), "numpy")
+    alone = {
+        "PATH": str(venv / "bin"),
+        "PYTHONPATH": "",
+        "QUERN_CACHE_DIR": str(tmp_path / "cache"),
+        "LD_LIBRARY_PATH": "",
+    }
+    done = shell(python, "-c", CALL, **alone)
+    assert done.returncode == 0, done.stderr
+    assert str(venv) in done.stdout
+    kernel = tmp_path / "k.qn"
+    kernel.write_text("fn f[T: Any](x: T) -> T:\n    return x\n")
+    assert shell(str(venv / "bin" / "quern"), "check", str(kernel), **alone).returncode == 0
+
+
+def test_needs_no_llvm(wheel: Path, tmp_path: Path) -> None:
+    zipfile.ZipFile(wheel).extractall(tmp_path)
+    listed = shell("ldd", os.fspath(tmp_path / "quern" / "libquern.so")).stdout
+    assert "libc.so" in listed
+    assert "LLVM" not in listed
+    assert "MLIR" not in listed
