@@ -40,7 +40,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_holds_what_it_must(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
-    for wanted in ("quern/libquern.so", "quern/bin/quern", "quern/__init__.py"):
+    for wanted in ("quern/lib/libquern.so", "quern/bin/quern", "quern/__init__.py"):
         assert wanted in names
     assert any(name.startswith("_quern.") for name in names)
     assert any(name.startswith("_quern_torch.") for name in names)
@@ -68,7 +68,7 @@ def test_works_alone(wheel: Path, tmp_path: Path) -> None:
 
 def test_needs_no_llvm(wheel: Path, tmp_path: Path) -> None:
     zipfile.ZipFile(wheel).extractall(tmp_path)
-    listed = shell("ldd", os.fspath(tmp_path / "quern" / "libquern.so")).stdout
+    listed = shell("ldd", os.fspath(tmp_path / "quern" / "lib" / "libquern.so")).stdout
     assert "libc.so" in listed
     assert "LLVM" not in listed
     assert "MLIR" not in listed
