@@ -197,13 +197,19 @@ Value Emitter::load(Frame &frame, qn::LoadOp load, Local &local,
                     Copies copies) {
   if (!load.getIndices().empty())
     return indexed(frame, load, local, copies);
-  auto operand = cast<BlockArgument>(load.getTensor());
-  qn::OperandType type = load.getTensor().getType();
+  return loadOwn(frame, cast<BlockArgument>(load.getTensor()), load.getPart(),
+                 load.getType(), copies);
+}
+
+/// The element of an operand at its own axes.
+Value Emitter::loadOwn(Frame &frame, BlockArgument operand,
+                       std::optional<std::uint64_t> half, Type element,
+                       Copies copies) {
+  auto type = cast<qn::OperandType>(operand.getType());
   AxisSet axes = model.axesOf(type);
   Value pointer = address(frame, operand, axes, copies);
-  pointer = part(frame, type, pointer, load.getPart());
+  pointer = part(frame, type, pointer, half);
   Frame &at = home(frame, axes);
-  Type element = load.getType();
   const Binding *lane = laneOf(at, axes);
   if (!lane)
     return read(at, pointer, element, 1, Value(), Value());
@@ -222,18 +228,17 @@ StrideClass Emitter::strideAlong(qn::OperandType type, unsigned axis) const {
   return StrideClass::Zero;
 }
 
-void Emitter::store(Frame &frame, qn::StoreOp store, Copies copies) {
-  auto operand = cast<BlockArgument>(store.getTensor());
-  qn::OperandType type = store.getTensor().getType();
+void Emitter::store(Frame &frame, qn::StoreOp op, Value stored, Copies copies) {
+  auto operand = cast<BlockArgument>(op.getTensor());
+  qn::OperandType type = op.getTensor().getType();
   AxisSet axes = model.axesOf(type);
   const Binding *lane = laneOf(frame, axes);
-  Value value = wide(frame, store.getValue(), copies, lane ? lane->lanes : 1);
+  Value value = wide(frame, stored, copies, lane ? lane->lanes : 1);
   Value pointer = address(frame, operand, axes, copies);
-  pointer = part(frame, type, pointer, store.getPart());
+  pointer = part(frame, type, pointer, op.getPart());
   if (lane && strideAlong(type, lane->axis) != StrideClass::One)
     pointer = lanePointers(frame, operand, pointer, *lane);
-  write(frame, pointer, value, store.getValue().getType(),
-        lane ? lane->mask : Value());
+  write(frame, pointer, value, stored.getType(), lane ? lane->mask : Value());
 }
 
 void Emitter::emitStores(Frame &frame, ArrayRef<qn::StoreOp> stores) {
@@ -244,7 +249,7 @@ void Emitter::emitStores(Frame &frame, ArrayRef<qn::StoreOp> stores) {
       wide(frame, op.getValue(), copy, 1);
   for (qn::StoreOp op : stores)
     for (Copies copy : copiesOf(frame, model.axesOf(op.getTensor().getType())))
-      store(frame, op, copy);
+      store(frame, op, op.getValue(), copy);
 }
 
 Value Emitter::lookup(Frame &frame, qn::LookupOp op, Local &local,

@@ -106,6 +106,7 @@ void Emitter::step(Frame &frame, const ReductionGroup &group, Values &states) {
       }
     at += regular + (separateTail(group) ? group.outer.size() * width : 0);
   }
+  keep(frame, group);
 }
 
 /// `s + a * b` is one rounding where the order is free and the target can.

@@ -69,6 +69,8 @@ Emitter::Values Emitter::emitAll(Frame &frame, ValueRange values,
 Value Emitter::compute(Frame &frame, Value value, Copies copies) {
   if (auto argument = dyn_cast<BlockArgument>(value))
     return parameter(frame, argument);
+  if (Value back = kept(frame, value, copies))
+    return back;
   Operation *op = value.getDefiningOp();
   if (auto reduction = dyn_cast<qn::ReduceOp>(op)) {
     reduce(frame, reduction);

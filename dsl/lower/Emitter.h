@@ -5,6 +5,7 @@
 #include "dsl/lower/Packet.h"
 #include "dsl/schedule/Schedule.h"
 
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
@@ -85,6 +86,10 @@ public:
   void nestScans(Frame &frame, llvm::ArrayRef<LoopSpec> loops,
                  llvm::ArrayRef<qn::ScanOp> scans, Values &states, Body body);
 
+  // EmitKept.cpp
+  /// Chooses the values of the launch that are kept from one pass to the next.
+  void findKept();
+
   // EmitScatter.cpp
   void scatter(Frame &frame, qn::ScatterOp op, Copies copies);
   void combine(Frame &frame, qn::ScatterOp op, mlir::Value pointer,
@@ -134,7 +139,10 @@ private:
              mlir::Type element, mlir::Value mask);
   mlir::Value fromMemory(Frame &frame, mlir::Value raw, mlir::Type element);
   mlir::Value toMemory(Frame &frame, mlir::Value value, mlir::Type element);
-  void store(Frame &frame, qn::StoreOp store, Copies copies);
+  mlir::Value loadOwn(Frame &frame, mlir::BlockArgument operand,
+                      std::optional<std::uint64_t> half, mlir::Type element,
+                      Copies copies);
+  void store(Frame &frame, qn::StoreOp op, mlir::Value stored, Copies copies);
 
   // EmitIndexed.cpp
   mlir::Value indexed(Frame &frame, qn::LoadOp load, Local &local,
@@ -198,6 +206,13 @@ private:
   bool isSumOfProducts(qn::ReduceOp op);
   bool separateTail(const ReductionGroup &group) const;
 
+  // EmitKept.cpp
+  mlir::Value candidate(mlir::Value value, qn::StoreOp store, AxisSet missing);
+  qn::ReduceOp writerOf(mlir::Value value, qn::StoreOp store);
+  unsigned costOf(mlir::Value value, AxisSet missing) const;
+  void keep(Frame &frame, const ReductionGroup &group);
+  mlir::Value kept(Frame &frame, mlir::Value value, Copies copies);
+
   // EmitScan.cpp
   Values scanStates(Frame &frame, llvm::ArrayRef<qn::ScanOp> scans);
   void stepScans(Frame &frame, llvm::ArrayRef<qn::ScanOp> scans,
@@ -207,6 +222,13 @@ private:
   Values laneScan(Frame &frame, qn::ScanOp scan, Copies copies, unsigned lanes,
                   llvm::MutableArrayRef<mlir::Value> state);
 
+  /// A value written to the row of an output while `writer` runs, to be read
+  /// back when the output itself is made.
+  struct Kept {
+    qn::StoreOp store;
+    qn::ReduceOp writer;
+  };
+  llvm::MapVector<mlir::Value, Kept> keptValues;
   const KernelModel &model;
   const Schedule &schedule;
   const TargetInfo &target;

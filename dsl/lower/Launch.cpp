@@ -15,6 +15,7 @@ LaunchBuilder::LaunchBuilder(const KernelModel &model, const Schedule &schedule,
       builder(builder), loc(model.kernel.getLoc()) {
   emitter.launch = &launch;
   findWanted();
+  emitter.findKept();
 }
 
 /// The reductions some store of the launch needs.

@@ -4,6 +4,15 @@
 
 include "mlir/Pass/PassBase.td"
 
+def QnCarryNan : Pass<"qn-carry-nan", "::mlir::ModuleOp"> {
+  let summary = "Splits a maximum or minimum into one that ignores NaN and a NaN";
+  let description = [{
+    A maximum that carries NaN takes six dependent instructions on x86. Where the
+    order is free, the largest number and the last NaN are found side by side, two
+    instructions each, and chosen from at the end.
+  }];
+}
+
 def QnToLoops : Pass<"qn-to-loops", "::mlir::ModuleOp"> {
   let summary = "Schedules kernels and makes loops of them";
   let options = [Option<"targetName", "target", "std::string",

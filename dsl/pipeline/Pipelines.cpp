@@ -9,6 +9,7 @@
 void quern::simplifyPipeline(mlir::OpPassManager &passes) {
   passes.addPass(mlir::createCanonicalizerPass());
   passes.addPass(mlir::createCSEPass());
+  passes.addPass(createQnCarryNan());
 }
 
 void quern::llvmPipeline(mlir::OpPassManager &passes) {

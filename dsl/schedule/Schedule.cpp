@@ -25,13 +25,19 @@ static unsigned computeBytes(Type type) {
   return isa<FloatType>(type) ? std::max(4u, bytes) : bytes;
 }
 
-/// The widest operand decides: narrower ones fill part of a register.
+/// The widest float decides, or the widest integer where there is no float:
+/// indices beside floats take several registers.
 void Schedule::findLanes() {
-  unsigned bytes = 1;
-  for (BlockArgument argument : model.kernel.block().getArguments())
-    if (auto operand = dyn_cast<qn::OperandType>(argument.getType()))
-      bytes = std::max(bytes, computeBytes(operand.getElementType()));
-  lanes = std::max(2u, target.vectorBytes / bytes);
+  unsigned floats = 0, others = 1;
+  for (BlockArgument argument : model.kernel.block().getArguments()) {
+    auto operand = dyn_cast<qn::OperandType>(argument.getType());
+    if (!operand)
+      continue;
+    Type element = operand.getElementType();
+    unsigned &bytes = isa<IntegerType>(element) ? others : floats;
+    bytes = std::max(bytes, computeBytes(element));
+  }
+  lanes = std::max(2u, target.vectorBytes / (floats ? floats : others));
 }
 
 /// Neighbouring elements speak for an axis, strided ones against it.

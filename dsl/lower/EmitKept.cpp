@@ -1,0 +1,116 @@
+// Expensive values kept from one pass over a row to the next, in the row of the
+// output they lead to.
+#include "dsl/lower/Emitter.h"
+
+using namespace mlir;
+using namespace quern;
+
+/// Fewer operations than this are repeated rather than read back.
+static constexpr unsigned worthKeeping = 8;
+
+/// Whether `value` is among what `from` is made of, without other reductions.
+static bool reaches(ValueRange from, Value value,
+                    llvm::SmallPtrSetImpl<Operation *> &seen) {
+  for (Value start : from) {
+    if (start == value)
+      return true;
+    Operation *op = start.getDefiningOp();
+    if (op && !isa<qn::ReduceOp, qn::ScanOp>(op) && seen.insert(op).second &&
+        reaches(op->getOperands(), value, seen))
+      return true;
+  }
+  return false;
+}
+
+/// The arithmetic a value takes at every position of `missing`.
+unsigned Emitter::costOf(Value value, AxisSet missing) const {
+  llvm::SmallPtrSet<Operation *, 32> seen;
+  SmallVector<Value> open{value};
+  unsigned cost = 0;
+  while (!open.empty()) {
+    Value next = open.pop_back_val();
+    Operation *op = next.getDefiningOp();
+    if (!op || !(model.axesOf(next) & missing) || !seen.insert(op).second)
+      continue;
+    cost += OpTrait::hasElementwiseMappableTraits(op);
+    llvm::append_range(open, op->getOperands());
+  }
+  return cost;
+}
+
+/// A reduction that walks over `value` just before `store` needs it again.
+qn::ReduceOp Emitter::writerOf(Value value, qn::StoreOp store) {
+  AxisSet axes = model.factsOf(store).axes;
+  unsigned rank = model.factsOf(value).rank;
+  for (qn::ReduceOp op : model.reductions) {
+    const ValueFacts &facts = model.factsOf(op->getResult(0));
+    llvm::SmallPtrSet<Operation *, 32> seen;
+    if (wanted.contains(op.getOperation()) && facts.rank == rank + 1 &&
+        (facts.axes | model.axesOf(op.getAxes())) == axes &&
+        reaches(op.getInputs(), value, seen))
+      return op;
+  }
+  return nullptr;
+}
+
+/// The one value between the loads and `value` that may stand in the output's
+/// row meanwhile; null when something else along the row is needed too.
+Value Emitter::candidate(Value value, qn::StoreOp store, AxisSet missing) {
+  if (!(model.axesOf(value) & missing))
+    return Value();
+  Operation *op = value.getDefiningOp();
+  qn::OperandType type = store.getTensor().getType();
+  if (value.getType() == type.getElementType() &&
+      model.axesOf(value) == model.axesOf(type) && writerOf(value, store))
+    return value;
+  if (!op || !OpTrait::hasElementwiseMappableTraits(op))
+    return store.getTensor();
+  Value found;
+  for (Value operand : op->getOperands()) {
+    Value inside = candidate(operand, store, missing);
+    if (inside && found && inside != found)
+      return store.getTensor();
+    found = inside ? inside : found;
+  }
+  return found;
+}
+
+void Emitter::findKept() {
+  keptValues.clear();
+  for (qn::StoreOp store : launch->stores) {
+    AxisSet missing = model.factsOf(store).axes & ~launch->parallel;
+    qn::OperandType type = store.getTensor().getType();
+    bool onlyUse = store.getTensor().hasOneUse();
+    if (!missing || !onlyUse || model.factsOf(store).rank == 0 ||
+        model.axesOf(type) != model.factsOf(store).axes ||
+        !type.getElementType().isIntOrFloat())
+      continue;
+    Value found = candidate(store.getValue(), store, missing);
+    if (found && found != store.getTensor() && found != store.getValue() &&
+        costOf(found, missing) >= worthKeeping)
+      keptValues.insert({found, {store, writerOf(found, store)}});
+  }
+}
+
+/// Writes what the reductions of `group` are to keep.
+void Emitter::keep(Frame &frame, const ReductionGroup &group) {
+  for (auto &[value, how] : keptValues)
+    if (llvm::is_contained(group.members, how.writer))
+      for (Copies copy : copiesOf(frame, model.axesOf(value)))
+        store(frame, how.store, value, copy);
+}
+
+/// A kept value read back, once it has been written; else null.
+Value Emitter::kept(Frame &frame, Value value, Copies copies) {
+  auto found = keptValues.find(value);
+  if (found == keptValues.end())
+    return Value();
+  Value result = found->second.writer->getResult(0);
+  AxisSet axes = model.axesOf(result);
+  Frame &around = home(frame, axes);
+  if (!around.values.contains(
+          {result.getAsOpaquePointer(), project(around, axes, copies)}))
+    return Value();
+  auto operand = cast<BlockArgument>(found->second.store.getTensor());
+  return loadOwn(frame, operand, std::nullopt, value.getType(), copies);
+}

@@ -1,0 +1,82 @@
+// Lets a maximum or minimum ignore NaN and carry the last one beside it: two
+// short chains instead of one long one.
+#include "dsl/dialect/Dialect.h"
+#include "dsl/passes/Passes.h"
+
+namespace quern {
+#define GEN_PASS_DEF_QNCARRYNAN
+#include "dsl/passes/Passes.h.inc"
+} // namespace quern
+
+using namespace mlir;
+using namespace quern;
+
+/// The one operation of a reduction that only takes a maximum or a minimum.
+static Operation *extremum(qn::ReduceOp op) {
+  if (op.getPortable() || op.getInputs().size() != 1 ||
+      op.getInits().size() != 1)
+    return nullptr;
+  Operation *found = nullptr;
+  for (Region *region : {&op.getStep(), &op.getMerge()}) {
+    Block &block = region->front();
+    Operation *first = &block.front();
+    if (!isa<arith::MaximumFOp, arith::MinimumFOp>(first) ||
+        block.getTerminator()->getOperand(0) != first->getResult(0) ||
+        first->getNextNode() != block.getTerminator() ||
+        !llvm::is_contained(first->getOperands(), block.getArgument(0)) ||
+        !llvm::is_contained(first->getOperands(), block.getArgument(1)) ||
+        (found && found->getName() != first->getName()))
+      return nullptr;
+    found = first;
+  }
+  return found;
+}
+
+/// `greater ? new : old` and `new` where it is a NaN; the NaN of `new` does not
+/// compare, so the first never sees one.
+static void fill(OpBuilder &builder, Region &region, Location loc, Type type,
+                 bool merge, arith::CmpFPredicate better) {
+  Block &block = region.emplaceBlock();
+  SmallVector<Type> types(merge ? 4 : 3, type);
+  block.addArguments(types, SmallVector<Location>(types.size(), loc));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(&block);
+  Value old = block.getArgument(0), seen = block.getArgument(1);
+  Value now = block.getArgument(2), nan = block.getArgument(merge ? 3 : 2);
+  Value wins = arith::CmpFOp::create(builder, loc, better, now, old);
+  Value best = arith::SelectOp::create(builder, loc, wins, now, old);
+  Value is =
+      arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO, nan, nan);
+  Value kept = arith::SelectOp::create(builder, loc, is, nan, seen);
+  qn::YieldOp::create(builder, loc, ValueRange{best, kept});
+}
+
+static void split(qn::ReduceOp op, Operation *extremum) {
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  Value init = op.getInits()[0];
+  auto better = isa<arith::MaximumFOp>(extremum) ? arith::CmpFPredicate::OGT
+                                                 : arith::CmpFPredicate::OLT;
+  auto made =
+      qn::ReduceOp::create(builder, loc, op.getInputs(), ValueRange{init, init},
+                           op.getWhere(), op.getAxes(), false);
+  fill(builder, made.getStep(), loc, init.getType(), false, better);
+  fill(builder, made.getMerge(), loc, init.getType(), true, better);
+  Value best = made->getResult(0), nan = made->getResult(1);
+  Value is =
+      arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO, nan, nan);
+  op->getResult(0).replaceAllUsesWith(
+      arith::SelectOp::create(builder, loc, is, nan, best));
+  op.erase();
+}
+
+namespace {
+struct QnCarryNanPass : quern::impl::QnCarryNanBase<QnCarryNanPass> {
+  void runOnOperation() override {
+    getOperation().walk([](qn::ReduceOp op) {
+      if (Operation *found = extremum(op))
+        split(op, found);
+    });
+  }
+};
+} // namespace
