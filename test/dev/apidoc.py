@@ -1,9 +1,10 @@
-"""Makes docs/api from the sources: the C++ header and the package's docstrings."""
+"""Makes docs/api from the sources: C++ header, docstrings, dialect and passes."""
 
 from __future__ import annotations
 
 import ast
 import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from tree import ROOT
 
 HEADER = ROOT / "jit" / "Jit.h"
 PACKAGE = ROOT / "python" / "quern"
+LLVM_HEADERS = "/usr/lib/llvm-22/include"
 FOLDER = ROOT / "docs" / "api"
 NOTE = "Made from {source} by `./dev fmt`; edit the source.\n"
 
@@ -84,7 +86,39 @@ def python_page() -> str:
     return "\n".join(out)
 
 
-PAGES = {"cpp.md": cpp_page, "python.md": python_page}
+def tablegen(generator: str, source: str, *flags: str) -> str:
+    """What MLIR's own generator says about a table, without its table of contents."""
+    made = subprocess.run(
+        ["mlir-tblgen-22", generator, *flags, "-I", ".", "-I", LLVM_HEADERS, source],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    lines = [line.rstrip() for line in made.splitlines()[1:] if line != "[TOC]"]
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
+
+
+def dialect_page() -> str:
+    """The operations and types of the `qn` dialect."""
+    source = "dsl/dialect/Ops.td"
+    text = tablegen("-gen-dialect-doc", source, "-dialect=qn")
+    _, _, rest = text.partition("\n")
+    return f"# The qn dialect\n\n{NOTE.format(source='`dsl/dialect`')}\n{rest.strip()}"
+
+
+def passes_page() -> str:
+    """The passes `quern-opt` knows beside MLIR's own."""
+    text = tablegen("-gen-pass-doc", "dsl/passes/Passes.td")
+    return f"# The passes\n\n{NOTE.format(source='`dsl/passes/Passes.td`')}\n{text}"
+
+
+PAGES = {
+    "cpp.md": cpp_page,
+    "dialect.md": dialect_page,
+    "passes.md": passes_page,
+    "python.md": python_page,
+}
 
 
 def write() -> int:
