@@ -100,17 +100,12 @@ void Emitter::keep(Frame &frame, const ReductionGroup &group) {
         store(frame, how.store, value, copy);
 }
 
-/// A kept value read back, once it has been written; else null.
+/// A kept value read back; null while it is being made.
 Value Emitter::kept(Frame &frame, Value value, Copies copies) {
   auto found = keptValues.find(value);
-  if (found == keptValues.end())
+  if (found == keptValues.end() || running.contains(found->second.writer))
     return Value();
-  Value result = found->second.writer->getResult(0);
-  AxisSet axes = model.axesOf(result);
-  Frame &around = home(frame, axes);
-  if (!around.values.contains(
-          {result.getAsOpaquePointer(), project(around, axes, copies)}))
-    return Value();
+  emit(frame, found->second.writer->getResult(0), copies);
   auto operand = cast<BlockArgument>(found->second.store.getTensor());
   return loadOwn(frame, operand, std::nullopt, value.getType(), copies);
 }

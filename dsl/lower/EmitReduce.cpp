@@ -215,8 +215,12 @@ void Emitter::finish(Frame &frame, const ReductionGroup &group,
 
 void Emitter::reduce(Frame &frame, qn::ReduceOp op) {
   ReductionGroup group = groupOf(frame, op);
+  for (qn::ReduceOp member : group.members)
+    running.insert(member);
   Values states = initialStates(frame, group);
   nestScans(frame, group.loops, group.scans, states,
             [&](Frame &inner, Values &now) { step(inner, group, now); });
   finish(frame, group, states);
+  for (qn::ReduceOp member : group.members)
+    running.erase(member);
 }

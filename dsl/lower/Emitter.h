@@ -229,6 +229,8 @@ private:
     qn::ReduceOp writer;
   };
   llvm::MapVector<mlir::Value, Kept> keptValues;
+  /// The reductions whose loops are being made.
+  llvm::SmallPtrSet<mlir::Operation *, 4> running;
   const KernelModel &model;
   const Schedule &schedule;
   const TargetInfo &target;
