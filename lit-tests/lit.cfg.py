@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 
 import lit.formats
@@ -29,3 +30,10 @@ needed = ["FileCheck", "not", "split-file", *filter(None, config.quern_tools)]
 for tool in needed:
     if shutil.which(tool, path=path) is None:
         lit_config.fatal(f"`{tool}` is not built: run `./dev build`")
+
+# A tool that runs away is stopped before it takes the machine with it. The
+# sanitizers reserve address space without end, so they get no such limit.
+GIB = 1 << 30
+if not config.quern_sanitized:
+    resource.setrlimit(resource.RLIMIT_AS, (8 * GIB, resource.RLIM_INFINITY))
+resource.setrlimit(resource.RLIMIT_CPU, (300, resource.RLIM_INFINITY))
