@@ -93,12 +93,25 @@ std::string CompiledGraph::printGroups() const {
   return quern::print(*executor->plan().fusion);
 }
 
-std::vector<std::array<std::string, 4>> CompiledGraph::opaque() const {
-  std::vector<std::array<std::string, 4>> result;
+static std::string kindName(OpaqueKind kind) {
+  switch (kind) {
+  case OpaqueKind::Fallback:
+    return "fallback";
+  case OpaqueKind::Preferred:
+    return "preferred";
+  case OpaqueKind::Random:
+    return "random";
+  }
+  return "";
+}
+
+std::vector<std::array<std::string, 5>> CompiledGraph::opaque() const {
+  std::vector<std::array<std::string, 5>> result;
   const FusionPlan &fusion = *executor->plan().fusion;
-  for (const auto &[index, reason] : fusion.opaque) {
+  for (const auto &[index, opaque] : fusion.opaque) {
     const Node &node = fusion.graph->nodes[index];
-    result.push_back({node.name, node.overload, node.source, reason});
+    result.push_back({node.name, node.overload, node.source, opaque.reason,
+                      kindName(opaque.kind)});
   }
   return result;
 }

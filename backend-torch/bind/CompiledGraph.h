@@ -35,9 +35,9 @@ public:
   std::string printPlan() const;
   std::string printGroups() const;
   std::string programText() const { return executor->program().text; }
-  /// Name, operator, source line and reason of every node that runs through
-  /// ATen.
-  std::vector<std::array<std::string, 4>> opaque() const;
+  /// Name, operator, source line, reason and kind of every node that runs
+  /// through ATen.
+  std::vector<std::array<std::string, 5>> opaque() const;
 
 private:
   void callHost(int callable, std::vector<c10::IValue> &stack) const;

@@ -26,7 +26,9 @@ static py::dict countersOf(const Recorder &recorder) {
   result["graphs"] = counters.graphs;
   result["calls"] = counters.calls;
   result["launches"] = counters.launches;
-  result["aten_calls"] = counters.atenCalls;
+  result["fallbacks"] = counters.fallbacks;
+  result["preferred"] = counters.preferred;
+  result["random"] = counters.random;
   return result;
 }
 

@@ -249,6 +249,8 @@ Draft::Reason Draft::addRowwise(const Node &node, const LibraryCall &call) {
       return "the axis it works along is not one axis here";
     chosen.insert(chosen.end(), main[d].begin(), main[d].end());
   }
+  if (chosen.empty())
+    return "the axis it works along has extent 1";
   if (isRowwise && reducedAxes() != axes.resolve(chosen))
     return "the group already works along other axes";
   for (const CallOperand &operand : call.operands)

@@ -152,12 +152,12 @@ void Fuser::consider(int node) {
   if (unit < 0)
     return;
   if (auto *opaque = std::get_if<Opaque>(&analysis.operations[node])) {
-    plan.opaque.emplace_back(node, opaque->reason);
+    plan.opaque.emplace_back(node, *opaque);
     return;
   }
   Draft draft(analysis);
   if (std::optional<std::string> why = draft.add(node)) {
-    plan.opaque.emplace_back(node, *why);
+    plan.opaque.emplace_back(node, Opaque{*why, OpaqueKind::Fallback});
     return;
   }
   drafts.insert_or_assign(unit, std::move(draft));
@@ -178,11 +178,14 @@ static bool callsLibrary(const Analysis &analysis, const Draft &draft) {
 void Fuser::collectGroups() {
   for (auto &[unit, draft] : drafts) {
     std::optional<std::string> why = whyNotOneKernel(draft);
-    if (!why && !callsLibrary(analysis, draft))
+    OpaqueKind kind = OpaqueKind::Fallback;
+    if (!why && !callsLibrary(analysis, draft)) {
       why = "it only copies";
+      kind = OpaqueKind::Preferred;
+    }
     if (why) {
       for (int node : draft.nodes())
-        plan.opaque.emplace_back(node, *why);
+        plan.opaque.emplace_back(node, Opaque{*why, kind});
       continue;
     }
     Group group{.draft = draft,
@@ -196,7 +199,8 @@ void Fuser::collectGroups() {
     groupOf[unit] = static_cast<int>(plan.groups.size());
     plan.groups.push_back(std::move(group));
   }
-  std::sort(plan.opaque.begin(), plan.opaque.end());
+  std::sort(plan.opaque.begin(), plan.opaque.end(),
+            [](const auto &a, const auto &b) { return a.first < b.first; });
 }
 
 void Fuser::emitOperands(int node) {
@@ -260,7 +264,7 @@ FusionPlan planFusion(std::shared_ptr<const Graph> graph,
     auto refused = options.refused.find(static_cast<int>(i));
     plan.analysis->operations.push_back(
         refused != options.refused.end()
-            ? Operation(Opaque{refused->second})
+            ? Operation(Opaque{refused->second, OpaqueKind::Fallback})
             : classify(*plan.graph, nodes[i], options.kernels ? table : none));
   }
   Fuser(plan, options).run();
@@ -279,9 +283,9 @@ std::string print(const FusionPlan &plan) {
             (group.stopped.empty() ? "nothing more reads it" : group.stopped) +
             "\n";
   }
-  for (const auto &[node, reason] : plan.opaque)
+  for (const auto &[node, opaque] : plan.opaque)
     text += "aten " + plan.graph->nodes[node].name + " (" +
-            plan.graph->nodes[node].overload + "): " + reason + "\n";
+            plan.graph->nodes[node].overload + "): " + opaque.reason + "\n";
   return text;
 }
 

@@ -28,7 +28,7 @@ struct FusionPlan {
   std::vector<Group> groups;
   std::vector<Unit> order;
   /// Nodes that run through ATen, with the reason.
-  std::vector<std::pair<int, std::string>> opaque;
+  std::vector<std::pair<int, Opaque>> opaque;
 };
 
 struct FusionOptions {

@@ -23,6 +23,14 @@ std::optional<Primitive> primitiveOf(std::string_view overload) {
   return std::nullopt;
 }
 
+std::optional<std::string_view> preferredClassOf(std::string_view overload) {
+#define QN_PREFERRED(name, shapes)                                             \
+  if (overload == name)                                                        \
+    return shapes;
+#include "backend-torch/ops/Preferred.def"
+  return std::nullopt;
+}
+
 OperatorTable::OperatorTable(std::vector<OperatorRow> rowsGiven)
     : rows(std::move(rowsGiven)) {
   for (const OperatorRow &row : rows)
@@ -80,17 +88,17 @@ static Operation classifyPrimitive(const Graph &graph, const Node &node,
     std::optional<std::string> literal =
         value ? literalOf(*value, *facts->type) : std::nullopt;
     if (!literal)
-      return Opaque{"its value is only known at run time"};
+      return Opaque{"its value is only known at run time", {}};
     call.literal = *literal;
     return call;
   }
   if (node.arguments.empty() ||
       node.arguments[0].value.kind != GraphArgument::Kind::Value)
-    return Opaque{"it has no tensor argument"};
+    return Opaque{"it has no tensor argument", {}};
   call.operand = static_cast<ValueId>(node.arguments[0].value.integer);
   const TensorFacts *facts = graph.values[call.operand].tensor();
   if (!facts || !facts->type || !isSupported(*facts->type))
-    return Opaque{"no kernel takes its element type"};
+    return Opaque{"no kernel takes its element type", {}};
   return call;
 }
 
@@ -100,8 +108,6 @@ static std::optional<std::string> whyNotComputable(const Graph &graph,
     return "only Python can call it";
   if (node.mutates)
     return "it writes to an argument";
-  if (node.isRandom)
-    return "it draws random numbers";
   if (node.results.empty() || node.returnsList)
     return "it returns no plain tensor";
   for (ValueId id : node.results) {
@@ -140,8 +146,13 @@ Operation classify(const Graph &graph, const Node &node,
   if (node.kind == NodeKind::Call)
     if (std::optional<ViewOf> view = viewOf(graph, node))
       return *view;
+  if (node.isRandom)
+    return Opaque{"it draws from torch's generator", OpaqueKind::Random};
+  if (std::optional<std::string_view> shapes = preferredClassOf(node.overload))
+    return Opaque{"ATen is preferred for a " + std::string(*shapes),
+                  OpaqueKind::Preferred};
   if (std::optional<std::string> why = whyNotComputable(graph, node))
-    return Opaque{*why};
+    return Opaque{*why, OpaqueKind::Fallback};
   if (std::optional<Primitive> primitive = primitiveOf(node.overload))
     return classifyPrimitive(graph, node, *primitive);
   return matchRows(graph, node, table);

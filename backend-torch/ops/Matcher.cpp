@@ -316,7 +316,7 @@ Operation matchRows(const Graph &graph, const Node &node,
                     const OperatorTable &table) {
   auto *rows = table.find(node.overload);
   if (!rows)
-    return Opaque{"the library has no kernel for it"};
+    return Opaque{"the library has no kernel for it", OpaqueKind::Fallback};
   std::string reason;
   for (const OperatorRow *row : *rows) {
     RowMatcher matcher(graph, node, *row);
@@ -326,7 +326,7 @@ Operation matchRows(const Graph &graph, const Node &node,
     if (reason.empty())
       reason = std::move(*why);
   }
-  return Opaque{reason};
+  return Opaque{reason, OpaqueKind::Fallback};
 }
 
 } // namespace quern

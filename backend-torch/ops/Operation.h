@@ -52,9 +52,17 @@ struct PrimitiveCall {
   std::string literal;  ///< Fill
 };
 
+/// Why a node runs through ATen: for want of a kernel, because ATen is faster,
+/// or because only ATen draws eager's random numbers.
+enum class OpaqueKind : std::uint8_t { Fallback, Preferred, Random };
+
 struct Opaque {
   std::string reason;
+  OpaqueKind kind = OpaqueKind::Fallback;
 };
+
+/// The class of shapes for which ATen is preferred, or nothing.
+std::optional<std::string_view> preferredClassOf(std::string_view overload);
 
 struct ViewOf {
   ViewKind kind = ViewKind::Window;

@@ -105,9 +105,9 @@ std::string GroupWriter::axisArgument(const LibraryCall &call) const {
   std::string list;
   for (int axis : axes)
     list += (list.empty() ? "" : ", ") + layout.axes()[axis].name;
-  if (axes.size() == 1)
-    list += ",";
-  return "[*" + call.axis + " = (" + list + ")]";
+  if (axes.size() > 1)
+    list = "(" + list + ")";
+  return "[*" + call.axis + " = " + list + "]";
 }
 
 std::string GroupWriter::callText(const LibraryCall &call) {

@@ -13,14 +13,14 @@ void Recorder::countGraph() {
   ++counters.graphs;
 }
 
-void Recorder::countCall(
-    const std::vector<std::pair<std::string, std::int64_t>> &aten,
-    std::int64_t launches) {
+void Recorder::countCall(const CallCounts &counts) {
   std::lock_guard lock(mutex);
   ++counters.calls;
-  counters.launches += launches;
-  for (const auto &[name, count] : aten)
-    counters.atenCalls[name] += count;
+  counters.launches += counts.launches;
+  for (auto table :
+       {&RunCounters::fallbacks, &RunCounters::preferred, &RunCounters::random})
+    for (const auto &[name, count] : counts.*table)
+      (counters.*table)[name] += count;
 }
 
 RunCounters Recorder::read() const {
@@ -39,14 +39,13 @@ Executor::Executor(CompiledProgram program, std::vector<c10::IValue> constants,
       launchPlan(makePlan(compiled.fusion, compiled.program)),
       constants(std::move(constants)), recorder(std::move(recorder)),
       options(std::move(options)) {
-  std::map<std::string, std::int64_t> calls;
-  for (const Step &step : launchPlan.steps) {
-    if (step.kernel >= 0)
-      ++launches;
-    else if (!step.isView)
-      ++calls[launchPlan.graph->nodes[step.node].overload];
+  for (const auto &[node, opaque] : compiled.fusion->opaque) {
+    auto &table = opaque.kind == OpaqueKind::Fallback    ? counts.fallbacks
+                  : opaque.kind == OpaqueKind::Preferred ? counts.preferred
+                                                         : counts.random;
+    ++table[launchPlan.graph->nodes[node].overload];
   }
-  atenCalls.assign(calls.begin(), calls.end());
+  counts.launches = static_cast<std::int64_t>(compiled.kernels.size());
   if (launchPlan.graph->sizes.symbols().empty())
     for (std::size_t i = 0; i != compiled.kernels.size(); ++i)
       fixedShapes.push_back(launchShape(static_cast<int>(i), {}));
@@ -247,7 +246,7 @@ Executor::run(std::vector<c10::IValue> arguments) const {
     else
       runCall(step, frame);
   }
-  recorder->countCall(atenCalls, launches);
+  recorder->countCall(counts);
   std::vector<c10::IValue> outputs;
   for (const GraphOutput &result : graph.outputs)
     outputs.push_back(output(result, frame));

@@ -16,15 +16,17 @@ struct RunCounters {
   std::int64_t graphs = 0;   ///< graphs compiled
   std::int64_t calls = 0;    ///< calls of compiled graphs
   std::int64_t launches = 0; ///< launches of own kernels
-  /// ATen calls by operator.
-  std::map<std::string, std::int64_t> atenCalls;
+  /// ATen calls by operator, by the reason: no kernel, faster, random numbers.
+  std::map<std::string, std::int64_t> fallbacks, preferred, random;
 };
+
+/// What one call of a graph adds to the counters.
+using CallCounts = RunCounters;
 
 class Recorder {
 public:
   void countGraph();
-  void countCall(const std::vector<std::pair<std::string, std::int64_t>> &aten,
-                 std::int64_t launches);
+  void countCall(const CallCounts &counts);
   RunCounters read() const;
   void reset();
 
@@ -82,8 +84,7 @@ private:
   std::vector<c10::IValue> constants;
   std::shared_ptr<Recorder> recorder;
   ExecutorOptions options;
-  std::vector<std::pair<std::string, std::int64_t>> atenCalls;
-  std::int64_t launches = 0;
+  CallCounts counts;
 };
 
 } // namespace quern

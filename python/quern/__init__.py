@@ -20,12 +20,15 @@ __version__ = "0.1.0"
 # `import quern` alone imports neither torch nor the compiler.
 _PUBLIC = {
     "Error": "_quern",
+    "FallbackError": "quern.torch_backend.report",
     "Module": "_quern",
     "backend": "quern.torch_backend.backend",
     "compile": "quern._session",
     "counters": "quern.torch_backend.counters",
+    "explain": "quern.torch_backend.explain",
     "load": "quern._session",
     "operators": "quern._session",
+    "options": "quern.torch_backend.options",
     "reset_counters": "quern.torch_backend.counters",
 }
 

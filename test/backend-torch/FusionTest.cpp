@@ -130,7 +130,7 @@ TEST(Fusion, EqualGroupsShareADeclaration) {
   ASSERT_EQ(program.kernels.size(), 2u);
   EXPECT_EQ(program.kernels[0].declaration, program.kernels[1].declaration);
   ASSERT_EQ(plan.opaque.size(), 1u);
-  EXPECT_EQ(plan.opaque[0].second, "the library has no kernel for it");
+  EXPECT_EQ(plan.opaque[0].second.reason, "the library has no kernel for it");
 }
 
 TEST(Fusion, StepBetweenIsNoCycle) {
@@ -184,7 +184,7 @@ TEST(Fusion, LayerNormWithKeptStatistics) {
   Program program = writeProgram(plan);
   EXPECT_NE(program.text.find("-> (f32[R0, C0], f32[R0]):"), std::string::npos)
       << program.text;
-  EXPECT_NE(program.text.find("layer_norm[*C = (C0,)](x0, x1, none, "
+  EXPECT_NE(program.text.find("layer_norm[*C = C0](x0, x1, none, "
                               "1.0000000000000001e-05)"),
             std::string::npos)
       << program.text;

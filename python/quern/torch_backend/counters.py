@@ -8,11 +8,13 @@ from .state import state
 
 
 def counters() -> dict[str, Any]:
-    """Graphs compiled, calls, launches of own kernels, ATen calls by operator.
+    """Graphs compiled, calls of them, launches of own kernels, and ATen calls by
+    operator: `fallbacks` for want of a kernel, `preferred` where ATen is faster,
+    `random` where numbers are drawn from torch's generator.
 
     >>> import quern
     >>> sorted(quern.counters())
-    ['aten_calls', 'calls', 'graphs', 'launches']
+    ['calls', 'fallbacks', 'graphs', 'launches', 'preferred', 'random']
     """
     result: dict[str, Any] = state().backend.counters()
     return result

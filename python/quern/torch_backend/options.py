@@ -40,6 +40,17 @@ OPTIONS = (
     ),
 )
 
+
+def options() -> tuple[Option, ...]:
+    """Every option with its default, the values it takes, and a sentence.
+
+    >>> import quern
+    >>> [option.name for option in quern.options()]
+    ['executor', 'fallback', 'fusion']
+    """
+    return OPTIONS
+
+
 MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
 
 
@@ -48,11 +59,11 @@ def _nearest(name: str, known: tuple[str, ...]) -> str:
     return f"; did you mean `{near[0]}`?" if near else ""
 
 
-def validate(options: Mapping[str, Any] | None, mode: str | None) -> dict[str, str]:
+def validate(given: Mapping[str, Any] | None, mode: str | None) -> dict[str, str]:
     """All options with their values; a ValueError names the nearest known key."""
     chosen = {option.name: option.default for option in OPTIONS}
     by_name = {option.name: option for option in OPTIONS}
-    for name, value in (options or {}).items():
+    for name, value in (given or {}).items():
         if name not in by_name:
             raise ValueError(f"unknown option `{name}`{_nearest(name, tuple(by_name))}")
         option = by_name[name]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from typing import Any
 
@@ -12,18 +13,20 @@ from .state import CompiledGraphRecord, State
 
 
 class FallbackError(RuntimeError):
-    """An operator has no kernel and the options forbid to run it through ATen."""
+    """An operator has no kernel, and the options forbid to run it through ATen."""
 
 
 def refuse_fallbacks(graph: Any) -> None:
-    """Raises for the first node that would run through ATen."""
-    for name, overload, source, reason in graph.opaque():
+    """Raises for the first node that would run through ATen for want of a kernel."""
+    for name, overload, source, reason, kind in graph.opaque():
+        if kind != "fallback":
+            continue
         place = f" at {source}" if source else ""
         raise FallbackError(
             f"`{overload}` (node `{name}`{place}) has no kernel: {reason}\n"
             f"{_line_of(graph.graph_text(), name)}\n"
             'hint: leave out options={"fallback": "error"} to run it through ATen, '
-            "or add a kernel for it"
+            "or register a kernel for it"
         )
 
 
@@ -32,16 +35,22 @@ def _line_of(text: str, name: str) -> str:
 
 
 def report(state: State, part: str, module: torch.fx.GraphModule, graph: Any) -> None:
-    """Tells whoever watches that a graph was compiled."""
+    """Tells whoever watches that a graph was compiled, and of operators that have
+    no kernel once each."""
+    record = CompiledGraphRecord(part, str(module.graph), graph)
     for watcher in state.watchers:
-        watcher.append(CompiledGraphRecord(part, str(module.graph), graph))
+        watcher.append(record)
     if flag("QUERN_VERBOSE"):
-        print(summary(part, graph), flush=True)
+        print(f"quern: {record}", flush=True)
+    for _, overload, source, reason, kind in graph.opaque():
+        if kind != "fallback" or overload in state.warned:
+            continue
+        state.warned.add(overload)
+        place = f" ({source})" if source else ""
+        warnings.warn(f"`{overload}`{place} runs through ATen: {reason}", stacklevel=2)
 
 
-def summary(part: str, graph: Any) -> str:
-    """Counts of operators, groups and reasons, and the program."""
-    counts = Counter(overload for _, overload, _, _ in graph.opaque())
-    lines = [f"quern: {part} graph"]
-    lines += [f"  {count:4} x {name} through ATen" for name, count in counts.most_common()]
-    return "\n".join([*lines, graph.groups_text(), graph.program_text()])
+def fallback_counts(graph: Any) -> list[tuple[str, int]]:
+    """Operators without a kernel and how often the graph calls each, most first."""
+    names = (overload for _, overload, _, _, kind in graph.opaque() if kind == "fallback")
+    return Counter(names).most_common()
