@@ -25,6 +25,8 @@ private:
   std::optional<std::string> readBindings();
   std::optional<std::string> bindParameters();
   std::optional<std::string> solveTypes();
+  std::optional<DType> solveType(const std::string &name);
+  void selectAll();
   std::optional<std::string> placeOperands();
   std::optional<std::string> typeResults();
   std::optional<std::string> selectAxes(const NamedArgument &dims,
@@ -205,36 +207,61 @@ static std::string variableOf(const std::string &element) {
   return element;
 }
 
+/// The type of one parameter from its operands, or from a dtype argument.
+std::optional<DType> RowMatcher::solveType(const std::string &name) {
+  std::vector<const GraphArgument *> operands, weaker;
+  for (auto &[other, value] : bound) {
+    std::string element = parsePattern(other->type).element;
+    if (value && value->kind != Kind::None && variableOf(element) == name)
+      (element == name ? operands : weaker).push_back(value);
+  }
+  if (operands.empty())
+    operands = weaker;
+  if (!operands.empty())
+    return promote(graph, operands, promotion);
+  auto given = typeArguments.find(name);
+  if (given == typeArguments.end())
+    return std::nullopt;
+  std::optional<DType> type = graph.values[node.results[0]].tensor()->type;
+  if (given->second && given->second->kind == Kind::ScalarType)
+    type = dtypeOf(static_cast<std::int8_t>(given->second->integer));
+  if (type)
+    call.typeArguments.emplace_back(name, *type);
+  return type;
+}
+
 std::optional<std::string> RowMatcher::solveTypes() {
-  std::size_t index = 0;
   for (const ParameterInfo &parameter : row.parameters) {
     if (!parameter.compileTime)
       continue;
-    std::size_t position = index++;
-    std::vector<const GraphArgument *> operands, weaker;
-    for (auto &[other, value] : bound) {
-      std::string element = parsePattern(other->type).element;
-      if (!value || value->kind == Kind::None ||
-          variableOf(element) != parameter.name)
-        continue;
-      (element == parameter.name ? operands : weaker).push_back(value);
-    }
-    std::optional<DType> type =
-        promote(graph, operands.empty() ? weaker : operands, promotion);
-    auto given = typeArguments.find(parameter.name);
-    if (given != typeArguments.end() && given->second &&
-        given->second->kind == Kind::ScalarType && operands.empty())
-      type = dtypeOf(static_cast<std::int8_t>(given->second->integer));
-    if (!type && given != typeArguments.end())
-      type = graph.values[node.results[0]].tensor()->type;
+    if (!isConstraint(parameter.type))
+      return "its kernel takes the compile-time argument `" + parameter.name +
+             "`";
+    std::optional<DType> type = solveType(parameter.name);
     if (!type || !isSupported(*type))
       return "no kernel takes its element types";
-    if (position < row.dtypes.size() && !admits(row.dtypes[position], *type))
-      return "its kernel is for " + row.dtypes[position] + ", not for " +
+    if (!admits(parameter.type, *type))
+      return "its kernel is for " + parameter.type + ", not for " +
              std::string(spelling(*type));
     types[parameter.name] = *type;
   }
   return std::nullopt;
+}
+
+/// A reduction of everything binds no `dim`: its one pack is all axes.
+void RowMatcher::selectAll() {
+  if (row.kind != DeclarationKind::Rowwise || !call.axis.empty() ||
+      call.operands.empty())
+    return;
+  const CallOperand &first = call.operands.front();
+  if (first.kind != CallOperand::Kind::Value ||
+      first.pattern.axes.size() != 1 || !first.pattern.axes[0].isPack)
+    return;
+  call.axis = first.pattern.axes[0].name;
+  call.axisIsPack = true;
+  std::size_t rank = graph.values[first.value].tensor()->sizes.size();
+  for (std::size_t d = 0; d != rank; ++d)
+    call.selected.push_back(static_cast<int>(d));
 }
 
 std::optional<DType> RowMatcher::typeNamed(std::string_view element) const {
@@ -256,7 +283,7 @@ std::optional<std::string> RowMatcher::placeOperands() {
       return "its kernel's parameter `" + parameter->name + ": " +
              parameter->type + "` is not one that fusion knows";
     if (!value || value->kind == Kind::None) {
-      if (!operand.pattern.optional)
+      if (!operand.pattern.optional && parameter->isTensor)
         return "its kernel needs `" + parameter->name + "`";
     } else if (value->kind == Kind::Value) {
       operand.kind = CallOperand::Kind::Value;
@@ -281,6 +308,11 @@ std::optional<std::string> RowMatcher::placeOperands() {
     }
     call.operands.push_back(std::move(operand));
   }
+  // What is not given at the end keeps its default.
+  while (!call.operands.empty() &&
+         call.operands.back().kind == CallOperand::Kind::Absent)
+    call.operands.pop_back();
+  selectAll();
   return std::nullopt;
 }
 

@@ -40,6 +40,8 @@ struct LibraryCall {
   std::vector<TypePattern> results;
   /// Type that the declaration gives each result before a cast to the traced.
   std::vector<DType> resultTypes;
+  /// Type parameters that no operand decides: `[U = f32]`.
+  std::vector<std::pair<std::string, DType>> typeArguments;
   /// Dimensions that the attribute's axis binding selects, in order.
   std::string axis;
   bool axisIsPack = false;

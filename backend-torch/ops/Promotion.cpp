@@ -14,14 +14,26 @@ bool isSupported(DType type) {
   return type == DType::Bool || isInteger(type) || isFloat(type);
 }
 
+bool isConstraint(std::string_view word) {
+  for (std::string_view known :
+       {"Any", "Bool", "Number", "Real", "Integral", "Int", "Float", "Complex"})
+    if (word == known)
+      return true;
+  return false;
+}
+
 bool admits(std::string_view constraint, DType type) {
   if (constraint == "Float")
     return isFloat(type);
   if (constraint == "Int")
     return isInteger(type);
-  if (constraint == "Number")
+  if (constraint == "Integral")
+    return isInteger(type) || type == DType::Bool;
+  if (constraint == "Number" || constraint == "Real")
     return isFloat(type) || isInteger(type);
-  return true;
+  if (constraint == "Bool")
+    return type == DType::Bool;
+  return constraint == "Any";
 }
 
 DType accumulatorOf(DType type) {

@@ -16,7 +16,9 @@ bool isInteger(DType type);
 /// Whether the compiler computes with values of this type.
 bool isSupported(DType type);
 
-/// Whether `constraint` (`Any`, `Number`, `Int`, `Float`) admits `type`.
+/// Whether a word is the constraint of a type parameter.
+bool isConstraint(std::string_view word);
+/// Whether `constraint` (`Any`, `Number`, `Int`, `Float`, …) admits `type`.
 bool admits(std::string_view constraint, DType type);
 
 /// `acc(T)`.

@@ -27,6 +27,7 @@ private:
   std::string callText(const LibraryCall &call);
   std::string operandText(const CallOperand &operand);
   std::string axisArgument(const LibraryCall &call) const;
+  std::string brackets(const LibraryCall &call) const;
   std::string number(Size size);
 
   const FusionPlan &plan;
@@ -84,10 +85,8 @@ std::string GroupWriter::operandText(const CallOperand &operand) {
   return std::string(spelling(*operand.cast)) + "(" + text + ")";
 }
 
-/// `[C = R1]`, `[*C = (R0, R1)]`: the axes that the call works along.
+/// The axes that a call works along: `C = R1`, `*C = (R0, R1)`.
 std::string GroupWriter::axisArgument(const LibraryCall &call) const {
-  if (call.axis.empty())
-    return "";
   ValueId main = -1;
   for (const CallOperand &operand : call.operands)
     if (main < 0 && operand.kind == CallOperand::Kind::Value)
@@ -100,22 +99,27 @@ std::string GroupWriter::axisArgument(const LibraryCall &call) const {
       if (axes.empty() || axes.back() != axis)
         axes.push_back(axis);
     }
-  if (!call.axisIsPack)
-    return "[" + call.axis + " = " + layout.axes()[axes[0]].name + "]";
   std::string list;
   for (int axis : axes)
     list += (list.empty() ? "" : ", ") + layout.axes()[axis].name;
-  if (axes.size() > 1)
-    list = "(" + list + ")";
-  return "[*" + call.axis + " = " + list + "]";
+  if (!call.axisIsPack)
+    return call.axis + " = " + list;
+  return "*" + call.axis + " = " + (axes.size() > 1 ? "(" + list + ")" : list);
+}
+
+std::string GroupWriter::brackets(const LibraryCall &call) const {
+  std::string text;
+  for (const auto &[name, type] : call.typeArguments)
+    text +=
+        (text.empty() ? "" : ", ") + name + " = " + std::string(spelling(type));
+  if (!call.axis.empty())
+    text += (text.empty() ? "" : ", ") + axisArgument(call);
+  return text.empty() ? "" : "[" + text + "]";
 }
 
 std::string GroupWriter::callText(const LibraryCall &call) {
   used.insert({call.row->module, call.row->declaration});
-  std::string text = call.row->declaration;
-  if (call.row->kind == DeclarationKind::Rowwise)
-    text += axisArgument(call);
-  text += "(";
+  std::string text = call.row->declaration + brackets(call) + "(";
   for (std::size_t i = 0; i != call.operands.size(); ++i)
     text += (i ? ", " : "") + operandText(call.operands[i]);
   return text + ")";

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "backend-torch/groups/FusionPlan.h"
+#include "backend-torch/ops/Promotion.h"
 
 #include <utility>
 
@@ -138,7 +139,7 @@ inline ParameterInfo parameter(const std::string &name, const std::string &type,
   info.type = type;
   info.isTensor = isTensor;
   info.optional = type.ends_with('?');
-  info.compileTime = type == "type";
+  info.compileTime = isConstraint(type);
   return info;
 }
 
@@ -154,12 +155,11 @@ row(const std::string &overload, const std::string &declaration,
   row.declaration = declaration;
   row.module = module;
   row.kind = kind;
-  row.parameters.push_back(parameter("T", "type", false));
+  row.parameters.push_back(parameter("T", constraint, false));
   for (ParameterInfo &each : parameters)
     row.parameters.push_back(std::move(each));
   row.results = std::move(results);
   row.bindings = std::move(bindings);
-  row.dtypes = {constraint};
   return row;
 }
 

@@ -1,0 +1,49 @@
+"""PyTorch's operator database through the backend: values, gradients, strides."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import opinfo
+import pytest
+import torch
+from operator_gaps import GAPS
+from slices import matrix
+
+NAMES = matrix(
+    "operators",
+    opinfo.entries(torch.float32),
+    group=lambda name: name.partition(".")[0] == "linalg",
+    quick=0.03,
+)
+
+
+@pytest.fixture(autouse=True)
+def many_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every sample is one more compile of the same function."""
+    monkeypatch.setattr(torch._dynamo.config, "recompile_limit", 100)
+
+
+def check(name: str, dtype: torch.dtype, **options: Any) -> None:
+    """All samples of an entry, with gradients where it has them."""
+    op = opinfo.entry(name)
+    gradient = op.supports_autograd and dtype.is_floating_point
+
+    def function(x: Any, *args: Any, **kwargs: Any) -> Any:
+        return op.op(x, *args, **kwargs)
+
+    torch._dynamo.reset()
+    for sample in opinfo.samples(op, dtype, gradient):
+        eager = opinfo.outcome(function, sample, gradient)
+        compiled = torch.compile(function, backend="quern", fullgraph=True, **options)
+        ours = opinfo.outcome(compiled, sample, gradient)
+        opinfo.assert_same(ours, eager, op, dtype)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", NAMES)
+def test_float32(name: str, request: pytest.FixtureRequest) -> None:
+    if name in GAPS:
+        # Strict: an entry that passes must leave the list.
+        request.applymarker(pytest.mark.xfail(strict=True, reason=GAPS[name]))
+    check(name, torch.float32)
