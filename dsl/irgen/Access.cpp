@@ -91,7 +91,7 @@ static Binding *operandOf(const Expression &base, Frame *frame) {
   return nullptr;
 }
 
-irgen::Value Generator::load(const typed::LoadExpression &load) {
+irgen::Value Generator::visit(const typed::LoadExpression &load) {
   if (llvm::isa<typed::ConstantTableExpression>(load.base))
     return loadTable(load);
   if (load.base->type->isList() || load.base->type->isArray())

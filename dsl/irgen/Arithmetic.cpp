@@ -100,6 +100,16 @@ Scalar ScalarBuilder::lessEqual(Scalar left, Scalar right) {
                  arith::CmpIPredicate::sle, arith::CmpIPredicate::ule);
 }
 
+Scalar ScalarBuilder::greater(Scalar left, Scalar right) {
+  return compare(left, right, arith::CmpFPredicate::OGT,
+                 arith::CmpIPredicate::sgt, arith::CmpIPredicate::ugt);
+}
+
+Scalar ScalarBuilder::greaterEqual(Scalar left, Scalar right) {
+  return compare(left, right, arith::CmpFPredicate::OGE,
+                 arith::CmpIPredicate::sge, arith::CmpIPredicate::uge);
+}
+
 /// NaN in either operand is the result.
 Scalar ScalarBuilder::minimum(Scalar left, Scalar right) {
   if (left.isFloat())

@@ -12,7 +12,7 @@ using namespace quern::irgen;
 using typed::Builtin;
 using typed::BuiltinGroup;
 
-irgen::Value Generator::builtin(const typed::BuiltinExpression &expression) {
+irgen::Value Generator::visit(const typed::BuiltinExpression &expression) {
   const typed::BuiltinInfo &info = typed::builtinInfo(expression.builtin);
   ElementType type = frame->type(expression.scalar());
   if (info.group == BuiltinGroup::TypeValue)
@@ -88,24 +88,17 @@ Scalar Generator::complexBuiltin(Builtin builtin, ArrayRef<Scalar> operands,
     return x;
   case Builtin::Re:
     return {type, x.value, nullptr};
-  case Builtin::Im:
+  default:
     if (x.isComplex())
       return {type, x.imaginary, nullptr};
     return b.integer(type, 0);
-  default:
-    return modulus(b, x);
   }
 }
 
-Scalar Generator::scalarBuiltin(const typed::BuiltinExpression &expression,
-                                ArrayRef<Scalar> operands) {
-  ElementType type = frame->type(expression.scalar());
+Scalar Generator::floatBuiltin(Builtin builtin, ArrayRef<Scalar> operands) {
   Scalar x = operands.front();
   auto same = [&](mlir::Value value) { return Scalar{x.type, value, nullptr}; };
-  auto truth = [&](mlir::Value value) {
-    return Scalar{ElementType::Bool, value, nullptr};
-  };
-  switch (expression.builtin) {
+  switch (builtin) {
   case Builtin::Fma:
     return same(
         b.create<math::FmaOp>(x.value, operands[1].value, operands[2].value));
@@ -121,50 +114,73 @@ Scalar Generator::scalarBuiltin(const typed::BuiltinExpression &expression,
     return same(b.create<math::RoundEvenOp>(x.value));
   case Builtin::Round:
     return roundAway(b, x);
-  case Builtin::Copysign:
+  default:
     return same(b.create<math::CopySignOp>(x.value, operands[1].value));
+  }
+}
+
+Scalar Generator::integerBuiltin(Builtin builtin, ArrayRef<Scalar> operands) {
+  Scalar x = operands.front();
+  auto same = [&](mlir::Value value) { return Scalar{x.type, value, nullptr}; };
+  if (builtin == Builtin::Clz)
+    return same(b.create<math::CountLeadingZerosOp>(x.value));
+  if (builtin == Builtin::Ctz)
+    return same(b.create<math::CountTrailingZerosOp>(x.value));
+  if (builtin == Builtin::Popcount)
+    return same(b.create<math::CtPopOp>(x.value));
+  mlir::Value y = operands[1].value;
+  if (x.isSigned())
+    return same(b.create<arith::MulSIExtendedOp>(x.value, y).getHigh());
+  return same(b.create<arith::MulUIExtendedOp>(x.value, y).getHigh());
+}
+
+/// Integers are never NaN or infinite.
+Scalar Generator::classify(Builtin builtin, Scalar x) {
+  if (builtin == Builtin::IsNan)
+    return x.isFloat() || x.isComplex() ? b.notEqual(x, x) : b.boolean(false);
+  if (builtin == Builtin::IsInf) {
+    double infinity = std::numeric_limits<double>::infinity();
+    return x.isFloat() ? b.equal(absolute(b, x), b.number(x.type, infinity))
+                       : b.boolean(false);
+  }
+  if (!x.isFloat())
+    return b.less(x, b.integer(x.type, 0));
+  bool isDouble = x.type == ElementType::F64;
+  ElementType bits = isDouble ? ElementType::I64 : ElementType::I32;
+  Type type = valueType(builder.getContext(), bits);
+  Scalar raw{bits, b.create<arith::BitcastOp>(type, x.value), nullptr};
+  return b.less(raw, b.integer(bits, 0));
+}
+
+Scalar Generator::scalarBuiltin(const typed::BuiltinExpression &expression,
+                                ArrayRef<Scalar> operands) {
+  Scalar x = operands.front();
+  switch (expression.builtin) {
   case Builtin::Min:
     return b.minimum(x, operands[1]);
   case Builtin::Max:
     return b.maximum(x, operands[1]);
-  case Builtin::IsNan:
-    return x.isFloat() || x.isComplex() ? b.bitNot(b.equal(x, x))
-                                        : b.boolean(false);
-  case Builtin::IsInf:
-    if (!x.isFloat())
-      return b.boolean(false);
-    return b.equal(absolute(b, x),
-                   b.number(x.type, std::numeric_limits<double>::infinity()));
-  case Builtin::SignBit: {
-    if (!x.isFloat())
-      return b.less(x, b.integer(x.type, 0));
-    Type bits =
-        builder.getIntegerType(x.value.getType().getIntOrFloatBitWidth());
-    mlir::Value raw = b.create<arith::BitcastOp>(bits, x.value);
-    mlir::Value zero =
-        b.create<arith::ConstantOp>(builder.getIntegerAttr(bits, 0));
-    return truth(b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, raw, zero));
-  }
-  case Builtin::MulHi:
-    if (x.isSigned())
-      return same(b.create<arith::MulSIExtendedOp>(x.value, operands[1].value)
-                      .getHigh());
-    return same(
-        b.create<arith::MulUIExtendedOp>(x.value, operands[1].value).getHigh());
-  case Builtin::Clz:
-    return same(b.create<math::CountLeadingZerosOp>(x.value));
-  case Builtin::Ctz:
-    return same(b.create<math::CountTrailingZerosOp>(x.value));
-  case Builtin::Popcount:
-    return same(b.create<math::CtPopOp>(x.value));
   case Builtin::Bitcast:
-    return b.bitcast(x, type);
+    return b.bitcast(x, frame->type(expression.scalar()));
+  case Builtin::IsNan:
+  case Builtin::IsInf:
+  case Builtin::SignBit:
+    return classify(expression.builtin, x);
+  case Builtin::MulHi:
+  case Builtin::Clz:
+  case Builtin::Ctz:
+  case Builtin::Popcount:
+    return integerBuiltin(expression.builtin, operands);
+  case Builtin::MakeComplex:
+  case Builtin::Conj:
+  case Builtin::Re:
+  case Builtin::Im:
+    return complexBuiltin(expression.builtin, operands,
+                          frame->type(expression.scalar()));
   case Builtin::Abs:
-    if (!x.isComplex())
-      return absolute(b, x);
-    [[fallthrough]];
+    return x.isComplex() ? modulus(b, x) : absolute(b, x);
   default:
-    return complexBuiltin(expression.builtin, operands, type);
+    return floatBuiltin(expression.builtin, operands);
   }
 }
 

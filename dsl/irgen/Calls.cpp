@@ -119,7 +119,7 @@ void Generator::bindArgument(Frame &callee, const typed::Parameter &parameter,
   binding.definitionFrame = definitionFrame;
 }
 
-irgen::Value Generator::call(const typed::CallExpression &expression) {
+irgen::Value Generator::visit(const typed::CallExpression &expression) {
   const Declaration &declaration = *expression.callee;
   if (declaration.kind == DeclarationKind::Kernel ||
       declaration.kind == DeclarationKind::Op)
@@ -138,8 +138,7 @@ irgen::Value Generator::call(const typed::CallExpression &expression) {
 }
 
 /// The type arguments follow from the types of the arguments.
-irgen::Value
-Generator::indirectCall(const typed::IndirectCallExpression &expression) {
+irgen::Value Generator::visit(const typed::IndirectCallExpression &expression) {
   const Declaration *function =
       frame->constants[expression.function->index].function;
   if (!function)

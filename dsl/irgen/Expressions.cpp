@@ -5,91 +5,104 @@ using namespace mlir;
 using namespace quern;
 using namespace quern::irgen;
 using llvm::cast;
-using typed::ExpressionKind;
 
 irgen::Value Generator::evaluate(const Expression &expression) {
   at(expression.span);
   switch (expression.kind) {
-  case ExpressionKind::Constant:
-    return constant(cast<typed::ConstantExpression>(expression).value,
-                    frame->type(expression.scalar()));
-  case ExpressionKind::ConstantParameter:
-  case ExpressionKind::TypeTest:
-  case ExpressionKind::Target:
-  case ExpressionKind::Present:
-    if (auto value = known(expression))
-      return constant(*value, frame->type(expression.scalar()));
-    return unsupported(expression.span, "this value is not known here");
-  case ExpressionKind::Variable: {
-    const auto &node = cast<typed::VariableExpression>(expression);
-    Value value = lookup(*node.variable);
-    if (node.variable->type->pack.valid() && value.kind == Value::Kind::List)
-      return Value(value.elements[frame->packElement]);
-    return value;
-  }
-  case ExpressionKind::PackElement: {
-    const auto &node = cast<typed::PackElementExpression>(expression);
-    const Place &place = frame->axes[node.pack.index][frame->packElement];
-    return Scalar{ElementType::I64,
-                  node.isIndex ? positionOf(place) : sizeOf(place), nullptr};
-  }
-  case ExpressionKind::Tuple: {
-    std::vector<Value> elements;
-    for (const Expression *element :
-         cast<typed::TupleExpression>(expression).elements)
-      elements.push_back(evaluate(*element));
-    return Value::list(std::move(elements));
-  }
-  case ExpressionKind::Field: {
-    const auto &node = cast<typed::FieldExpression>(expression);
-    Value base = evaluate(*node.base);
-    if (base.kind != Value::Kind::List)
-      return base;
-    return Value(base.elements[node.index]);
-  }
-  case ExpressionKind::Unary:
-    return unary(cast<typed::UnaryExpression>(expression));
-  case ExpressionKind::Binary:
-    return binary(cast<typed::BinaryExpression>(expression));
-  case ExpressionKind::Select:
-    return select(cast<typed::SelectExpression>(expression));
-  case ExpressionKind::Cast: {
-    const auto &node = cast<typed::CastExpression>(expression);
-    Scalar operand = scalar(*node.operand);
-    at(expression.span);
-    return b.cast(operand, frame->type(node.scalar()));
-  }
-  case ExpressionKind::Builtin:
-    return builtin(cast<typed::BuiltinExpression>(expression));
-  case ExpressionKind::Load:
-    return load(cast<typed::LoadExpression>(expression));
-  case ExpressionKind::Call:
-    return call(cast<typed::CallExpression>(expression));
-  case ExpressionKind::IndirectCall:
-    return indirectCall(cast<typed::IndirectCallExpression>(expression));
-  case ExpressionKind::Reduce:
-    return reduce(cast<typed::ReduceExpression>(expression));
-  case ExpressionKind::Scan:
-    return scan(cast<typed::ScanExpression>(expression));
-  case ExpressionKind::Concat:
-    return concat(cast<typed::ConcatExpression>(expression));
-  case ExpressionKind::Scatter: {
-    Value value;
-    value.kind = Value::Kind::Scatter;
-    value.scatter = &cast<typed::ScatterExpression>(expression);
-    value.scatterFrame = frame;
-    return value;
-  }
-  case ExpressionKind::Sort:
-    return unsupported(expression.span, "`sort_by` cannot be compiled yet");
-  case ExpressionKind::ConstantTable:
-    return unsupported(expression.span, "a table is read by an index");
-  case ExpressionKind::FunctionReference:
-    return unsupported(expression.span, "a function is not a value");
-  case ExpressionKind::Extern:
-    return unsupported(expression.span, "`extern` belongs into an `op`");
+#define QN_EXPRESSION(enumerator)                                              \
+  case typed::ExpressionKind::enumerator:                                      \
+    return visit(cast<typed::enumerator##Expression>(expression));
+#include "frontend/typed/Expressions.def"
   }
   llvm_unreachable("every kind of expression is evaluated");
+}
+
+irgen::Value Generator::visit(const typed::ConstantExpression &expression) {
+  return constant(expression.value, frame->type(expression.scalar()));
+}
+
+irgen::Value Generator::compileTimeValue(const Expression &expression) {
+  if (auto value = known(expression))
+    return constant(*value, frame->type(expression.scalar()));
+  return unsupported(expression.span, "this value is not known here");
+}
+
+irgen::Value
+Generator::visit(const typed::ConstantParameterExpression &expression) {
+  return compileTimeValue(expression);
+}
+
+irgen::Value Generator::visit(const typed::TypeTestExpression &expression) {
+  return compileTimeValue(expression);
+}
+
+irgen::Value Generator::visit(const typed::TargetExpression &expression) {
+  return compileTimeValue(expression);
+}
+
+irgen::Value Generator::visit(const typed::PresentExpression &expression) {
+  return compileTimeValue(expression);
+}
+
+irgen::Value Generator::visit(const typed::VariableExpression &expression) {
+  Value value = lookup(*expression.variable);
+  if (expression.variable->type->pack.valid() &&
+      value.kind == Value::Kind::List)
+    return Value(value.elements[frame->packElement]);
+  return value;
+}
+
+irgen::Value Generator::visit(const typed::PackElementExpression &expression) {
+  const Place &place = frame->axes[expression.pack.index][frame->packElement];
+  return Scalar{ElementType::I64,
+                expression.isIndex ? positionOf(place) : sizeOf(place),
+                nullptr};
+}
+
+irgen::Value Generator::visit(const typed::TupleExpression &expression) {
+  std::vector<Value> elements;
+  for (const Expression *element : expression.elements)
+    elements.push_back(evaluate(*element));
+  return Value::list(std::move(elements));
+}
+
+irgen::Value Generator::visit(const typed::FieldExpression &expression) {
+  Value base = evaluate(*expression.base);
+  if (base.kind != Value::Kind::List)
+    return base;
+  return Value(base.elements[expression.index]);
+}
+
+irgen::Value Generator::visit(const typed::CastExpression &expression) {
+  Scalar operand = scalar(*expression.operand);
+  at(expression.span);
+  return b.cast(operand, frame->type(expression.scalar()));
+}
+
+irgen::Value Generator::visit(const typed::ScatterExpression &expression) {
+  Value value;
+  value.kind = Value::Kind::Scatter;
+  value.scatter = &expression;
+  value.scatterFrame = frame;
+  return value;
+}
+
+irgen::Value Generator::visit(const typed::SortExpression &expression) {
+  return unsupported(expression.span, "`sort_by` cannot be compiled yet");
+}
+
+irgen::Value
+Generator::visit(const typed::ConstantTableExpression &expression) {
+  return unsupported(expression.span, "a table is read by an index");
+}
+
+irgen::Value
+Generator::visit(const typed::FunctionReferenceExpression &expression) {
+  return unsupported(expression.span, "a function is not a value");
+}
+
+irgen::Value Generator::visit(const typed::ExternExpression &expression) {
+  return unsupported(expression.span, "`extern` belongs into an `op`");
 }
 
 Scalar Generator::scalar(const Expression &expression) {

@@ -52,15 +52,16 @@ private:
 
   // Expressions.cpp
   Value evaluate(const Expression &expression);
+#define QN_EXPRESSION(enumerator)                                              \
+  Value visit(const typed::enumerator##Expression &expression);
+#include "frontend/typed/Expressions.def"
+  Value compileTimeValue(const Expression &expression);
   Scalar scalar(const Expression &expression);
   /// One value for each of a pack's `rank` axes.
   Value evaluateRanks(const Expression &expression, unsigned rank);
   Value constant(const typed::Constant &constant, ElementType type);
-  Value binary(const typed::BinaryExpression &expression);
   Value logical(const typed::BinaryExpression &expression);
   Value arithmetic(typed::BinaryOperator op, Scalar left, Scalar right);
-  Value unary(const typed::UnaryExpression &expression);
-  Value select(const typed::SelectExpression &expression);
   /// `scalar` as `type` without a rounding that nobody wrote.
   Scalar coerce(Scalar scalar, ElementType type);
   Value coerce(Value value, const typed::Type &type);
@@ -73,9 +74,12 @@ private:
   Scalar floatModulo(Scalar left, Scalar right);
 
   // Builtins.cpp
-  Value builtin(const typed::BuiltinExpression &expression);
   Scalar scalarBuiltin(const typed::BuiltinExpression &expression,
                        llvm::ArrayRef<Scalar> operands);
+  Scalar floatBuiltin(typed::Builtin builtin, llvm::ArrayRef<Scalar> operands);
+  Scalar integerBuiltin(typed::Builtin builtin,
+                        llvm::ArrayRef<Scalar> operands);
+  Scalar classify(typed::Builtin builtin, Scalar operand);
   Scalar complexBuiltin(typed::Builtin builtin, llvm::ArrayRef<Scalar> operands,
                         ElementType type);
   Scalar typeValue(typed::Builtin builtin, ElementType type,
@@ -108,7 +112,6 @@ private:
     mlir::Value position;
   };
   using Moves = llvm::SmallVector<Move, 4>;
-  Value load(const typed::LoadExpression &load);
   void collectMoves(const typed::LoadExpression &load, Moves &moves);
   Value loadTensor(const Binding &operand, const typed::LoadExpression &load,
                    const Moves &moves);
@@ -123,11 +126,8 @@ private:
 
   // Tables.cpp
   Value loadTable(const typed::LoadExpression &load);
-  Value concat(const typed::ConcatExpression &expression);
 
   // Calls.cpp
-  Value call(const typed::CallExpression &expression);
-  Value indirectCall(const typed::IndirectCallExpression &expression);
   Value inlineBody(Frame &callee);
   void bindTypes(Frame &callee,
                  llvm::ArrayRef<typed::ScalarType> typeArguments);
@@ -147,8 +147,6 @@ private:
                                      const ConstantArgument &argument);
 
   // Reductions.cpp
-  Value reduce(const typed::ReduceExpression &expression);
-  Value scan(const typed::ScanExpression &expression);
   Monoid openMonoid(const Declaration &declaration,
                     llvm::ArrayRef<typed::ScalarType> typeArguments,
                     typed::Expressions constants);

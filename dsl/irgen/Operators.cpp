@@ -17,7 +17,7 @@ irgen::Value Generator::logical(const typed::BinaryExpression &expression) {
   return isAnd ? b.bitAnd(left, right) : b.bitOr(left, right);
 }
 
-irgen::Value Generator::binary(const typed::BinaryExpression &expression) {
+irgen::Value Generator::visit(const typed::BinaryExpression &expression) {
   if (expression.op == BinaryOperator::And ||
       expression.op == BinaryOperator::Or)
     return logical(expression);
@@ -80,14 +80,14 @@ irgen::Value Generator::arithmetic(BinaryOperator op, Scalar l, Scalar r) {
   case BinaryOperator::LessEqual:
     return b.lessEqual(l, r);
   case BinaryOperator::Greater:
-    return b.less(r, l);
+    return b.greater(l, r);
   case BinaryOperator::GreaterEqual:
-    return b.lessEqual(r, l);
+    return b.greaterEqual(l, r);
   }
   llvm_unreachable("every operator has its operation");
 }
 
-irgen::Value Generator::unary(const typed::UnaryExpression &expression) {
+irgen::Value Generator::visit(const typed::UnaryExpression &expression) {
   Scalar operand = scalar(*expression.operand);
   at(expression.span);
   if (expression.op == typed::UnaryOperator::Negate)
@@ -95,7 +95,7 @@ irgen::Value Generator::unary(const typed::UnaryExpression &expression) {
   return b.bitNot(operand);
 }
 
-irgen::Value Generator::select(const typed::SelectExpression &expression) {
+irgen::Value Generator::visit(const typed::SelectExpression &expression) {
   if (expression.isConst)
     return evaluate(decide(*expression.condition) ? *expression.left
                                                   : *expression.right);

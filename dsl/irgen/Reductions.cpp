@@ -120,7 +120,7 @@ irgen::Value Generator::finishMonoid(Monoid &monoid, ValueRange results) {
                  *monoid.reduction.resultType);
 }
 
-irgen::Value Generator::reduce(const typed::ReduceExpression &expression) {
+irgen::Value Generator::visit(const typed::ReduceExpression &expression) {
   for (AxisId axis : expression.over)
     if (frame->declaration.axis(axis).kind == typed::AxisKind::Local &&
         !frame->axesOfCalls.contains(axis.index))
@@ -163,7 +163,7 @@ irgen::Value Generator::reduceOne(Monoid &monoid, mlir::Value where) {
   return finishMonoid(monoid, results);
 }
 
-irgen::Value Generator::scan(const typed::ScanExpression &expression) {
+irgen::Value Generator::visit(const typed::ScanExpression &expression) {
   SmallVector<Place, 4> over = placesOf({expression.over});
   Monoid monoid = openMonoid(*expression.monoid, expression.typeArguments,
                              expression.constantArguments);

@@ -74,6 +74,8 @@ public:
   Scalar notEqual(Scalar left, Scalar right);
   Scalar less(Scalar left, Scalar right);
   Scalar lessEqual(Scalar left, Scalar right);
+  Scalar greater(Scalar left, Scalar right);
+  Scalar greaterEqual(Scalar left, Scalar right);
 
   Scalar minimum(Scalar left, Scalar right);
   Scalar maximum(Scalar left, Scalar right);

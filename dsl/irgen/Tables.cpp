@@ -57,7 +57,7 @@ irgen::Value Generator::loadTable(const typed::LoadExpression &load) {
 }
 
 /// Every operand is read behind the ends of those before it.
-irgen::Value Generator::concat(const typed::ConcatExpression &expression) {
+irgen::Value Generator::visit(const typed::ConcatExpression &expression) {
   openResultAxis(expression.axis);
   ArrayRef<Place> target = frame->axes[expression.axis.index];
   if (target.size() != 1)
