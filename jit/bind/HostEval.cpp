@@ -247,6 +247,9 @@ std::optional<HostValue> Evaluator::cast(const CastExpression &e) {
 }
 
 std::optional<HostValue> Evaluator::builtin(const BuiltinExpression &e) {
+  if (environment.other)
+    if (auto known = environment.other(e))
+      return known;
   if (e.builtin == Builtin::Size) {
     if (auto extent = environment.extent(e.axis, std::nullopt))
       return HostValue::of(*extent);

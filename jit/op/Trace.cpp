@@ -1,0 +1,219 @@
+// Statements of an `op`: host control flow is decided while tracing.
+#include "jit/op/Trace.h"
+
+#include "frontend/typed/ConstantValue.h"
+
+using namespace quern;
+using namespace quern::jit;
+using namespace quern::typed;
+
+/// Rounds of host loops in one trace; more is a loop that does not end.
+static constexpr std::size_t maximumRounds = 1u << 20;
+
+unsigned OpTracer::temporary(std::int64_t bytes) {
+  PlanSlot slot;
+  slot.bytes = bytes;
+  plan->slots.push_back(slot);
+  return plan->slots.size() - 1;
+}
+
+PlanTensor OpTracer::allocate(ElementType type, Extents sizes) {
+  PlanTensor tensor;
+  tensor.type = type;
+  tensor.strides = contiguousStrides(sizes);
+  tensor.sizes = std::move(sizes);
+  tensor.slot = temporary(tensor.elements() * bytesOf(type));
+  return tensor;
+}
+
+/// Follows a body with its parameters bound; the results are in the frame.
+bool OpTracer::enter(Frame &entered, llvm::ArrayRef<OpValue> arguments) {
+  for (auto [parameter, argument] :
+       llvm::zip_equal(entered.declaration.parameters, arguments))
+    entered.values[parameter.variable] = argument;
+  Frame *outer = std::exchange(frame, &entered);
+  bool done = execute(entered.declaration.body);
+  frame = outer;
+  return done;
+}
+
+bool OpTracer::execute(Block block) {
+  for (const Statement *statement : block) {
+    if (frame->hasReturned)
+      break;
+    if (!execute(*statement))
+      return false;
+  }
+  return true;
+}
+
+bool OpTracer::execute(const Statement &statement) {
+  switch (statement.kind) {
+  case StatementKind::Let:
+    return executeLet(llvm::cast<LetStatement>(statement));
+  case StatementKind::Assign: {
+    const auto &assignment = llvm::cast<AssignStatement>(statement);
+    MaybeValue value = evaluate(*assignment.value);
+    return value && assign(assignment.targets, std::move(*value));
+  }
+  case StatementKind::If: {
+    const auto &branch = llvm::cast<IfStatement>(statement);
+    auto taken = decide(*branch.condition, branch.isConst);
+    return taken && execute(*taken ? branch.then : branch.otherwise);
+  }
+  case StatementKind::For:
+    return executeFor(llvm::cast<ForStatement>(statement));
+  case StatementKind::While:
+    return executeWhile(llvm::cast<WhileStatement>(statement));
+  case StatementKind::Return: {
+    for (const Expression *value :
+         llvm::cast<ReturnStatement>(statement).values) {
+      MaybeValue result = value ? evaluate(*value) : OpValue();
+      if (!result)
+        return false;
+      frame->results.push_back(std::move(*result));
+    }
+    frame->hasReturned = true;
+    return true;
+  }
+  case StatementKind::Evaluate:
+    return evaluate(*llvm::cast<EvaluateStatement>(statement).expression)
+        .has_value();
+  case StatementKind::ForEach:
+    unsupported(statement.span, "a loop over a list");
+    return false;
+  case StatementKind::Store:
+    unsupported(statement.span, "writing one element");
+    return false;
+  case StatementKind::Launch:
+  case StatementKind::Storage:
+    unsupported(statement.span, "this statement");
+    return false;
+  }
+  llvm_unreachable("every kind of statement is followed");
+}
+
+bool OpTracer::assign(llvm::ArrayRef<const Variable *> targets, OpValue value) {
+  if (targets.size() == 1) {
+    if (targets[0])
+      frame->values[targets[0]] = std::move(value);
+    return true;
+  }
+  for (auto [target, element] : llvm::zip(targets, value.elements))
+    if (target)
+      frame->values[target] = element;
+  return true;
+}
+
+bool OpTracer::executeLet(const LetStatement &statement) {
+  MaybeValue value = evaluate(*statement.value);
+  if (!value)
+    return false;
+  if (statement.isTuple && statement.variables.size() == 1)
+    value = OpValue(value->elements.front());
+  return assign(statement.variables, std::move(*value));
+}
+
+std::optional<bool> OpTracer::decide(const Expression &condition,
+                                     bool isConst) {
+  if (isConst) {
+    auto value = known(condition);
+    if (!value)
+      return unsupported(condition.span, "a condition that is not known");
+    return !value->isZero();
+  }
+  auto value = number(condition);
+  if (!value)
+    return std::nullopt;
+  return value->asDouble() != 0;
+}
+
+bool OpTracer::countRound(Span span) {
+  if (++rounds <= maximumRounds)
+    return true;
+  unsupported(span, "a loop of so many rounds");
+  return false;
+}
+
+bool OpTracer::executeFor(const ForStatement &statement) {
+  auto bound = [&](const Expression *e, std::int64_t missing) {
+    return e ? number(*e) : std::optional(HostValue::of(missing));
+  };
+  auto lower = bound(statement.lower, 0), upper = bound(statement.upper, 0);
+  auto step = bound(statement.step, 1);
+  if (!lower || !upper || !step)
+    return false;
+  auto inside = [&](std::int64_t i) {
+    return step->integer > 0 ? i < upper->integer : i > upper->integer;
+  };
+  for (std::int64_t i = lower->integer; inside(i) && !frame->hasReturned;
+       i += step->integer) {
+    if (!countRound(statement.span))
+      return false;
+    if (statement.variable)
+      frame->values[statement.variable] = HostValue::of(i);
+    if (!execute(statement.body))
+      return false;
+  }
+  return true;
+}
+
+bool OpTracer::executeWhile(const WhileStatement &statement) {
+  std::int64_t left = std::numeric_limits<std::int64_t>::max();
+  if (statement.bound) {
+    auto bound = number(*statement.bound);
+    if (!bound)
+      return false;
+    left = bound->integer;
+  }
+  for (; left > 0 && !frame->hasReturned; --left) {
+    auto another = decide(*statement.condition, false);
+    if (!another || !countRound(statement.span))
+      return false;
+    if (!*another)
+      break;
+    if (!execute(statement.body))
+      return false;
+  }
+  return true;
+}
+
+/// Parameters first: a tensor is the memory the caller gives.
+std::unique_ptr<OpPlan> OpTracer::trace(const CallRequest &request,
+                                        Solution solution,
+                                        std::vector<Operand> &operands,
+                                        std::vector<TensorSpec> &outputs) {
+  plan = std::make_unique<OpPlan>();
+  std::vector<OpValue> arguments;
+  unsigned pointer = 0;
+  for (auto [parameter, argument] :
+       llvm::zip_equal(request.declaration.parameters, request.arguments)) {
+    if (!parameter.isTensor) {
+      arguments.push_back(scalarsOf(parameter, argument, request, solution));
+      continue;
+    }
+    const auto *given = std::get_if<TensorView>(&argument);
+    if (!given) {
+      arguments.emplace_back();
+      continue;
+    }
+    PlanTensor tensor;
+    tensor.slot = plan->slots.size();
+    plan->slots.push_back({PlanSlot::Kind::Given, pointer++, 0, 0, 0, 0});
+    tensor.type = static_cast<ElementType>(given->type);
+    tensor.sizes.assign(given->sizes.begin(), given->sizes.end());
+    tensor.strides.assign(given->strides.begin(), given->strides.end());
+    operands.push_back(operandOf(parameter.variable->name,
+                                 parameter.variable->span, tensor,
+                                 given->data));
+    operands.back().isWritten = parameter.isMutable;
+    arguments.emplace_back(std::move(tensor));
+  }
+  Frame top(request.declaration, std::move(solution));
+  bool done = enter(top, arguments);
+  frame = &top;
+  if (!done || !giveOutputs(request, operands, outputs))
+    return nullptr;
+  plan->placeTemporaries();
+  return std::move(plan);
+}

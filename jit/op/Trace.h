@@ -1,0 +1,124 @@
+// Follows the body of an `op` for given shapes and scalars, and writes down
+// what it does to memory.
+#pragma once
+
+#include "jit/bind/HostEval.h"
+#include "jit/op/Plan.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+#include <deque>
+
+namespace quern::jit {
+
+/// What a name in an `op` stands for.
+struct OpValue {
+  enum class Kind : std::uint8_t { Absent, Number, Tensor, List };
+  Kind kind = Kind::Absent;
+  HostValue number;
+  PlanTensor tensor;
+  std::vector<OpValue> elements;
+
+  OpValue() = default;
+  OpValue(HostValue number) : kind(Kind::Number), number(number) {}
+  OpValue(PlanTensor tensor) : kind(Kind::Tensor), tensor(std::move(tensor)) {}
+  static OpValue list(std::vector<OpValue> elements) {
+    OpValue value;
+    value.kind = Kind::List;
+    value.elements = std::move(elements);
+    return value;
+  }
+};
+
+/// A callee that was bound, and the operands it wants a pointer for.
+struct BoundCall {
+  BoundKernel kernel;
+  std::vector<Operand> operands;
+};
+using CallBinder =
+    llvm::function_ref<std::optional<BoundCall>(const CallRequest &request)>;
+
+class OpTracer {
+public:
+  /// `bind` makes the kernels that are called; it reports by itself.
+  OpTracer(CallBinder bind, DiagnosticEngine &report)
+      : bind(bind), report(report) {}
+
+  /// Parameters and then outputs become pointers of the plan. Nothing comes
+  /// back after an error.
+  std::unique_ptr<OpPlan> trace(const CallRequest &request, Solution solution,
+                                std::vector<Operand> &operands,
+                                std::vector<TensorSpec> &outputs);
+
+private:
+  /// One `op` being followed.
+  struct Frame {
+    const typed::Declaration &declaration;
+    Solution solution;
+    llvm::DenseMap<const typed::Variable *, OpValue> values;
+    std::vector<OpValue> results;
+    bool hasReturned = false;
+
+    Frame(const typed::Declaration &declaration, Solution solution)
+        : declaration(declaration), solution(std::move(solution)) {}
+  };
+  using MaybeValue = std::optional<OpValue>;
+
+  // Trace.cpp
+  bool enter(Frame &entered, llvm::ArrayRef<OpValue> arguments);
+  bool execute(typed::Block block);
+  bool execute(const typed::Statement &statement);
+  bool executeLet(const typed::LetStatement &statement);
+  bool executeFor(const typed::ForStatement &statement);
+  bool executeWhile(const typed::WhileStatement &statement);
+  bool assign(llvm::ArrayRef<const typed::Variable *> targets, OpValue value);
+  std::optional<bool> decide(const typed::Expression &condition, bool isConst);
+  bool countRound(Span span);
+  unsigned temporary(std::int64_t bytes);
+  PlanTensor allocate(ElementType type, Extents sizes);
+
+  // TraceOutputs.cpp
+  static OpValue scalarsOf(const typed::Parameter &parameter,
+                           const Argument &argument, const CallRequest &request,
+                           const Solution &solution);
+  static Operand operandOf(llvm::StringRef name, Span span,
+                           const PlanTensor &tensor, void *data);
+  bool giveOutputs(const CallRequest &request, std::vector<Operand> &operands,
+                   std::vector<TensorSpec> &outputs);
+  void giveOutput(const PlanTensor &result, const PlanTensor &target);
+
+  // TraceValues.cpp
+  MaybeValue evaluate(const typed::Expression &expression);
+  std::optional<HostValue> number(const typed::Expression &expression,
+                                  unsigned element = 0);
+  std::optional<Extents> numbers(typed::Expressions expressions);
+  MaybeValue hostBuiltin(const typed::BuiltinExpression &expression);
+  MaybeValue allocation(const typed::BuiltinExpression &expression);
+  MaybeValue view(const typed::BuiltinExpression &expression);
+  std::optional<PlanTensor> viewOf(const typed::BuiltinExpression &expression,
+                                   PlanTensor tensor, Numbers numbers);
+  std::optional<PlanTensor> slice(const typed::BuiltinExpression &expression,
+                                  PlanTensor tensor);
+  std::optional<PlanTensor> reshape(PlanTensor tensor, Numbers sizes);
+  std::optional<typed::Constant> known(const typed::Expression &expression);
+  std::nullopt_t unsupported(Span span, llvm::StringRef what);
+
+  // TraceCalls.cpp
+  MaybeValue call(const typed::CallExpression &expression);
+  MaybeValue callKernel(const CallRequest &request,
+                        llvm::ArrayRef<OpValue> arguments);
+  MaybeValue callOp(const CallRequest &request,
+                    llvm::ArrayRef<OpValue> arguments);
+  std::optional<std::vector<std::pair<std::string, Argument>>>
+  constantsOf(const typed::CallExpression &expression);
+
+  CallBinder bind;
+  DiagnosticEngine &report;
+  std::unique_ptr<OpPlan> plan;
+  Frame *frame = nullptr;
+  std::size_t rounds = 0;
+  unsigned depth = 0;
+};
+
+} // namespace quern::jit

@@ -1,0 +1,169 @@
+// Calls in an `op`: kernels become launches, other `op`s are followed in place.
+#include "jit/op/Trace.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace quern;
+using namespace quern::jit;
+using namespace quern::typed;
+
+/// Deeper nesting of `op`s than this is a mistake of the text.
+static constexpr unsigned maximumDepth = 32;
+
+/// Every type argument, and every constant that the call gives.
+std::optional<std::vector<std::pair<std::string, Argument>>>
+OpTracer::constantsOf(const CallExpression &expression) {
+  std::vector<std::pair<std::string, Argument>> constants;
+  for (auto [parameter, type] :
+       llvm::zip(expression.callee->typeParameters, expression.typeArguments))
+    constants.emplace_back(
+        parameter.name.str(),
+        std::string(spelling(type.substitute(frame->solution.types))));
+  for (auto [parameter, given] :
+       llvm::zip(expression.callee->constantParameters,
+                 expression.constantArguments)) {
+    if (!given)
+      continue;
+    Argument argument;
+    if (const auto *function =
+            llvm::dyn_cast<FunctionReferenceExpression>(given)) {
+      argument = function->function->name.str();
+    } else {
+      auto value = known(*given);
+      if (!value)
+        return unsupported(given->span, "a compile-time argument not known");
+      switch (value->kind) {
+      case Constant::Kind::Integer:
+        argument = value->integer;
+        break;
+      case Constant::Kind::Float:
+        argument = value->floating;
+        break;
+      case Constant::Kind::Boolean:
+        argument = value->boolean;
+        break;
+      case Constant::Kind::String:
+        argument = value->string.str();
+        break;
+      }
+    }
+    constants.emplace_back(parameter->name.str(), std::move(argument));
+  }
+  return constants;
+}
+
+static std::optional<Argument> toArgument(const OpValue &value) {
+  switch (value.kind) {
+  case OpValue::Kind::Absent:
+    return Argument();
+  case OpValue::Kind::Number:
+    if (value.number.isFloat)
+      return value.number.floating;
+    return value.number.integer;
+  case OpValue::Kind::Tensor: {
+    TensorView view;
+    view.type = static_cast<DType>(value.tensor.type);
+    view.sizes = {value.tensor.sizes.data(), value.tensor.sizes.size()};
+    view.strides = {value.tensor.strides.data(), value.tensor.strides.size()};
+    return view;
+  }
+  case OpValue::Kind::List: {
+    std::vector<std::int64_t> integers;
+    for (const OpValue &element : value.elements) {
+      if (element.kind != OpValue::Kind::Number || element.number.isFloat)
+        return std::nullopt;
+      integers.push_back(element.number.integer);
+    }
+    return integers;
+  }
+  }
+  return std::nullopt;
+}
+
+OpTracer::MaybeValue OpTracer::call(const CallExpression &expression) {
+  const Declaration &callee = *expression.callee;
+  if (callee.kind == typed::DeclarationKind::Kernel)
+    return unsupported(expression.span, "a call of a `kernel`");
+  std::vector<OpValue> values;
+  for (const Expression *argument : expression.arguments) {
+    MaybeValue value = argument ? evaluate(*argument) : OpValue();
+    if (!value)
+      return std::nullopt;
+    values.push_back(std::move(*value));
+  }
+  std::vector<Argument> arguments;
+  for (const OpValue &value : values) {
+    auto argument = toArgument(value);
+    if (!argument)
+      return unsupported(expression.span, "a list of tensors");
+    arguments.push_back(std::move(*argument));
+  }
+  auto constants = constantsOf(expression);
+  if (!constants)
+    return std::nullopt;
+  CallRequest request{.declaration = callee,
+                      .arguments = arguments,
+                      .outs = {},
+                      .constants = *constants};
+  return callee.kind == typed::DeclarationKind::Op
+             ? callOp(request, values)
+             : callKernel(request, values);
+}
+
+static OpValue oneOrList(std::vector<OpValue> results) {
+  if (results.size() == 1)
+    return std::move(results.front());
+  return OpValue::list(std::move(results));
+}
+
+/// Results are fresh temporaries; the pointers stand in the operands' order.
+OpTracer::MaybeValue OpTracer::callKernel(const CallRequest &request,
+                                          llvm::ArrayRef<OpValue> arguments) {
+  std::optional<BoundCall> bound = bind(request);
+  if (!bound)
+    return std::nullopt;
+  std::vector<const OpValue *> tensors;
+  for (auto [parameter, argument] :
+       llvm::zip_equal(request.declaration.parameters, arguments))
+    if (parameter.isTensor)
+      tensors.push_back(&argument);
+  PlanStep step;
+  std::vector<OpValue> results;
+  std::size_t next = 0;
+  for (const Operand &operand : bound->operands) {
+    if (!operand.isResult) {
+      const OpValue &value = *tensors[next++];
+      if (operand.present && !operand.isNumber)
+        step.tensors.push_back(value.tensor);
+      continue;
+    }
+    if (!operand.present) {
+      results.emplace_back();
+      continue;
+    }
+    PlanTensor result = allocate(operand.type, operand.sizes);
+    step.tensors.push_back(result);
+    results.emplace_back(std::move(result));
+  }
+  step.kernel = std::move(bound->kernel);
+  plan->steps.push_back(std::move(step));
+  return oneOrList(std::move(results));
+}
+
+OpTracer::MaybeValue OpTracer::callOp(const CallRequest &request,
+                                      llvm::ArrayRef<OpValue> arguments) {
+  if (depth == maximumDepth)
+    return unsupported(request.declaration.nameSpan, "so deep a call");
+  Solution solution;
+  if (!solveTypes(request, solution, report) ||
+      !solveConstants(request, solution, report) ||
+      !solveAxes(request, solution, report))
+    return std::nullopt;
+  Frame callee(request.declaration, std::move(solution));
+  ++depth;
+  bool done = enter(callee, arguments);
+  --depth;
+  if (!done)
+    return std::nullopt;
+  return oneOrList(std::move(callee.results));
+}

@@ -1,0 +1,102 @@
+// Parameters and results of an `op` as memory that the caller gives.
+#include "jit/op/Trace.h"
+
+#include "jit/bind/Environment.h"
+#include "jit/bind/Numbers.h"
+
+using namespace quern;
+using namespace quern::jit;
+using namespace quern::typed;
+
+/// A host scalar, or a list of them.
+OpValue OpTracer::scalarsOf(const Parameter &parameter,
+                            const Argument &argument,
+                            const CallRequest &request,
+                            const Solution &solution) {
+  std::vector<OpValue> list;
+  if (const auto *integers = std::get_if<std::vector<std::int64_t>>(&argument))
+    for (std::int64_t value : *integers)
+      list.emplace_back(HostValue::of(value));
+  if (const auto *floats = std::get_if<std::vector<double>>(&argument))
+    for (double value : *floats)
+      list.emplace_back(HostValue::of(value));
+  if (!list.empty())
+    return OpValue::list(std::move(list));
+  auto value = hostValueOf(argument);
+  std::string problem;
+  if (!value && parameter.defaultValue)
+    value = SolutionEnvironment(request, solution)
+                .evaluate(*parameter.defaultValue, 0, problem);
+  return value ? OpValue(*value) : OpValue();
+}
+
+Operand OpTracer::operandOf(llvm::StringRef name, Span span,
+                            const PlanTensor &tensor, void *data) {
+  Operand operand;
+  operand.name = name.str();
+  operand.span = span;
+  operand.type = tensor.type;
+  operand.sizes = tensor.sizes;
+  operand.strides = tensor.strides;
+  operand.data = data;
+  return operand;
+}
+
+/// The memory of a result is the caller's: a temporary that is returned whole
+/// becomes it, everything else is copied at the end.
+void OpTracer::giveOutput(const PlanTensor &result, const PlanTensor &target) {
+  PlanSlot &slot = plan->slots[result.slot];
+  bool isWhole = slot.kind == PlanSlot::Kind::Temporary && result.offset == 0 &&
+                 target.isContiguous() && result.isContiguous() &&
+                 result.elements() * bytesOf(result.type) == slot.bytes;
+  if (isWhole) {
+    slot = plan->slots[target.slot];
+    return;
+  }
+  PlanStep step;
+  step.kind = PlanStep::Kind::Copy;
+  step.tensors = {target, result};
+  plan->steps.push_back(std::move(step));
+}
+
+bool OpTracer::giveOutputs(const CallRequest &request,
+                           std::vector<Operand> &operands,
+                           std::vector<TensorSpec> &outputs) {
+  unsigned pointer = operands.size();
+  std::size_t next = 0;
+  for (auto [number, value] : llvm::enumerate(frame->results)) {
+    const typed::Result &declared = frame->declaration.results[number];
+    if (value.kind == OpValue::Kind::Absent)
+      continue;
+    if (value.kind != OpValue::Kind::Tensor) {
+      unsupported(declared.span, "a result that is no tensor");
+      return false;
+    }
+    PlanTensor target = value.tensor;
+    target.offset = 0;
+    target.strides = contiguousStrides(target.sizes);
+    void *data = nullptr;
+    if (next < request.outs.size()) {
+      const TensorView &given = request.outs[next++];
+      Extents sizes(given.sizes.begin(), given.sizes.end());
+      if (sizes != target.sizes ||
+          static_cast<ElementType>(given.type) != target.type) {
+        report.report(declared.span, fault::OutputShape,
+                      frame->declaration.name, shapeText(sizes),
+                      shapeText(target.sizes));
+        return false;
+      }
+      target.strides.assign(given.strides.begin(), given.strides.end());
+      data = given.data;
+    }
+    target.slot = plan->slots.size();
+    plan->slots.push_back({PlanSlot::Kind::Given, pointer++, 0, 0, 0, 0});
+    outputs.push_back({static_cast<DType>(target.type),
+                       {target.sizes.begin(), target.sizes.end()}});
+    Operand operand = operandOf("result", declared.span, target, data);
+    operand.isResult = operand.isWritten = true;
+    operands.push_back(std::move(operand));
+    giveOutput(value.tensor, target);
+  }
+  return true;
+}

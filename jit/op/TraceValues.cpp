@@ -1,0 +1,316 @@
+// Values in an `op`: host numbers, tensors, allocations and views.
+#include "jit/op/Trace.h"
+#include "jit/op/Views.h"
+
+#include "frontend/typed/ConstantValue.h"
+#include "jit/bind/Numbers.h"
+
+using namespace quern;
+using namespace quern::jit;
+using namespace quern::typed;
+
+std::nullopt_t OpTracer::unsupported(Span span, llvm::StringRef what) {
+  report.report(span, fault::OpUnsupported, frame->declaration.name, what);
+  return std::nullopt;
+}
+
+std::optional<Constant> OpTracer::known(const Expression &expression) {
+  ConstantEnvironment environment;
+  environment.typeArguments = frame->solution.types;
+  environment.parameter = [this](unsigned index,
+                                 unsigned element) -> std::optional<Constant> {
+    const ConstantArgument &argument = frame->solution.constants[index];
+    if (const auto *integer = std::get_if<std::int64_t>(&argument))
+      return Constant::ofInteger(*integer);
+    if (const auto *boolean = std::get_if<bool>(&argument))
+      return Constant::ofBoolean(*boolean);
+    if (const auto *floating = std::get_if<double>(&argument))
+      return Constant::ofFloat(*floating);
+    const auto *text = std::get_if<std::string>(&argument);
+    if (!text)
+      return std::nullopt;
+    auto kind = frame->declaration.constantParameters[index]->kind;
+    if (kind == ConstantParameterKind::Booleans)
+      return Constant::ofBoolean((*text)[element] == '1');
+    return Constant::ofString(*text);
+  };
+  environment.present = [this](const Variable &variable) {
+    return std::optional(frame->values[&variable].kind !=
+                         OpValue::Kind::Absent);
+  };
+  environment.target = [](TargetQuery query, ElementType) {
+    return std::optional<std::int64_t>(query == TargetQuery::WarpSize);
+  };
+  return evaluateConstant(expression, environment);
+}
+
+std::optional<HostValue> OpTracer::number(const Expression &expression,
+                                          unsigned element) {
+  auto ofVariable = [this](const Variable &variable,
+                           unsigned which) -> std::optional<HostValue> {
+    const OpValue &value = frame->values[&variable];
+    if (value.kind == OpValue::Kind::Number)
+      return value.number;
+    if (value.kind == OpValue::Kind::List && which < value.elements.size())
+      return value.elements[which].number;
+    return std::nullopt;
+  };
+  auto ofExtent =
+      [this](AxisId axis,
+             std::optional<unsigned> which) -> std::optional<std::int64_t> {
+    const AxisGroup &group = frame->solution.axes[axis.index];
+    if (!group.solved)
+      return std::nullopt;
+    if (which && frame->declaration.axis(axis).pack)
+      return *which < group.extents.size()
+                 ? std::optional(group.extents[*which])
+                 : std::nullopt;
+    std::int64_t product = 1;
+    for (std::int64_t extent : group.extents)
+      product *= extent;
+    return product;
+  };
+  auto ofConstant = [this](const ConstantParameter &parameter,
+                           unsigned) -> std::optional<HostValue> {
+    const ConstantArgument &given = frame->solution.constants[parameter.index];
+    if (const auto *integer = std::get_if<std::int64_t>(&given))
+      return HostValue::of(*integer);
+    if (const auto *boolean = std::get_if<bool>(&given))
+      return HostValue::of(std::int64_t{*boolean});
+    if (const auto *floating = std::get_if<double>(&given))
+      return HostValue::of(*floating);
+    return std::nullopt;
+  };
+  auto ofTensors = [this](const Expression &e) -> std::optional<HostValue> {
+    if (e.kind != ExpressionKind::Builtin)
+      return std::nullopt;
+    MaybeValue value = hostBuiltin(llvm::cast<BuiltinExpression>(e));
+    if (!value || value->kind != OpValue::Kind::Number)
+      return std::nullopt;
+    return value->number;
+  };
+  HostEnvironment environment{.variable = ofVariable,
+                              .extent = ofExtent,
+                              .constant = ofConstant,
+                              .other = ofTensors,
+                              .element = element};
+  std::string problem;
+  bool hadErrors = report.hasErrors();
+  auto value = evaluateHost(expression, environment, problem);
+  if (!value && report.hasErrors() == hadErrors)
+    report.report(expression.span, fault::OpNumber, frame->declaration.name,
+                  problem);
+  return value;
+}
+
+/// One number for each expression, and one for each axis where one aligns with
+/// a pack.
+std::optional<Extents> OpTracer::numbers(Expressions expressions) {
+  Extents result;
+  for (const Expression *expression : expressions) {
+    if (const auto *tuple =
+            llvm::dyn_cast<typed::TupleExpression>(expression)) {
+      auto inner = numbers(tuple->elements);
+      if (!inner)
+        return std::nullopt;
+      result.append(inner->begin(), inner->end());
+      continue;
+    }
+    AxisId pack = expression->type->pack;
+    std::size_t count =
+        pack.valid() ? frame->solution.axes[pack.index].extents.size() : 1;
+    for (std::size_t element = 0; element != count; ++element) {
+      auto value = number(*expression, element);
+      if (!value)
+        return std::nullopt;
+      result.push_back(value->integer);
+    }
+  }
+  return result;
+}
+
+OpTracer::MaybeValue OpTracer::evaluate(const Expression &expression) {
+  switch (expression.kind) {
+  case ExpressionKind::Variable:
+    return frame->values[llvm::cast<VariableExpression>(expression).variable];
+  case ExpressionKind::Tuple: {
+    std::vector<OpValue> elements;
+    for (const Expression *element :
+         llvm::cast<typed::TupleExpression>(expression).elements) {
+      MaybeValue value = evaluate(*element);
+      if (!value)
+        return std::nullopt;
+      elements.push_back(std::move(*value));
+    }
+    return OpValue::list(std::move(elements));
+  }
+  case ExpressionKind::Field: {
+    const auto &field = llvm::cast<FieldExpression>(expression);
+    MaybeValue base = evaluate(*field.base);
+    if (!base || base->kind != OpValue::Kind::List)
+      return base;
+    return OpValue(base->elements[field.index]);
+  }
+  case ExpressionKind::Select: {
+    const auto &choice = llvm::cast<SelectExpression>(expression);
+    auto taken = decide(*choice.condition, choice.isConst);
+    if (!taken)
+      return std::nullopt;
+    return evaluate(*taken ? *choice.left : *choice.right);
+  }
+  case ExpressionKind::Builtin: {
+    const auto &builtin = llvm::cast<BuiltinExpression>(expression);
+    BuiltinGroup group = builtinInfo(builtin.builtin).group;
+    if (group == BuiltinGroup::Host || group == BuiltinGroup::View)
+      return hostBuiltin(builtin);
+    break;
+  }
+  case ExpressionKind::Call: {
+    const auto &called = llvm::cast<CallExpression>(expression);
+    if (called.callee->kind != typed::DeclarationKind::Function)
+      return call(called);
+    break;
+  }
+  case ExpressionKind::Extern:
+    return unsupported(expression.span, "`extern`");
+  default:
+    break;
+  }
+  auto value = number(expression);
+  return value ? MaybeValue(*value) : std::nullopt;
+}
+
+OpTracer::MaybeValue
+OpTracer::hostBuiltin(const BuiltinExpression &expression) {
+  switch (expression.builtin) {
+  case Builtin::Empty:
+  case Builtin::Zeros:
+  case Builtin::Full:
+    return allocation(expression);
+  case Builtin::HostRead:
+    return unsupported(expression.span, "reading a tensor on the host");
+  case Builtin::Length:
+  case Builtin::Zip:
+    return unsupported(expression.span, "a list of tensors");
+  default:
+    if (builtinInfo(expression.builtin).group == BuiltinGroup::View)
+      return view(expression);
+    return std::nullopt;
+  }
+}
+
+/// `empty`, `zeros`, and `full`, whose first operand is the element.
+OpTracer::MaybeValue OpTracer::allocation(const BuiltinExpression &expression) {
+  ElementType type = expression.typeArgument.substitute(frame->solution.types);
+  Expressions extents = expression.operands;
+  bool isFull = expression.builtin == Builtin::Full;
+  HostValue element = HostValue::of(std::int64_t{0});
+  if (isFull) {
+    auto given = number(*extents.front());
+    if (!given)
+      return std::nullopt;
+    element = *given;
+    extents = extents.drop_front();
+  }
+  auto sizes = numbers(extents);
+  if (!sizes)
+    return std::nullopt;
+  for (std::int64_t size : *sizes)
+    if (size < 0)
+      return unsupported(expression.span, "a negative extent");
+  PlanTensor tensor = allocate(type, *sizes);
+  if (expression.builtin == Builtin::Empty)
+    return tensor;
+  PlanStep step;
+  step.kind = PlanStep::Kind::Fill;
+  step.tensors = {tensor};
+  if (!encodeElement(element, type, step.bits))
+    return unsupported(expression.span, "a number that does not fit");
+  plan->steps.push_back(std::move(step));
+  return tensor;
+}
+
+OpTracer::MaybeValue OpTracer::view(const BuiltinExpression &expression) {
+  MaybeValue base = evaluate(*expression.operands.front());
+  if (!base || base->kind != OpValue::Kind::Tensor)
+    return std::nullopt;
+  std::optional<PlanTensor> result;
+  if (expression.builtin == Builtin::Slice) {
+    result = slice(expression, base->tensor);
+  } else {
+    auto given = numbers(expression.operands.drop_front());
+    if (!given)
+      return std::nullopt;
+    if (expression.builtin == Builtin::Rank)
+      return HostValue::of(
+          static_cast<std::int64_t>(base->tensor.sizes.size()));
+    if (expression.builtin == Builtin::Extent) {
+      auto axis = axisOf(base->tensor, given->front());
+      if (axis)
+        return HostValue::of(base->tensor.sizes[*axis]);
+    } else {
+      result = viewOf(expression, base->tensor, *given);
+    }
+  }
+  if (!result) {
+    report.report(expression.span, fault::OpView,
+                  builtinInfo(expression.builtin).spelling,
+                  shapeText(base->tensor.sizes));
+    return std::nullopt;
+  }
+  return std::move(*result);
+}
+
+std::optional<PlanTensor> OpTracer::viewOf(const BuiltinExpression &expression,
+                                           PlanTensor tensor, Numbers given) {
+  switch (expression.builtin) {
+  case Builtin::Reshape:
+    return reshape(std::move(tensor), given);
+  case Builtin::Permute:
+    return permuted(std::move(tensor), given);
+  case Builtin::SelectAt:
+    return selected(std::move(tensor), given[0], given[1]);
+  case Builtin::Expand:
+    return expanded(std::move(tensor), given);
+  case Builtin::Unsqueeze:
+    return unsqueezed(std::move(tensor), given[0]);
+  case Builtin::Squeeze:
+    return squeezed(std::move(tensor), given[0]);
+  case Builtin::ViewAs:
+    return reinterpreted(std::move(tensor), expression.typeArgument.substitute(
+                                                frame->solution.types));
+  default:
+    return std::nullopt;
+  }
+}
+
+/// `x.slice(axis, begin, end, step)`; bounds may be left out with `none`.
+std::optional<PlanTensor> OpTracer::slice(const BuiltinExpression &expression,
+                                          PlanTensor tensor) {
+  auto operand = [&](std::size_t which) -> std::optional<std::int64_t> {
+    if (which >= expression.operands.size() || !expression.operands[which])
+      return std::nullopt;
+    auto value = number(*expression.operands[which]);
+    return value ? std::optional(value->integer) : std::nullopt;
+  };
+  auto axis = operand(1);
+  if (!axis)
+    return std::nullopt;
+  return sliced(std::move(tensor), *axis, operand(2), operand(3),
+                operand(4).value_or(1));
+}
+
+/// A view where strides allow it, else a copy.
+std::optional<PlanTensor> OpTracer::reshape(PlanTensor tensor, Numbers wanted) {
+  auto sizes = reshapedSizes(tensor, wanted);
+  if (!sizes)
+    return std::nullopt;
+  if (auto view = reshaped(tensor, *sizes))
+    return view;
+  PlanTensor copy = allocate(tensor.type, tensor.sizes);
+  PlanStep step;
+  step.kind = PlanStep::Kind::Copy;
+  step.tensors = {copy, tensor};
+  plan->steps.push_back(std::move(step));
+  return reshaped(copy, *sizes);
+}

@@ -1,0 +1,31 @@
+// Views of tensors in an `op`: other sizes, strides and offsets, one memory.
+#pragma once
+
+#include "jit/op/Plan.h"
+
+#include <optional>
+
+namespace quern::jit {
+
+/// Each gives nothing when the numbers do not fit the tensor. Axes may count
+/// from the end, as -1.
+std::optional<PlanTensor> permuted(PlanTensor tensor, Numbers axes);
+std::optional<PlanTensor> sliced(PlanTensor tensor, std::int64_t axis,
+                                 std::optional<std::int64_t> begin,
+                                 std::optional<std::int64_t> end,
+                                 std::int64_t step);
+std::optional<PlanTensor> selected(PlanTensor tensor, std::int64_t axis,
+                                   std::int64_t position);
+/// -1 keeps an extent; an axis of extent 1 grows.
+std::optional<PlanTensor> expanded(PlanTensor tensor, Numbers sizes);
+std::optional<PlanTensor> unsqueezed(PlanTensor tensor, std::int64_t axis);
+std::optional<PlanTensor> squeezed(PlanTensor tensor, std::int64_t axis);
+/// The sizes with a -1 replaced by what is left.
+std::optional<Extents> reshapedSizes(const PlanTensor &tensor, Numbers sizes);
+/// The same elements in order, if strides can say so.
+std::optional<PlanTensor> reshaped(PlanTensor tensor, Numbers sizes);
+std::optional<PlanTensor> reinterpreted(PlanTensor tensor, ElementType type);
+std::optional<std::int64_t> axisOf(const PlanTensor &tensor, std::int64_t axis,
+                                   std::int64_t extra = 0);
+
+} // namespace quern::jit
