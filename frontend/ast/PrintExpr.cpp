@@ -15,6 +15,7 @@ public:
 private:
   void leaf(const Expr *expr);
   void call(const CallExpr &call);
+  void chain(const ComparisonChainExpr &chain);
   void over(const OverClause &over);
   void arguments(List<Argument> arguments);
   /// `(word child child …)`.
@@ -100,6 +101,13 @@ void Writer::leaf(const Expr *expr) {
     out << (llvm::isa<NoneExpr>(expr) ? "none" : "<error>");
 }
 
+void Writer::chain(const ComparisonChainExpr &chain) {
+  std::string word = "chain";
+  for (BinaryOp op : chain.operators)
+    word += (" " + spelling(op)).str();
+  node(word, chain.operands);
+}
+
 void Writer::write(const Expr *expr) {
   switch (expr->kind) {
   case Expr::Kind::Unary: {
@@ -110,13 +118,8 @@ void Writer::write(const Expr *expr) {
     const auto *binary = llvm::cast<BinaryExpr>(expr);
     return node(spelling(binary->op), {binary->left, binary->right});
   }
-  case Expr::Kind::ComparisonChain: {
-    const auto *chain = llvm::cast<ComparisonChainExpr>(expr);
-    std::string word = "chain";
-    for (BinaryOp op : chain->operators)
-      word += (" " + spelling(op)).str();
-    return node(word, chain->operands);
-  }
+  case Expr::Kind::ComparisonChain:
+    return chain(*llvm::cast<ComparisonChainExpr>(expr));
   case Expr::Kind::Conditional: {
     const auto *choice = llvm::cast<ConditionalExpr>(expr);
     return node(choice->isConst ? "if const" : "if",

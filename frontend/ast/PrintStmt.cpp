@@ -34,24 +34,50 @@ void Printer::ifStmt(const IfStmt &stmt) {
   block(*stmt.otherwise);
 }
 
-void Printer::stmt(const Stmt &stmt) {
+/// The text of a statement that holds no block.
+static std::string oneLine(const Stmt &stmt) {
   switch (stmt.kind) {
   case Stmt::Kind::Let: {
     const auto &let = llvm::cast<LetStmt>(stmt);
-    return line("let " + dumpText(let.pattern) + annotation(let.type) + " = " +
-                dumpText(let.value));
+    return "let " + dumpText(let.pattern) + annotation(let.type) + " = " +
+           dumpText(let.value);
   }
   case Stmt::Kind::Var: {
     const auto &var = llvm::cast<VarStmt>(stmt);
-    return line("var " + var.name.text + annotation(var.type) + " = " +
-                dumpText(var.value));
+    return "var " + var.name.text.str() + annotation(var.type) + " = " +
+           dumpText(var.value);
   }
   case Stmt::Kind::Assign: {
     const auto &assign = llvm::cast<AssignStmt>(stmt);
-    return line("assign " + dumpText(assign.targets) + " " +
-                (assign.isCompound ? spelling(assign.op) : "") + "= " +
-                dumpText(assign.value));
+    llvm::StringRef word = assign.isCompound ? spelling(assign.op) : "";
+    return "assign " + dumpText(assign.targets) + " " + word.str() + "= " +
+           dumpText(assign.value);
   }
+  case Stmt::Kind::Return: {
+    const auto &result = llvm::cast<ReturnStmt>(stmt);
+    return result.value ? "return " + dumpText(result.value) : "return";
+  }
+  case Stmt::Kind::Launch: {
+    const auto &launch = llvm::cast<LaunchStmt>(stmt);
+    return "launch grid(" + dumpText(launch.grid) + ") block(" +
+           dumpText(launch.block) + ")";
+  }
+  case Stmt::Kind::Storage: {
+    const auto &storage = llvm::cast<StorageStmt>(stmt);
+    return (storage.isShared ? "shared " : "local ") + storage.name.text.str() +
+           annotation(storage.type);
+  }
+  case Stmt::Kind::Expression:
+    return dumpText(llvm::cast<ExpressionStmt>(stmt).expr);
+  case Stmt::Kind::Pass:
+    return "pass";
+  default:
+    return "<error>";
+  }
+}
+
+void Printer::stmt(const Stmt &stmt) {
+  switch (stmt.kind) {
   case Stmt::Kind::If:
     return ifStmt(llvm::cast<IfStmt>(stmt));
   case Stmt::Kind::For: {
@@ -65,30 +91,12 @@ void Printer::stmt(const Stmt &stmt) {
     line("while " + dumpText(loop.condition) + bound);
     return block(loop.body);
   }
-  case Stmt::Kind::Return: {
-    const auto &result = llvm::cast<ReturnStmt>(stmt);
-    return line(result.value ? "return " + dumpText(result.value) : "return");
-  }
   case Stmt::Kind::Each: {
     const auto &each = llvm::cast<EachStmt>(stmt);
     line("each " + dumpText(each.pattern) + " in " + dumpText(each.iterable));
     return block(each.body);
   }
-  case Stmt::Kind::Launch: {
-    const auto &launch = llvm::cast<LaunchStmt>(stmt);
-    return line("launch grid(" + dumpText(launch.grid) + ") block(" +
-                dumpText(launch.block) + ")");
-  }
-  case Stmt::Kind::Storage: {
-    const auto &storage = llvm::cast<StorageStmt>(stmt);
-    return line((storage.isShared ? "shared " : "local ") + storage.name.text +
-                annotation(storage.type));
-  }
-  case Stmt::Kind::Expression:
-    return line(dumpText(llvm::cast<ExpressionStmt>(stmt).expr));
-  case Stmt::Kind::Pass:
-    return line("pass");
-  case Stmt::Kind::Error:
-    return line("<error>");
+  default:
+    return line(oneLine(stmt));
   }
 }
