@@ -9,6 +9,8 @@ from typing import Any
 import torch
 from torch._decomp import core_aten_decompositions
 
+from .foreach import foreach_decompositions
+
 # Operators of the core table that ATen runs as one kernel faster than as
 # their parts, and whose parts gain nothing from fusion.
 _WHOLE = (
@@ -65,7 +67,7 @@ _WHOLE = (
 def _table(kept: frozenset[str]) -> dict[Any, Callable[..., Any]]:
     whole = {f"aten::{name}" for name in _WHOLE} | kept
     core: dict[Any, Callable[..., Any]] = dict(core_aten_decompositions())
-    return {
+    table = {
         op: function
         for op, function in core.items()
         if isinstance(op, torch._ops.OpOverload)
@@ -73,6 +75,7 @@ def _table(kept: frozenset[str]) -> dict[Any, Callable[..., Any]]:
         and op._schema.name not in whole
         and _full_name(op) not in whole
     }
+    return table | foreach_decompositions()
 
 
 def _full_name(op: torch._ops.OpOverload) -> str:
