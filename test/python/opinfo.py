@@ -8,11 +8,25 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
+from torch.testing._internal import common_methods_invocations
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.testing._internal.opinfo.core import OpInfo, SampleInput
 from torch.utils import _pytree as pytree
 
 SAMPLES = 4
+
+
+# Results whose values nobody promises.
+UNDEFINED = ("empty", "new_empty")
+
+
+def unseeded(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """Calls without the seeding that some entries do inside the function under
+    test: Dynamo does not trace it, and `outcome` seeds outside."""
+    return function(*args, **kwargs)
+
+
+common_methods_invocations.wrapper_set_seed = unseeded
 
 
 def entries(dtype: torch.dtype) -> list[str]:
@@ -93,6 +107,9 @@ def assert_same(ours: dict[str, Any], eager: dict[str, Any], op: OpInfo, dtype: 
             what = f"{key}[{index}]"
             if not isinstance(b, torch.Tensor):
                 assert a == b or a is b or (a != a and b != b), what
+                continue
+            if op.name.startswith(UNDEFINED):
+                assert (a.shape, a.dtype) == (b.shape, b.dtype), what
                 continue
             torch.testing.assert_close(
                 a,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -34,6 +36,22 @@ def _line_of(text: str, name: str) -> str:
     return next((line for line in text.splitlines() if f" %{name} " in line), "")
 
 
+def _write_folder(folder: Path, record: CompiledGraphRecord) -> None:
+    """Every stage of one graph as a file."""
+    name: str = record.graph.graph_text().split()[1]
+    place = folder / name
+    place.mkdir(parents=True, exist_ok=True)
+    stages = {
+        "fx.txt": record.fx,
+        "graph.txt": record.graph.graph_text(),
+        "groups.txt": record.groups,
+        "program.qn": record.program,
+        "plan.txt": record.plan,
+    }
+    for file, text in stages.items():
+        (place / file).write_text(text + "\n", encoding="utf-8")
+
+
 def report(state: State, part: str, module: torch.fx.GraphModule, graph: Any) -> None:
     """Tells whoever watches that a graph was compiled, and of operators that have
     no kernel once each."""
@@ -42,6 +60,8 @@ def report(state: State, part: str, module: torch.fx.GraphModule, graph: Any) ->
         watcher.append(record)
     if flag("QUERN_VERBOSE"):
         print(f"quern: {record}", flush=True)
+    if folder := os.environ.get("QUERN_DEBUG"):
+        _write_folder(Path(folder), record)
     for _, overload, source, reason, kind in graph.opaque():
         if kind != "fallback" or overload in state.warned:
             continue

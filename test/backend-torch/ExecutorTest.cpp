@@ -1,0 +1,173 @@
+// The executor with a compiler that stands in: pointers, order, lifetimes.
+#include "backend-torch/run/Executor.h"
+#include "test/backend-torch/GraphMaker.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+using namespace quern;
+using namespace quern::testing;
+
+namespace {
+
+/// Adds up what it reads, element by element, for contiguous operands.
+class AddingHandle : public LaunchHandle {
+public:
+  AddingHandle(std::size_t inputs, std::int64_t elements)
+      : inputs(inputs), elements(elements) {}
+  Result<std::monostate> ready() override { return std::monostate(); }
+  Result<std::monostate> run(std::span<void *const> pointers) override {
+    auto *out = static_cast<float *>(pointers[inputs]);
+    for (std::int64_t i = 0; i != elements; ++i) {
+      float sum = 100;
+      for (std::size_t k = 0; k != inputs; ++k)
+        sum += static_cast<const float *>(pointers[k])[i];
+      out[i] = sum;
+    }
+    return std::monostate();
+  }
+  std::unique_ptr<LaunchHandle> clone() const override {
+    return std::make_unique<AddingHandle>(*this);
+  }
+
+private:
+  std::size_t inputs;
+  std::int64_t elements;
+};
+
+class AddingModule : public CompiledModule {
+public:
+  Result<std::unique_ptr<LaunchHandle>>
+  bind(std::string_view, std::span<const Argument> arguments,
+       std::span<const TensorView> outputs) const override {
+    std::int64_t elements = 1;
+    for (std::int64_t extent : outputs[0].sizes)
+      elements *= extent;
+    return std::unique_ptr<LaunchHandle>(
+        std::make_unique<AddingHandle>(arguments.size(), elements));
+  }
+};
+
+class AddingCompiler : public Compiler {
+public:
+  Result<std::shared_ptr<const CompiledModule>>
+  compile(const std::string &text, const std::string &) override {
+    if (text.find(refused) != std::string::npos)
+      return Error{"refused", {}};
+    std::shared_ptr<const CompiledModule> module =
+        std::make_shared<AddingModule>();
+    return module;
+  }
+  Result<std::vector<OperatorRow>> operators() const override {
+    return std::vector<OperatorRow>();
+  }
+  std::string refused = "nothing is called so";
+};
+
+class ExecutorTest : public ::testing::Test {
+protected:
+  std::unique_ptr<Executor> make(const std::vector<ValueId> &outputs) {
+    CompiledProgram program = compileGraph(maker.finish(outputs),
+                                           smallLibrary(), &compiler, {}, true);
+    return std::make_unique<Executor>(std::move(program),
+                                      std::vector<c10::IValue>(), recorder,
+                                      ExecutorOptions());
+  }
+
+  GraphMaker maker;
+  AddingCompiler compiler;
+  std::shared_ptr<Recorder> recorder = std::make_shared<Recorder>();
+};
+
+TEST_F(ExecutorTest, KernelsAndCallsAlternate) {
+  std::vector<Size> sizes = {maker.size(2), maker.size(2)};
+  ValueId x = maker.input(sizes);
+  ValueId a = maker.call("aten::silu", {maker.tensor("self", x)}, sizes);
+  ValueId b = maker.call(
+      "aten::mm", {maker.tensor("self", a), maker.tensor("mat2", x)}, sizes);
+  ValueId c = maker.call("aten::silu", {maker.tensor("self", b)}, sizes);
+  auto executor = make({c});
+  at::Tensor value = at::arange(4, at::kFloat).view({2, 2});
+  at::Tensor result = executor->run({value})[0].toTensor();
+  EXPECT_TRUE(at::equal(result, at::mm(value + 100, value) + 100));
+  RunCounters counters = recorder->read();
+  EXPECT_EQ(counters.launches, 2);
+  EXPECT_EQ(counters.preferred.at("aten::mm"), 1);
+  EXPECT_TRUE(counters.fallbacks.empty());
+}
+
+TEST_F(ExecutorTest, ReadsThroughWindowsByTheirOffset) {
+  ValueId x = maker.input({maker.size(3), maker.size(4)});
+  ValueId row = maker.view("aten::select.int", x,
+                           {maker.integer("dim", 0), maker.integer("index", 2)},
+                           {maker.size(4)});
+  std::get<TensorFacts>(maker.graph.values[row].facts).offset = maker.size(8);
+  ValueId y =
+      maker.call("aten::silu", {maker.tensor("self", row)}, {maker.size(4)});
+  auto executor = make({y});
+  EXPECT_EQ(executor->plan().steps.size(), 1u) << "the view needs no step";
+  // An offset of the argument itself is not part of the promise.
+  at::Tensor memory = at::arange(17, at::kFloat);
+  at::Tensor value = memory.slice(0, 5).view({3, 4});
+  at::Tensor result = executor->run({value})[0].toTensor();
+  EXPECT_TRUE(at::equal(result, value.select(0, 2) + 100));
+}
+
+TEST_F(ExecutorTest, RefusedGroupGoesToATen) {
+  compiler.refused = "silu";
+  ValueId x = maker.input({maker.size(5)});
+  ValueId y =
+      maker.call("aten::silu", {maker.tensor("self", x)}, {maker.size(5)});
+  auto executor = make({y});
+  at::Tensor value = at::linspace(-2, 2, 5);
+  EXPECT_TRUE(at::equal(executor->run({value})[0].toTensor(), at::silu(value)));
+  ASSERT_EQ(executor->plan().fusion->opaque.size(), 1u);
+  EXPECT_EQ(executor->plan().fusion->opaque[0].second.reason, "refused");
+}
+
+TEST_F(ExecutorTest, SymbolicSizesBindToTheArgument) {
+  Size n = maker.symbol("s0");
+  ValueId x = maker.input({n});
+  ValueId y = maker.call("aten::silu", {maker.tensor("self", x)}, {n});
+  auto executor = make({y});
+  for (std::int64_t extent : {2, 7, 31}) {
+    at::Tensor value = at::ones({extent});
+    EXPECT_TRUE(at::equal(executor->run({value})[0].toTensor(), value + 100));
+  }
+}
+
+TEST_F(ExecutorTest, WrongStridesAreMadeRight) {
+  ValueId x = maker.input({maker.size(3), maker.size(4)});
+  ValueId y = maker.call("aten::silu", {maker.tensor("self", x)},
+                         {maker.size(3), maker.size(4)});
+  auto executor = make({y});
+  at::Tensor value = at::arange(12, at::kFloat).view({4, 3}).t();
+  EXPECT_TRUE(at::equal(executor->run({value})[0].toTensor(), value + 100));
+}
+
+TEST_F(ExecutorTest, TwoThreadsRunOnePlan) {
+  ValueId value = maker.input({maker.size(64)});
+  for (int i = 0; i != 4; ++i) {
+    value = maker.call("aten::silu", {maker.tensor("self", value)},
+                       {maker.size(64)});
+    value = maker.call("aten::neg", {maker.tensor("self", value)},
+                       {maker.size(64)});
+  }
+  auto executor = make({value});
+  auto work = [&](float start) {
+    at::Tensor expected = at::full({64}, start);
+    for (int i = 0; i != 4; ++i)
+      expected = -(expected + 100);
+    for (int i = 0; i != 200; ++i) {
+      at::Tensor got = executor->run({at::full({64}, start)})[0].toTensor();
+      ASSERT_TRUE(at::equal(got, expected));
+    }
+  };
+  std::thread one(work, 1.0f), two(work, 2.0f);
+  one.join();
+  two.join();
+}
+
+} // namespace
