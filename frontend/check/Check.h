@@ -3,6 +3,8 @@
 
 #include "frontend/typed/TypedModule.h"
 
+#include "llvm/ADT/DenseMap.h"
+
 #include <functional>
 #include <memory>
 #include <optional>
@@ -17,6 +19,10 @@ class SourceManager;
 namespace ast {
 struct Module;
 }
+namespace check {
+struct Symbol;
+using SymbolTable = llvm::DenseMap<llvm::StringRef, Symbol>;
+} // namespace check
 
 /// Finds the text of a module; null when there is none. `name` is as in
 /// `from name use …`, dots included.
@@ -44,12 +50,14 @@ public:
         DiagnosticEngine &diagnostics);
   /// The checked module of that name through the loader; null when the loader
   /// has none. Its diagnostics go to `diagnostics` the first time.
-  std::shared_ptr<const typed::TypedModule> load(llvm::StringRef name,
-                                                 DiagnosticEngine &diagnostics);
+  std::shared_ptr<const typed::TypedModule>
+  load(llvm::StringRef name, DiagnosticEngine &diagnostics, Span use = {});
+  /// For the checker itself: the names that a module of the prelude brings.
+  const check::SymbolTable &preludeNames(const typed::TypedModule &module);
+
+  struct State;
 
 private:
-  friend class ModuleUses;
-  struct State;
   std::unique_ptr<State> state;
 };
 

@@ -13,6 +13,7 @@ enum class AtenBindingKind : std::uint8_t {
   Constant,  ///< `half_to_float = false`: the overload only with this value
   Axis,      ///< `dim = C`, `dim = *C`: which axes an ATen `dim` selects
   Type,      ///< `dtype = U`: a type parameter
+  Generic,   ///< `output_mask = MASK`: a compile-time parameter
   Parameter, ///< `(kh, kw) = kernel_size`: parameters from an ATen argument
   Promotion  ///< `promotes = int_to_float`
 };
@@ -27,6 +28,7 @@ struct AtenBinding {
   llvm::ArrayRef<unsigned> parameters; ///< Parameter: indices, in order
   AxisId axis;
   unsigned typeParameter = 0;
+  unsigned constantParameter = 0; ///< Generic
   bool isNone = false; ///< Constant: the value is `none`
   Constant constant;
   llvm::StringRef promotion;                         ///< Promotion: its kind

@@ -131,6 +131,14 @@ struct Reduction {
   llvm::ArrayRef<const Type *> operands;
 };
 
+/// An axis that a call inside the body gave a second extent; the binder checks
+/// that both agree, with both numbers in the message.
+struct ExtentCheck {
+  AxisId axis;
+  const Expression *extent = nullptr;
+  Span span;
+};
+
 /// One of the six kinds. Bodies are symbolic in the type and constant
 /// parameters.
 struct Declaration {
@@ -141,6 +149,7 @@ struct Declaration {
   llvm::ArrayRef<const ConstantParameter *> constantParameters;
   llvm::ArrayRef<GenericOrder> generics; ///< both, as written in `[ ]`
   llvm::ArrayRef<Axis> axes;
+  llvm::ArrayRef<ExtentCheck> extentChecks;
   llvm::ArrayRef<Parameter> parameters;
   llvm::ArrayRef<Result> results;
   Block body;

@@ -133,6 +133,7 @@ enum class BinaryOperator : std::uint8_t {
 llvm::StringRef spelling(BinaryOperator op);
 llvm::StringRef spelling(UnaryOperator op);
 bool isComparison(BinaryOperator op);
+Constraint constraintOf(BinaryOperator op);
 
 /// Both operands have one scalar type. `And`, `Or` of bools evaluate both sides
 /// in lifted text (no side effects) and the left one first elsewhere.

@@ -4,6 +4,7 @@
 #include "frontend/ElementType.h"
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
 
 #include <cassert>
 

@@ -1,8 +1,10 @@
-// `quern build --emit=tokens|ast`; later stages are the compiler library's.
+// `quern build --emit=tokens|ast|typed`; later stages are the compiler
+// library's.
 #include "frontend/Frontend.h"
 #include "frontend/ast/Print.h"
 #include "frontend/diagnostics/Render.h"
 #include "frontend/lex/Lexer.h"
+#include "jit/tool/Library.h"
 #include "jit/tool/Tool.h"
 
 #include "llvm/ADT/Twine.h"
@@ -12,6 +14,12 @@
 
 using namespace quern;
 
+static void emitTyped(llvm::StringRef path, const ast::Module &tree,
+                      SourceManager &sources, DiagnosticEngine &diagnostics) {
+  tool::ToolLibrary library(sources, path);
+  typed::print(*library.check(tree, diagnostics), llvm::outs());
+}
+
 static int emitSyntax(llvm::StringRef stage, llvm::StringRef path) {
   SourceManager sources;
   DiagnosticEngine diagnostics;
@@ -19,8 +27,10 @@ static int emitSyntax(llvm::StringRef stage, llvm::StringRef path) {
     TokenBuffer tokens = lex(*file, diagnostics);
     if (stage == "tokens")
       printTokens(tokens, sources, llvm::outs());
-    else
+    else if (stage == "ast")
       ast::print(*parse(tokens, diagnostics), llvm::outs());
+    else
+      emitTyped(path, *parse(tokens, diagnostics), sources, diagnostics);
   }
   llvm::outs().flush();
   diagnostics.sort();
@@ -35,7 +45,7 @@ int tool::build(Arguments arguments) {
     if (!takeOption(argument, "--emit", stage) &&
         (argument == "-" || !argument.starts_with("-")))
       path = argument;
-  if (stage != "tokens" && stage != "ast")
+  if (stage != "tokens" && stage != "ast" && stage != "typed")
     return forward("build", arguments);
   if (arguments.size() != 2 || path.empty())
     return usageError("`build --emit=" + stage + "` takes one file");

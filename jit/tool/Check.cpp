@@ -2,6 +2,7 @@
 #include "frontend/Frontend.h"
 #include "frontend/diagnostics/Render.h"
 #include "frontend/diagnostics/Verify.h"
+#include "jit/tool/Library.h"
 #include "jit/tool/Tool.h"
 
 #include "llvm/ADT/SmallVector.h"
@@ -56,6 +57,12 @@ static bool readOption(llvm::StringRef argument, CheckOptions &options) {
   return true;
 }
 
+static void checkText(llvm::StringRef path, const SourceFile &file,
+                      SourceManager &sources, DiagnosticEngine &diagnostics) {
+  std::unique_ptr<ast::Module> tree = parse(file, diagnostics);
+  tool::ToolLibrary(sources, path).check(*tree, diagnostics);
+}
+
 static int verify(const CheckOptions &options) {
   bool good = true;
   for (llvm::StringRef path : options.files) {
@@ -66,7 +73,7 @@ static int verify(const CheckOptions &options) {
       renderText(diagnostics, sources, llvm::errs(), false);
       return tool::failure;
     }
-    parse(*file, diagnostics);
+    checkText(path, *file, sources, diagnostics);
     good &= verifyDiagnostics(diagnostics, sources, *file, llvm::errs());
   }
   return good ? tool::success : tool::failure;
@@ -93,7 +100,7 @@ int tool::check(Arguments arguments) {
   DiagnosticEngine diagnostics(options.errorLimit);
   for (llvm::StringRef path : options.files)
     if (const SourceFile *file = loadSource(sources, path, diagnostics))
-      parse(*file, diagnostics);
+      checkText(path, *file, sources, diagnostics);
   diagnostics.sort();
   if (options.format == Format::Json)
     renderJson(diagnostics, sources, llvm::outs());

@@ -1,0 +1,196 @@
+// Reads at computed positions: `x[i, c]` and `x.at(C = i, outside = 0)`.
+#include "frontend/check/DeclarationChecker.h"
+
+using namespace quern;
+using namespace quern::check;
+using namespace quern::typed;
+
+/// The axes that positions count; of an array or table one invalid axis each.
+bool DeclarationChecker::positionAxes(const Expression *base,
+                                      llvm::SmallVectorImpl<AxisId> &own,
+                                      Span span) {
+  const Type &type = *base->type;
+  bool isTable = llvm::isa<ConstantTableExpression>(base);
+  if (type.isArray()) {
+    own.resize(isTable ? 1 : type.extents.size());
+    return true;
+  }
+  if (type.isList() && type.elements.front()->isScalar()) {
+    own.resize(1);
+    return true;
+  }
+  if (type.isTensor() && type.ranked) {
+    for (const Dimension &dimension : type.dimensions)
+      own.push_back(dimension.isSplit() ? AxisId() : dimension.axis());
+    return true;
+  }
+  if (type.isScalar() && place == Place::Lifted && !type.axes.empty()) {
+    own.assign(type.axes.begin(), type.axes.end());
+    return true;
+  }
+  if (type.isScalar() && place == Place::Lifted)
+    report(span, diag::ScalarPosition);
+  else
+    report(span, diag::NotIndexable, "`" + source(base->span) + "`");
+  return false;
+}
+
+const Expression *DeclarationChecker::positionValue(const ast::Expr *expr,
+                                                    AxisId axis) {
+  const Expression *value = settle(checkScalarOrAligned(expr));
+  if (!value)
+    return nullptr;
+  ElementMask bad = maskOf(value->scalar()) & ~check::maskOf(Constraint::Int);
+  if (bad) {
+    report(value->span, diag::PositionNotInteger, spell(value->scalar()));
+    return nullptr;
+  }
+  bool isPack = axis.valid() && axes[axis.index].pack;
+  AxisId pack = value->type->pack;
+  if (isPack && !pack.valid()) {
+    report(value->span, diag::NotPackAligned, spell(axis));
+    return nullptr;
+  }
+  if (!isPack && pack.valid()) {
+    report(value->span, diag::PackAligned, axes[pack.index].name);
+    return nullptr;
+  }
+  if (isPack && rankRoot(axis) != rankRoot(pack)) {
+    report(value->span, diag::PackAlignment, axes[axis.index].name,
+           axes[pack.index].name);
+    return nullptr;
+  }
+  return value;
+}
+
+const Expression *DeclarationChecker::makeLoad(Span span,
+                                               const Expression *base,
+                                               Expressions positions,
+                                               const Expression *outside,
+                                               const Expression *when) {
+  const Type &baseType = *base->type;
+  AxisList result;
+  for (auto [number, position] : llvm::enumerate(positions)) {
+    if (position)
+      result = unite(result, position->axes());
+    else if (baseType.isScalar())
+      result = unite(result, baseType.axes[number]);
+  }
+  result = unite(result, uniteAll({outside, when}));
+  ScalarType scalar =
+      baseType.isList() ? baseType.elements.front()->scalar : baseType.scalar;
+  auto *node =
+      make<LoadExpression>(span, types.scalar(scalar, builder.list(result)));
+  node->base = base;
+  node->positions = builder.list(positions);
+  node->outside = outside;
+  node->when = when;
+  node->isChecked = !isUnchecked;
+  return node;
+}
+
+const Expression *DeclarationChecker::index(const ast::IndexExpr &expr) {
+  const Expression *base = check(expr.base);
+  if (!base || !usable(base))
+    return nullptr;
+  if (place == Place::Host && base->type->isTensor())
+    return viewIndex(expr, base);
+  if (const auto *parameter = llvm::dyn_cast<ConstantParameterExpression>(base);
+      parameter && parameter->type->isList() && expr.indices.size() == 1) {
+    const Expression *element = fold(checkInteger(expr.indices[0].value));
+    if (!element)
+      return nullptr;
+    auto *node = make<ConstantParameterExpression>(expr.span, types.boolean());
+    node->parameter = parameter->parameter;
+    node->element = element;
+    return node;
+  }
+  llvm::SmallVector<AxisId, 4> own;
+  if (!positionAxes(base, own, expr.span))
+    return nullptr;
+  if (own.size() != expr.indices.size()) {
+    report(expr.span, diag::PositionCount, expr.indices.size(), own.size());
+    return nullptr;
+  }
+  llvm::SmallVector<const Expression *, 4> positions;
+  for (auto [argument, axis] : llvm::zip(expr.indices, own)) {
+    const Expression *position = positionValue(argument.value, axis);
+    if (!position)
+      return nullptr;
+    positions.push_back(position);
+  }
+  const auto *table = llvm::dyn_cast<ConstantTableExpression>(base);
+  const auto *known = llvm::dyn_cast<ConstantExpression>(positions.front());
+  std::size_t length = table ? table->table->values.size() : 0;
+  bool isOut = table && known &&
+               static_cast<std::uint64_t>(known->value.integer) >= length;
+  if (isOut) {
+    report(known->span, diag::ConstantPosition, known->value.integer, length);
+    return nullptr;
+  }
+  return makeLoad(expr.span, base, positions, nullptr, nullptr);
+}
+
+/// `x.at(H = …, *S = …, outside = v, when = c)`.
+const Expression *DeclarationChecker::at(const ast::CallExpr &expr,
+                                         const Expression *base) {
+  llvm::SmallVector<AxisId, 4> own;
+  if (!positionAxes(base, own, expr.span))
+    return nullptr;
+  llvm::SmallVector<const Expression *, 4> positions(own.size());
+  const Expression *outside = nullptr, *when = nullptr;
+  for (const ast::Argument &argument : expr.arguments) {
+    llvm::StringRef name = argument.name.text;
+    if (name == "outside" && !argument.isPack) {
+      ScalarType type = base->scalar();
+      outside = checkAs(argument.value, type);
+      if (!outside)
+        return nullptr;
+      continue;
+    }
+    if (name == "when" && !argument.isPack) {
+      when = checkCondition(argument.value);
+      if (!when)
+        return nullptr;
+      continue;
+    }
+    if (name.empty()) {
+      report(argument.span, diag::UnknownAxis, source(argument.span))
+          .hint("`at` names the axes: `x.at(C = i)`");
+      return nullptr;
+    }
+    if (!placeAt(argument, own, positions, base))
+      return nullptr;
+  }
+  bool needsAll = !base->type->isScalar();
+  if (needsAll && llvm::is_contained(positions, nullptr)) {
+    report(expr.span, diag::PositionCount,
+           llvm::count_if(positions, [](const Expression *e) { return e; }),
+           own.size());
+    return nullptr;
+  }
+  return makeLoad(expr.span, base, positions, outside, when);
+}
+
+/// Enters one named position of `at`.
+bool DeclarationChecker::placeAt(
+    const ast::Argument &argument, AxisList own,
+    llvm::SmallVectorImpl<const Expression *> &positions,
+    const Expression *base) {
+  AxisId axis = axisNamed(argument.name);
+  if (!axis.valid())
+    return false;
+  const auto *found = llvm::find(own, axis);
+  if (found == own.end()) {
+    report(argument.name.span, diag::AxisNotInOperand, argument.name.text)
+        .label(base->span, "this operand");
+    return false;
+  }
+  const Expression *&place = positions[found - own.begin()];
+  if (place) {
+    report(argument.name.span, diag::RepeatedAxis, argument.name.text);
+    return false;
+  }
+  place = positionValue(argument.value, axis);
+  return place != nullptr;
+}

@@ -1,0 +1,211 @@
+// Assignments to variables, elements of arrays, and `mut` parameters.
+#include "frontend/check/DeclarationChecker.h"
+
+using namespace quern;
+using namespace quern::check;
+using namespace quern::typed;
+
+static BinaryOperator compoundOperator(ast::BinaryOp op) {
+  switch (op) {
+  case ast::BinaryOp::Subtract:
+    return BinaryOperator::Sub;
+  case ast::BinaryOp::Multiply:
+    return BinaryOperator::Mul;
+  case ast::BinaryOp::Divide:
+    return BinaryOperator::Div;
+  case ast::BinaryOp::FloorDivide:
+    return BinaryOperator::FloorDiv;
+  case ast::BinaryOp::Modulo:
+    return BinaryOperator::Mod;
+  case ast::BinaryOp::BitAnd:
+    return BinaryOperator::BitAnd;
+  case ast::BinaryOp::BitOr:
+    return BinaryOperator::BitOr;
+  case ast::BinaryOp::BitXor:
+    return BinaryOperator::BitXor;
+  case ast::BinaryOp::ShiftLeft:
+    return BinaryOperator::ShiftLeft;
+  case ast::BinaryOp::ShiftRight:
+    return BinaryOperator::ShiftRight;
+  default:
+    return BinaryOperator::Add;
+  }
+}
+
+void DeclarationChecker::assign(const ast::AssignStmt &stmt,
+                                StatementList &into) {
+  if (stmt.targets.size() != 1)
+    return assignTuple(stmt, into);
+  const ast::Expr *target = ast::withoutParens(stmt.targets.front());
+  if (llvm::isa<ast::IndexExpr>(target))
+    return store(stmt, into);
+  assignVariable(target, stmt, into);
+}
+
+/// The variable that may be assigned by this name; reports why not.
+const Variable *DeclarationChecker::assignable(const ast::Expr *target) {
+  const auto *name = llvm::dyn_cast<ast::NameExpr>(ast::withoutParens(target));
+  if (!name) {
+    hasFailed = true;
+    if (!llvm::isa<ast::ErrorExpr>(target))
+      report(target->span, diag::NotAssignable);
+    return nullptr;
+  }
+  Binding *binding = lookup(name->name.text);
+  if (!binding) {
+    reportUnknown(name->name);
+    return nullptr;
+  }
+  if (binding->kind == Binding::Kind::Poison) {
+    hasFailed = true;
+    return nullptr;
+  }
+  const Variable *variable = binding->variable;
+  if (!variable) {
+    report(target->span, diag::AssignToLet, name->name.text)
+        .label(binding->span, "defined here");
+    return nullptr;
+  }
+  if (variable->kind == VariableKind::Var)
+    return variable;
+  auto parameter = llvm::find_if(parameters, [&](const Parameter &row) {
+    return row.variable == variable;
+  });
+  bool isWhole = parameter != parameters.end() && parameter->isMutable &&
+                 place == Place::Lifted;
+  if (isWhole)
+    return variable;
+  auto report = this->report(target->span, diag::AssignToLet, variable->name);
+  report.label(variable->span, "defined here");
+  if (variable->kind == VariableKind::Let)
+    report.hint("define it with `var`");
+  return nullptr;
+}
+
+/// In lifted text a variable depends on all that its values and the conditions
+/// around its assignments depend on; what comes later is learned for the next
+/// pass over the body.
+void DeclarationChecker::noteAxes(const Variable &variable, AxisList axes) {
+  axes = unite(axes, controlAxes);
+  auto &known = widened[variable.span.begin];
+  for (AxisId axis : axes) {
+    if (contains(variable.type->axes, axis) || llvm::is_contained(known, axis))
+      continue;
+    known.push_back(axis);
+    hasWidened = true;
+  }
+}
+
+const Expression *DeclarationChecker::valueFor(const Variable &target,
+                                               const Expression *value) {
+  if (!value || !usable(value))
+    return nullptr;
+  if (target.type->isScalar()) {
+    value = coerce(asScalar(value), target.type->scalar);
+    if (value && target.kind == VariableKind::Var && place == Place::Lifted)
+      noteAxes(target, value->axes());
+    return value;
+  }
+  if (value->type->kind == target.type->kind)
+    return value;
+  report(value->span, diag::TypeMismatch, source(value->span), spell(value),
+         target.name);
+  return nullptr;
+}
+
+void DeclarationChecker::assignVariable(const ast::Expr *target,
+                                        const ast::AssignStmt &stmt,
+                                        StatementList &into) {
+  const Variable *variable = assignable(target);
+  const Expression *value = check(stmt.value);
+  if (!variable || !value)
+    return;
+  if (stmt.isCompound)
+    value = makeBinary(compoundOperator(stmt.op), stmt.span,
+                       variableValue(*variable, target->span), value);
+  value = valueFor(*variable, value);
+  if (!value)
+    return;
+  auto *node = makeStatement<AssignStatement>(stmt.span);
+  node->targets = builder.list(llvm::ArrayRef(variable));
+  node->value = value;
+  into.push_back(node);
+}
+
+void DeclarationChecker::assignTuple(const ast::AssignStmt &stmt,
+                                     StatementList &into) {
+  if (stmt.isCompound) {
+    report(stmt.span, diag::CompoundTargets);
+    return;
+  }
+  llvm::SmallVector<const Variable *, 4> targets;
+  for (const ast::Expr *target : stmt.targets)
+    targets.push_back(assignable(target));
+  const Expression *value = check(stmt.value);
+  if (!value || llvm::is_contained(targets, nullptr))
+    return;
+  if (!value->type->isTuple()) {
+    report(value->span, diag::NotATuple, targets.size());
+    return;
+  }
+  if (value->type->elements.size() != targets.size()) {
+    report(stmt.span, diag::TupleLength, targets.size(),
+           value->type->elements.size());
+    return;
+  }
+  for (auto [number, target] : llvm::enumerate(targets)) {
+    const Type *given = value->type->elements[number];
+    if (!sameType(given->scalar, target->type->scalar)) {
+      report(value->span, diag::TypeMismatch, source(value->span),
+             spell(given->scalar), spell(target->type->scalar));
+      return;
+    }
+    if (target->kind == VariableKind::Var && place == Place::Lifted)
+      noteAxes(*target, given->axes);
+  }
+  auto *node = makeStatement<AssignStatement>(stmt.span);
+  node->targets = builder.list(targets);
+  node->value = value;
+  into.push_back(node);
+}
+
+/// `tile[y, x] = v`, `dst[i] += v`.
+void DeclarationChecker::store(const ast::AssignStmt &stmt,
+                               StatementList &into) {
+  const auto &target =
+      *llvm::cast<ast::IndexExpr>(ast::withoutParens(stmt.targets.front()));
+  const Expression *place = check(&target);
+  const Expression *value = check(stmt.value);
+  if (!place || !value)
+    return;
+  const auto *load = llvm::dyn_cast<LoadExpression>(place);
+  const auto *base =
+      load ? llvm::dyn_cast<VariableExpression>(load->base) : nullptr;
+  if (!base || this->place == Place::Lifted) {
+    report(target.span, diag::NotAssignable);
+    return;
+  }
+  bool isParameter = base->variable->kind == VariableKind::Parameter;
+  auto parameter = llvm::find_if(parameters, [&](const Parameter &row) {
+    return row.variable == base->variable;
+  });
+  if (isParameter && !parameter->isMutable) {
+    report(target.span, diag::NotMutable, base->variable->name)
+        .label(base->variable->span, "declared here without `mut`");
+    return;
+  }
+  if (!usable(value))
+    return;
+  value = coerce(asScalar(value), load->scalar());
+  if (!value)
+    return;
+  auto *node = makeStatement<StoreStatement>(stmt.span);
+  node->place = load;
+  node->value = value;
+  if (stmt.isCompound) {
+    node->op = compoundOperator(stmt.op);
+    if (!operatorApplies(*node->op, load->scalar(), stmt.span))
+      return;
+  }
+  into.push_back(node);
+}

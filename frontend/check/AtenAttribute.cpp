@@ -1,0 +1,211 @@
+// `@aten("mm", dim = C, (kh, kw) = kernel_size)`: checked against the
+// declaration.
+#include "frontend/check/DeclarationChecker.h"
+
+using namespace quern;
+using namespace quern::check;
+using namespace quern::typed;
+
+std::optional<unsigned>
+DeclarationChecker::parameterIndex(llvm::StringRef name) const {
+  for (auto [number, parameter] : llvm::enumerate(parameters))
+    if (parameter.variable->name == name)
+      return static_cast<unsigned>(number);
+  return std::nullopt;
+}
+
+std::optional<AtenAttribute>
+DeclarationChecker::aten(const ast::Attribute &attribute) {
+  AtenAttribute result;
+  result.span = attribute.span;
+  const auto *overload =
+      attribute.arguments.empty()
+          ? nullptr
+          : llvm::dyn_cast<ast::StringExpr>(attribute.arguments[0].value);
+  if (!overload || !attribute.arguments[0].names.empty()) {
+    report(attribute.span, diag::AtenOverload);
+    return std::nullopt;
+  }
+  result.overload = builder.string(overload->value);
+  result.overload.consume_front("aten::");
+  llvm::SmallVector<AtenBinding, 8> bindings;
+  for (const ast::AttributeArgument &argument :
+       attribute.arguments.drop_front()) {
+    AtenBinding binding;
+    binding.span = argument.span;
+    binding.text = module.text(argument.value->span);
+    if (!atenBinding(argument, binding))
+      continue;
+    for (const AtenBinding &other : bindings)
+      if (!binding.left.empty() && other.left == binding.left)
+        report(argument.span, diag::BindingRepeated, binding.left)
+            .label(other.span, "bound here already");
+    bindings.push_back(binding);
+  }
+  result.bindings = builder.list(bindings);
+  return result;
+}
+
+bool DeclarationChecker::atenBinding(const ast::AttributeArgument &argument,
+                                     AtenBinding &binding) {
+  if (argument.names.empty()) {
+    const auto *call = llvm::dyn_cast<ast::CallExpr>(argument.value);
+    const auto *name =
+        call ? llvm::dyn_cast<ast::NameExpr>(call->callee) : nullptr;
+    if (name && name->name.text == "promotes")
+      return promotionBinding(argument, binding);
+    report(argument.span, diag::BindingForm);
+    return false;
+  }
+  Span left = join(argument.names.front().span, argument.names.back().span);
+  binding.left = module.text(left);
+  if (binding.left == "promotes")
+    return promotionBinding(argument, binding);
+  // A name of a parameter on the left: it takes its value from ATen. Otherwise
+  // the left side is an ATen argument.
+  bool isParameter =
+      argument.isTuple ||
+      (parameterIndex(argument.names[0].text) &&
+       llvm::isa<ast::NameExpr, ast::BinaryExpr>(argument.value));
+  if (isParameter)
+    return parameterBinding(argument, binding);
+  binding.argument = argument.names[0].text;
+  return valueBinding(argument.value, binding);
+}
+
+/// `(sh, sw) = stride or kernel_size`.
+bool DeclarationChecker::parameterBinding(
+    const ast::AttributeArgument &argument, AtenBinding &binding) {
+  binding.kind = AtenBindingKind::Parameter;
+  llvm::SmallVector<unsigned, 4> numbers;
+  for (const ast::Identifier &name : argument.names) {
+    std::optional<unsigned> number = parameterIndex(name.text);
+    if (!number) {
+      Suggestion suggestion(name.text);
+      for (const Parameter &parameter : parameters)
+        suggestion.consider(parameter.variable->name);
+      report(name.span, diag::BindingUnknownParameter, declaration.name,
+             name.text)
+          .hint(suggestion.hint());
+      return false;
+    }
+    numbers.push_back(*number);
+  }
+  binding.parameters = builder.list(numbers);
+  const ast::Expr *value = ast::withoutParens(argument.value);
+  const auto *binary = llvm::dyn_cast<ast::BinaryExpr>(value);
+  const auto *second = binary && binary->op == ast::BinaryOp::Or
+                           ? llvm::dyn_cast<ast::NameExpr>(binary->right)
+                           : nullptr;
+  const auto *first =
+      llvm::dyn_cast<ast::NameExpr>(second ? binary->left : value);
+  if (!first) {
+    report(argument.value->span, diag::BindingForm);
+    return false;
+  }
+  binding.argument = first->name.text;
+  if (second)
+    binding.alternative = second->name.text;
+  return true;
+}
+
+/// `promotes = int_to_float`, `promotes(args = (self, other))`.
+bool DeclarationChecker::promotionBinding(
+    const ast::AttributeArgument &argument, AtenBinding &binding) {
+  static constexpr llvm::StringLiteral known[] = {
+      "default", "no_opmath",    "int_to_float", "complex_to_float",
+      "bool",    "bool_to_long", "none"};
+  binding.kind = AtenBindingKind::Promotion;
+  binding.left = "promotes";
+  binding.promotion = "default";
+  auto kind = [&](const ast::Expr *expr) {
+    llvm::StringRef text = module.text(expr->span);
+    Suggestion suggestion(text);
+    for (llvm::StringRef candidate : known)
+      suggestion.consider(candidate);
+    binding.promotion = text;
+    if (!llvm::is_contained(known, text))
+      report(expr->span, diag::UnknownPromotion, text).hint(suggestion.hint());
+    return llvm::is_contained(known, text);
+  };
+  const auto *call = llvm::dyn_cast<ast::CallExpr>(argument.value);
+  if (!call)
+    return kind(argument.value);
+  llvm::SmallVector<llvm::StringRef, 4> promoted;
+  for (const ast::Argument &row : call->arguments) {
+    if (row.name.text != "args") {
+      if (!kind(row.value))
+        return false;
+      continue;
+    }
+    const auto *tuple =
+        llvm::dyn_cast<ast::TupleExpr>(ast::withoutParens(row.value));
+    if (!tuple)
+      promoted.push_back(module.text(row.value->span));
+    for (const ast::Argument &element :
+         tuple ? tuple->elements : llvm::ArrayRef<ast::Argument>())
+      promoted.push_back(module.text(element.value->span));
+  }
+  binding.promotedArguments = builder.list(promoted);
+  return true;
+}
+
+/// `dim = C`, `dtype = U`, `half_to_float = false`.
+bool DeclarationChecker::valueBinding(const ast::Expr *value,
+                                      AtenBinding &binding) {
+  value = ast::withoutParens(value);
+  if (llvm::isa<ast::NoneExpr>(value)) {
+    binding.isNone = true;
+    return true;
+  }
+  const ast::Identifier *axis = nullptr;
+  if (const auto *pack = llvm::dyn_cast<ast::PackExpr>(value))
+    axis = &pack->name;
+  const auto *name = llvm::dyn_cast<ast::NameExpr>(value);
+  if (name) {
+    if (std::optional<ScalarType> type = typeNamed(value);
+        type && type->isBareParameter()) {
+      binding.kind = AtenBindingKind::Type;
+      binding.typeParameter = type->parameterIndex();
+      return true;
+    }
+    if (std::optional<unsigned> number = parameterIndex(name->name.text)) {
+      binding.kind = AtenBindingKind::Parameter;
+      binding.parameters = builder.list(llvm::ArrayRef(*number));
+      return true;
+    }
+    Binding *found = lookup(name->name.text);
+    if (found && found->kind == Binding::Kind::ConstantParameter) {
+      binding.kind = AtenBindingKind::Generic;
+      binding.constantParameter = found->index;
+      return true;
+    }
+    axis = &name->name;
+  }
+  if (axis) {
+    auto found = names.find(axis->text);
+    bool isAxis =
+        found != names.end() && found->second.kind == Binding::Kind::Axis;
+    if (!isAxis) {
+      Suggestion suggestion(axis->text);
+      for (const Axis &row : axes)
+        suggestion.consider(row.name);
+      report(value->span, diag::BindingAxis, source(value->span))
+          .hint(suggestion.hint());
+      return false;
+    }
+    binding.kind = AtenBindingKind::Axis;
+    binding.axis.index = found->second.index;
+    return true;
+  }
+  const Expression *constant = nullptr;
+  if (!llvm::isa<ast::ListExpr, ast::TupleExpr>(value))
+    constant = fold(check(value));
+  const auto *known = llvm::dyn_cast_if_present<ConstantExpression>(constant);
+  if (!known) {
+    report(value->span, diag::BindingForm);
+    return false;
+  }
+  binding.constant = known->value;
+  return true;
+}

@@ -1,0 +1,165 @@
+// Attributes other than `@aten`.
+#include "frontend/check/DeclarationChecker.h"
+
+using namespace quern;
+using namespace quern::check;
+using namespace quern::typed;
+
+void DeclarationChecker::checkAttributes() {
+  Attributes result;
+  llvm::SmallVector<AtenAttribute, 2> overloads;
+  llvm::SmallVector<llvm::StringRef, 4> seen;
+  for (const ast::Attribute &row : text.attributes) {
+    llvm::StringRef name = row.name.text;
+    if (name == "aten") {
+      if (std::optional<AtenAttribute> one = aten(row))
+        overloads.push_back(*one);
+      continue;
+    }
+    if (llvm::is_contained(seen, name))
+      report(row.span, diag::RepeatedAttribute, name);
+    seen.push_back(name);
+    attribute(row, result);
+  }
+  result.aten = builder.list(overloads);
+  declaration.attributes = result;
+}
+
+void DeclarationChecker::attribute(const ast::Attribute &attribute,
+                                   Attributes &result) {
+  llvm::StringRef name = attribute.name.text;
+  if (name == "backward")
+    return backward(attribute, result);
+  if (name == "from")
+    return origin(attribute, result);
+  if (name == "expect")
+    return expectations(attribute, result);
+  if (flagAttribute(attribute, result))
+    return;
+  Suggestion suggestion(name);
+  for (llvm::StringRef known : {"aten", "backward", "from", "expect",
+                                "portable", "fastmath", "unchecked"})
+    suggestion.consider(known);
+  report(attribute.name.span, diag::UnknownAttribute, name)
+      .hint(suggestion.hint());
+}
+
+bool DeclarationChecker::flagAttribute(const ast::Attribute &attribute,
+                                       Attributes &result) {
+  llvm::StringRef name = attribute.name.text;
+  bool *flag = name == "portable"    ? &result.portable
+               : name == "fastmath"  ? &result.fastmath
+               : name == "unchecked" ? &result.unchecked
+                                     : nullptr;
+  if (!flag)
+    return false;
+  if (!attribute.arguments.empty())
+    report(attribute.span, diag::AttributeArguments, name, "no arguments");
+  *flag = true;
+  return true;
+}
+
+bool DeclarationChecker::isParameterOrResult(llvm::StringRef name) const {
+  return llvm::any_of(parameters,
+                      [&](const Parameter &row) {
+                        return row.variable->name == name;
+                      }) ||
+         llvm::any_of(results,
+                      [&](const Result &row) { return row.name == name; });
+}
+
+/// `@backward(silu_backward, saves = (x, y))`.
+void DeclarationChecker::backward(const ast::Attribute &attribute,
+                                  Attributes &result) {
+  auto *made = builder.make<BackwardAttribute>();
+  made->span = attribute.span;
+  llvm::SmallVector<llvm::StringRef, 4> saves;
+  auto save = [&](const ast::Expr *expr) {
+    const auto *name = llvm::dyn_cast<ast::NameExpr>(ast::withoutParens(expr));
+    llvm::StringRef saved = name ? name->name.text : llvm::StringRef();
+    if (isParameterOrResult(saved)) {
+      saves.push_back(saved);
+      return;
+    }
+    Suggestion suggestion(saved);
+    for (const Parameter &row : parameters)
+      suggestion.consider(row.variable->name);
+    report(expr->span, diag::SavesUnknown, source(expr->span), declaration.name)
+        .hint(suggestion.hint());
+  };
+  for (const ast::AttributeArgument &argument : attribute.arguments) {
+    bool isSaves =
+        argument.names.size() == 1 && argument.names[0].text == "saves";
+    const auto *tuple =
+        llvm::dyn_cast<ast::TupleExpr>(ast::withoutParens(argument.value));
+    const auto *name = llvm::dyn_cast<ast::NameExpr>(argument.value);
+    if (isSaves && tuple) {
+      for (const ast::Argument &element : tuple->elements)
+        save(element.value);
+    } else if (isSaves) {
+      save(argument.value);
+    } else if (argument.names.empty() && name && !made->declaration) {
+      const Symbol *symbol = module.lookup(name->name.text);
+      made->declaration = symbol ? symbol->callable : nullptr;
+      Suggestion suggestion(name->name.text);
+      module.suggest(suggestion);
+      if (!made->declaration && !(symbol && symbol->isPoisoned))
+        report(name->span, diag::BackwardUnknown, name->name.text)
+            .hint(suggestion.hint());
+    } else {
+      report(argument.span, diag::AttributeArguments, "backward",
+             "a declaration and `saves = (…)`");
+      return;
+    }
+  }
+  if (attribute.arguments.empty())
+    report(attribute.span, diag::AttributeArguments, "backward",
+           "a declaration and `saves = (…)`");
+  made->saves = builder.list(saves);
+  if (made->declaration)
+    result.backward = made;
+}
+
+/// `@from("model.py", 12)`.
+void DeclarationChecker::origin(const ast::Attribute &attribute,
+                                Attributes &result) {
+  const ast::StringExpr *file = nullptr;
+  const ast::IntExpr *line = nullptr;
+  if (attribute.arguments.size() == 2) {
+    file = llvm::dyn_cast<ast::StringExpr>(attribute.arguments[0].value);
+    line = llvm::dyn_cast<ast::IntExpr>(attribute.arguments[1].value);
+  }
+  if (!file || !line) {
+    report(attribute.span, diag::AttributeArguments, "from",
+           "a file's name and a line's number");
+    return;
+  }
+  auto *made = builder.make<OriginAttribute>();
+  made->file = builder.string(file->value);
+  made->line = static_cast<std::int64_t>(line->value);
+  result.origin = made;
+}
+
+void DeclarationChecker::expectations(const ast::Attribute &attribute,
+                                      Attributes &result) {
+  static constexpr llvm::StringLiteral known[] = {"vectorized", "one_pass",
+                                                  "no_workspace"};
+  llvm::SmallVector<llvm::StringRef, 2> expected;
+  for (const ast::AttributeArgument &argument : attribute.arguments) {
+    const auto *name = llvm::dyn_cast<ast::NameExpr>(argument.value);
+    llvm::StringRef text = name ? name->name.text : llvm::StringRef();
+    Suggestion suggestion(text);
+    for (llvm::StringRef candidate : known)
+      suggestion.consider(candidate);
+    if (!llvm::is_contained(known, text)) {
+      report(argument.span, diag::UnknownExpectation, source(argument.span))
+          .hint(suggestion.hint());
+      continue;
+    }
+    expected.push_back(text);
+  }
+  if (attribute.arguments.empty())
+    report(attribute.span, diag::AttributeArguments, "expect",
+           "what is expected");
+  result.expectations = builder.list(expected);
+}

@@ -1,0 +1,87 @@
+// Axis sets of expressions: unions in order of first appearance.
+#include "frontend/check/DeclarationChecker.h"
+
+using namespace quern;
+using namespace quern::check;
+using namespace quern::typed;
+
+bool DeclarationChecker::contains(AxisList axes, AxisId axis) const {
+  return llvm::is_contained(axes, axis);
+}
+
+AxisList DeclarationChecker::unite(AxisList a, AxisList b) {
+  bool adds = llvm::any_of(b, [&](AxisId axis) { return !contains(a, axis); });
+  if (!adds)
+    return a;
+  if (a.empty())
+    return b;
+  llvm::SmallVector<AxisId, 8> all(a);
+  for (AxisId axis : b)
+    if (!contains(all, axis))
+      all.push_back(axis);
+  return builder.list(all);
+}
+
+/// Axes of tuples are those of all their elements.
+static void collect(const Type *type, llvm::SmallVectorImpl<AxisId> &all) {
+  for (AxisId axis : type->axes)
+    if (!llvm::is_contained(all, axis))
+      all.push_back(axis);
+  if (type->isTuple())
+    for (const Type *element : type->elements)
+      collect(element, all);
+}
+
+AxisList DeclarationChecker::uniteAll(Expressions values) {
+  AxisList all;
+  for (const Expression *value : values) {
+    if (!value)
+      continue;
+    if (!value->type->isTuple()) {
+      all = unite(all, value->axes());
+      continue;
+    }
+    llvm::SmallVector<AxisId, 8> inner;
+    collect(value->type, inner);
+    all = unite(all, builder.list(inner));
+  }
+  return all;
+}
+
+AxisList DeclarationChecker::without(AxisList axes, AxisList removed) {
+  llvm::SmallVector<AxisId, 8> rest;
+  for (AxisId axis : axes)
+    if (!contains(removed, axis))
+      rest.push_back(axis);
+  return rest.size() == axes.size() ? axes : builder.list(rest);
+}
+
+AxisId DeclarationChecker::rankRoot(AxisId axis) const {
+  while (axes[axis.index].rankOf.valid() && axes[axis.index].rankOf != axis)
+    axis = axes[axis.index].rankOf;
+  return axis;
+}
+
+/// The pack that pack-aligned operands align with, invalid when none does;
+/// nothing after an error.
+std::optional<AxisId> DeclarationChecker::jointPack(Expressions operands) {
+  AxisId pack;
+  for (const Expression *operand : operands) {
+    AxisId other = operand->type->pack;
+    if (!other.valid() || other == pack)
+      continue;
+    if (pack.valid()) {
+      report(operand->span, diag::PackAlignment, axes[pack.index].name,
+             axes[other.index].name);
+      return std::nullopt;
+    }
+    pack = other;
+  }
+  return pack;
+}
+
+const Type *DeclarationChecker::pointwise(ScalarType scalar,
+                                          Expressions operands) {
+  std::optional<AxisId> pack = jointPack(operands);
+  return pack ? types.scalar(scalar, uniteAll(operands), *pack) : nullptr;
+}

@@ -1,0 +1,73 @@
+// Runs over a declaration's body, in as many passes as it takes.
+#include "frontend/check/DeclarationChecker.h"
+
+using namespace quern;
+using namespace quern::check;
+using namespace quern::typed;
+
+static Place placeOf(DeclarationKind kind) {
+  switch (kind) {
+  case DeclarationKind::Function:
+  case DeclarationKind::Reduction:
+    return Place::Scalar;
+  case DeclarationKind::Elementwise:
+  case DeclarationKind::Rowwise:
+    return Place::Lifted;
+  case DeclarationKind::Kernel:
+    return Place::Kernel;
+  case DeclarationKind::Op:
+    return Place::Host;
+  }
+  llvm_unreachable("all kinds of declaration have a body");
+}
+
+static bool hasVariables(const ast::Block &block) {
+  return llvm::any_of(block.statements, [](const ast::Stmt *stmt) {
+    return llvm::isa<ast::VarStmt>(stmt) || llvm::isa<ast::IfStmt>(stmt) ||
+           llvm::isa<ast::ForStmt>(stmt) || llvm::isa<ast::WhileStmt>(stmt);
+  });
+}
+
+void DeclarationChecker::checkBody() {
+  // After a wrong signature every use of it in the body would be blamed.
+  if (declaration.hasError)
+    return;
+  place = placeOf(declaration.kind);
+  if (const auto *reduction = llvm::dyn_cast<ast::ReductionDecl>(&text))
+    checkReductionBody(*reduction);
+  else
+    runBody(llvm::cast<ast::CallableDecl>(text).body);
+  checkAttributes();
+  declaration.axes = builder.list(axes);
+  declaration.extentChecks = builder.list(extentChecks);
+  declaration.hasError = hasFailed;
+}
+
+/// The axes of a `var` in a rowwise follow from assignments that stand behind
+/// its uses: silent passes find them before the one that counts.
+void DeclarationChecker::runBody(const ast::Block &body) {
+  constexpr unsigned passes = 16;
+  std::size_t axisCount = axes.size();
+  if (declaration.kind == DeclarationKind::Rowwise && hasVariables(body)) {
+    bool wasSilent = isSilent;
+    isSilent = true;
+    for (unsigned pass = 0; pass != passes; ++pass) {
+      hasWidened = false;
+      (void)block(body);
+      axes.truncate(axisCount);
+      extentChecks.clear();
+      controlAxes = {};
+      if (!hasWidened)
+        break;
+    }
+    isSilent = wasSilent;
+    hasFailed = false;
+  }
+  declaration.body = block(body);
+  bool isKernel = declaration.kind == DeclarationKind::Kernel;
+  if (isKernel && !hasLaunch && !hasFailed)
+    report(text.name.span, diag::MissingLaunch, text.name.text);
+  if (!results.empty() && !hasFailed && fallsThrough(declaration.body))
+    report(text.name.span, diag::MissingReturn, text.name.text)
+        .label(results.front().span, "its result is declared here");
+}

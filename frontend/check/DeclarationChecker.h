@@ -1,0 +1,523 @@
+// Checks one declaration: first its signature, then its body.
+#pragma once
+
+#include "frontend/ast/Decl.h"
+#include "frontend/check/ElementMask.h"
+#include "frontend/check/ModuleChecker.h"
+
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace quern::check {
+
+using typed::AxisId;
+using typed::Expression;
+using typed::Expressions;
+using typed::ScalarType;
+using typed::Type;
+using AxisList = llvm::ArrayRef<AxisId>;
+
+/// What a name in a declaration stands for.
+struct Binding {
+  enum class Kind : std::uint8_t {
+    Poison, ///< its definition had an error: uses are not blamed
+    Variable,
+    Alias, ///< a `let` of literals: stays weak
+    TypeParameter,
+    ConstantParameter,
+    Axis
+  };
+  Kind kind = Kind::Poison;
+  Span span;
+  const typed::Variable *variable = nullptr;
+  const Expression *alias = nullptr;
+  unsigned index = 0; ///< type or constant parameter, or axis
+  bool isUsed = false;
+};
+
+/// The kind of text at hand decides what may stand there.
+enum class Place : std::uint8_t {
+  Lifted, ///< bodies of elementwise and rowwise
+  Scalar, ///< bodies of fn and parts of reductions
+  Kernel,
+  Host,  ///< bodies of op
+  Extent ///< extents of axes, launch, defaults: host scalars
+};
+
+/// A type as a signature writes it.
+struct WrittenType {
+  ScalarType element;
+  llvm::SmallVector<typed::Dimension, 4> dimensions;
+  bool hasBrackets = false, isOptional = false, isMutable = false,
+       isList = false;
+  bool isHostInteger = false; ///< the element was spelled `int`
+};
+
+/// One argument of a call after names were matched with parameters.
+struct CallArguments {
+  llvm::SmallVector<const Expression *, 8> values; ///< null: not given
+  llvm::SmallVector<Span, 8> spans;
+};
+
+/// Compile-time arguments while they are being solved.
+struct GenericArguments {
+  llvm::SmallVector<std::optional<ScalarType>, 4> types;
+  llvm::SmallVector<const Expression *, 4> constants;
+  /// Axes given by name: callee's axis, caller's axes.
+  llvm::SmallVector<std::pair<AxisId, llvm::SmallVector<AxisId, 4>>, 2> axes;
+};
+
+/// Known when compiling, once the parameters are.
+bool isCompileTimeValue(const Expression *value);
+
+/// Per axis of a callee, the caller's axes it stands for.
+using BoundAxes = llvm::ArrayRef<llvm::SmallVector<AxisId, 4>>;
+
+class DeclarationChecker {
+public:
+  DeclarationChecker(ModuleChecker &module, const ast::Decl &text,
+                     typed::Declaration &declaration);
+
+  void checkSignature();
+  /// What a reduction yields, once all signatures are known.
+  void learnResult();
+  void checkBody();
+  /// For a `const`: reads its type and values; null after an error.
+  const typed::ConstantTable *constantTable(const ast::ConstDecl &decl);
+
+private:
+  // Signature.cpp, WrittenTypes.cpp, Generics.cpp
+  void checkGenerics(llvm::ArrayRef<ast::GenericParam> generics);
+  void addTypeParameter(const ast::GenericParam &text);
+  void addConstantParameter(const ast::GenericParam &text);
+  bool constantParameterType(const ast::GenericParam &text,
+                             typed::ConstantParameter &parameter);
+  bool constantChoices(const ast::GenericParam &text,
+                       typed::ConstantParameter &parameter);
+  bool functionParameterType(const ast::FunctionType &text,
+                             typed::ConstantParameter &parameter);
+  void finishGenerics(llvm::ArrayRef<ast::GenericParam> generics);
+  void checkParameters(llvm::ArrayRef<ast::Param> params);
+  void addParameter(const ast::Param &text);
+  bool isHostScalar(const ast::Param &text, const WrittenType &written) const;
+  bool admitParameter(const ast::Param &text, const WrittenType &written);
+  void hostShape(const WrittenType &written, typed::Parameter &parameter);
+  const Type *variableType(const typed::Parameter &parameter);
+  void checkDefaults(llvm::ArrayRef<ast::Param> params);
+  void checkResults(const ast::Type *result);
+  void addResult(llvm::StringRef name, const ast::Type *text);
+  bool writtenType(const ast::Type *text, WrittenType &written, bool isResult);
+  bool tensorType(const ast::TensorType &text, WrittenType &written,
+                  bool isResult);
+  std::optional<ScalarType> scalarType(const ast::Type *text);
+  std::optional<ScalarType> namedScalar(const ast::Identifier &name);
+  std::optional<ScalarType> appliedScalar(llvm::StringRef function, Span span,
+                                          ScalarType inner);
+  bool dimension(const ast::Dimension &text, typed::Dimension &dimension,
+                 bool isResult);
+  AxisId axisOfDimension(const ast::Dimension &text, bool isResult);
+  AxisId fixedAxis(const Expression *extent, Span span);
+  AxisId newAxis(const typed::Axis &axis, bool isVisible);
+  void derivedExtent(AxisId axis, const ast::Expr *extent);
+  AxisId rankRoot(AxisId axis) const;
+
+  // Names.cpp
+  bool define(llvm::StringRef name, const Binding &binding);
+  Binding *lookup(llvm::StringRef name);
+  void reportUnknown(const ast::Identifier &name);
+  std::size_t openScope() const { return shadowed.size(); }
+  void closeScope(std::size_t mark);
+  typed::Variable *newVariable(llvm::StringRef name, Span span,
+                               typed::VariableKind kind, const Type *type);
+  const Expression *nameValue(const ast::Identifier &name);
+  const Expression *bindingValue(const Binding &binding, Span span);
+  const Expression *variableValue(const typed::Variable &variable, Span span);
+  const Expression *axisValue(AxisId axis, Span span);
+  const Expression *symbolValue(const Symbol &symbol,
+                                const ast::Identifier &name);
+  const Expression *constantParameterValue(unsigned index, Span span);
+  const Expression *packValue(const ast::PackExpr &text);
+  const Expression *memberValue(const ast::MemberExpr &text);
+  const Expression *targetQuery(const ast::Identifier &member, Span span,
+                                const ast::CallExpr *call);
+  AxisId axisNamed(const ast::Identifier &name);
+  std::optional<ScalarType> typeNamed(const ast::Expr *expr);
+
+  // Expressions.cpp, Literals.cpp, Operators.cpp, Folding.cpp
+  const Expression *check(const ast::Expr *expr);
+  const Expression *checkInner(const ast::Expr *expr);
+  /// One scalar value, no pack-aligned one, no tuple, nothing absent.
+  const Expression *checkScalar(const ast::Expr *expr);
+  const Expression *checkScalarOrAligned(const ast::Expr *expr);
+  const Expression *checkAs(const ast::Expr *expr, ScalarType type);
+  const Expression *checkInteger(const ast::Expr *expr);
+  const Expression *checkCondition(const ast::Expr *expr);
+  const Expression *asScalar(const Expression *value, bool mayAlign = false);
+  bool usable(const Expression *value);
+  bool isAbsent(const Expression *value) const;
+  const Expression *coerce(const Expression *value, ScalarType type);
+  const Expression *settle(const Expression *value);
+  const Expression *weakInteger(Span span, typed::Constant value);
+  const Expression *weakFloat(Span span, double value);
+  const Expression *booleanConstant(Span span, bool value);
+  const Expression *integerConstant(Span span, std::int64_t value);
+  bool isWeak(const Expression *value) const;
+  bool isWeakFloat(const Expression *value) const;
+  bool literalFits(const typed::ConstantExpression &literal, ScalarType type);
+  const Expression *weakConstant(Span span, const typed::Constant &value);
+  const Expression *unary(const ast::UnaryExpr &expr);
+  const Expression *makeUnary(typed::UnaryOperator op,
+                              const Expression *operand, Span span);
+  const Expression *binaryChain(const ast::BinaryExpr &expr);
+  const Expression *makeBinary(typed::BinaryOperator op, Span operatorSpan,
+                               const Expression *left, const Expression *right);
+  const Expression *equalityOfTypes(const ast::BinaryExpr &expr);
+  const Expression *equalityOfStrings(const ast::BinaryExpr &expr);
+  const Expression *comparisonChain(const ast::ComparisonChainExpr &expr);
+  bool unify(const Expression *&left, const Expression *&right, Span span,
+             llvm::StringRef what);
+  bool operatorApplies(typed::BinaryOperator op, ScalarType type, Span span);
+  bool skipAbsent(typed::BinaryOperator op, const Expression *left,
+                  const Expression *right, bool &leftOptional,
+                  bool &rightOptional);
+  const Expression *fold(const Expression *value);
+  const Expression *conditional(const ast::ConditionalExpr &expr);
+  const Expression *tuple(const ast::TupleExpr &expr);
+  const Expression *field(const Expression *base, const ast::Identifier &name,
+                          Span span);
+
+  // Types.cpp
+  ElementMask maskOf(ScalarType type) const;
+  bool sameType(ScalarType a, ScalarType b) const;
+  ScalarType joinTypes(ScalarType a, ScalarType b) const;
+  ScalarType canonical(ScalarType type) const;
+  std::string spell(ScalarType type) const;
+  std::string spell(const Expression *value) const;
+  std::string spell(AxisId axis) const;
+  std::string source(Span span) const;
+  bool requireMask(ScalarType type, ElementMask allowed, Span span,
+                   llvm::StringRef what);
+
+  // Axes.cpp
+  AxisList unite(AxisList a, AxisList b);
+  AxisList uniteAll(Expressions values);
+  AxisList without(AxisList axes, AxisList removed);
+  bool contains(AxisList axes, AxisId axis) const;
+  /// The type of a result of pointwise work: `scalar` over the operands' axes.
+  const Type *pointwise(ScalarType scalar, Expressions operands);
+  std::optional<AxisId> jointPack(Expressions operands);
+
+  // Calls.cpp, Inference.cpp, LiftedCalls.cpp
+  const Expression *call(const ast::CallExpr &expr);
+  const Expression *namedCall(const ast::CallExpr &expr,
+                              const ast::Identifier &name);
+  const Expression *specialForm(const ast::CallExpr &expr, llvm::StringRef name,
+                                bool &isSpecial);
+  const Expression *symbolCall(const ast::CallExpr &expr, const Symbol &symbol,
+                               const ast::Identifier &name);
+  const Expression *methodCall(const ast::CallExpr &expr,
+                               const ast::MemberExpr &member);
+  const Expression *declarationCall(const ast::CallExpr &expr,
+                                    const typed::Declaration &callee);
+  bool mayCall(const typed::Declaration &callee, Span span);
+  const Expression *indirectCall(const ast::CallExpr &expr, unsigned index);
+  const Expression *cast(const ast::CallExpr &expr, ScalarType type);
+  const Expression *makeCast(const Expression *value, ScalarType type,
+                             Span span);
+  bool matchArguments(const ast::CallExpr &expr,
+                      const typed::Declaration &callee,
+                      CallArguments &arguments);
+  const Expression *argumentValue(const ast::Expr *expr,
+                                  const typed::Parameter &parameter);
+  bool genericArguments(llvm::ArrayRef<ast::Argument> brackets,
+                        const typed::Declaration &callee,
+                        GenericArguments &generics);
+  bool genericArgument(const ast::Argument &argument,
+                       const typed::Declaration &callee, unsigned position,
+                       GenericArguments &generics);
+  bool namedGeneric(const ast::Argument &argument,
+                    const typed::Declaration &callee,
+                    GenericArguments &generics);
+  bool constantGeneric(const ast::Argument &argument,
+                       const typed::ConstantParameter &parameter,
+                       const Expression *&result);
+  bool booleansGeneric(const ast::Argument &argument,
+                       const typed::ConstantParameter &parameter,
+                       const Expression *&result);
+  bool functionGeneric(const ast::Argument &argument,
+                       const typed::ConstantParameter &parameter,
+                       const Expression *&result);
+  bool axisGeneric(const ast::Argument &argument,
+                   const typed::Declaration &callee, AxisId axis,
+                   GenericArguments &generics);
+  bool inferFrom(ScalarType wanted, const Expression *value,
+                 GenericArguments &generics);
+  bool finishTypes(const typed::Declaration &callee, Span span,
+                   GenericArguments &generics,
+                   llvm::SmallVectorImpl<ScalarType> &types);
+  bool finishConstants(const typed::Declaration &callee, Span span,
+                       GenericArguments &generics);
+  bool fitArgument(const Expression *&value, ScalarType wanted,
+                   llvm::StringRef parameter);
+  const Expression *liftedCall(const typed::Declaration &callee, Span span,
+                               CallArguments &arguments,
+                               GenericArguments &generics);
+  bool bindAxes(const typed::Declaration &callee, CallArguments &arguments,
+                GenericArguments &generics,
+                llvm::SmallVectorImpl<llvm::SmallVector<AxisId, 4>> &bound);
+  const Type *resultType(const typed::Declaration &callee,
+                         llvm::ArrayRef<ScalarType> typeArguments,
+                         AxisList lifted, BoundAxes bound);
+  bool bindOperand(const typed::Declaration &callee,
+                   const typed::Parameter &parameter, const Expression *value,
+                   llvm::SmallVectorImpl<llvm::SmallVector<AxisId, 4>> &bound);
+  void bindDerived(const typed::Declaration &callee,
+                   const CallArguments &arguments,
+                   const GenericArguments &generics,
+                   llvm::SmallVectorImpl<llvm::SmallVector<AxisId, 4>> &bound,
+                   Span span);
+  AxisId derivedAxis(const typed::Axis &axis, const Expression *extent,
+                     Span span);
+
+  // Builtins.cpp
+  const Expression *builtinCall(const ast::CallExpr &expr,
+                                typed::Builtin builtin);
+  const Expression *scalarBuiltin(const ast::CallExpr &expr,
+                                  typed::Builtin builtin);
+  const Expression *bitcast(const ast::CallExpr &expr);
+  const Expression *typeValue(const ast::CallExpr &expr,
+                              typed::Builtin builtin);
+  const Expression *position(const ast::CallExpr &expr, typed::Builtin builtin);
+  const Expression *presence(const ast::CallExpr &expr);
+  const Expression *kindTest(const ast::CallExpr &expr,
+                             typed::Constraint constraint);
+  bool operandCount(const ast::CallExpr &expr, llvm::StringRef name,
+                    unsigned count);
+
+  // Reductions.cpp, Scans.cpp
+  struct Over;
+  struct MonoidArguments;
+  bool monoidArguments(llvm::ArrayRef<ast::Argument> given,
+                       const typed::Declaration &monoid, Span span,
+                       MonoidArguments &arguments);
+  bool solveMonoid(const typed::Declaration &monoid, Span span,
+                   MonoidArguments &arguments, GenericArguments &generics,
+                   llvm::SmallVectorImpl<ScalarType> &typeArguments);
+  const Expression *reduceOver(const ast::CallExpr &expr,
+                               const typed::Declaration &monoid,
+                               const Over &over);
+  bool openOver(const ast::OverClause &clause, Over &over);
+  bool localAxis(const ast::OverAxis &text, Over &over);
+  void closeOver(Over &over);
+  bool checkOver(const Over &over, AxisList available);
+  const Expression *reduce(const ast::CallExpr &expr,
+                           const typed::Declaration &monoid);
+  const Expression *scan(const ast::CallExpr &expr);
+  const Expression *sortBy(const ast::CallExpr &expr);
+  const Expression *concat(const ast::CallExpr &expr);
+  const Expression *scanOver(const ast::CallExpr &expr,
+                             const typed::Declaration &monoid,
+                             const Over &over);
+  const Expression *sortOver(const ast::CallExpr &expr, const Over &over);
+  const Expression *concatOver(const ast::CallExpr &expr, const Over &over);
+  AxisList concatAxes(const Expression *operand);
+  AxisId joinedAxis(const ast::CallExpr &expr, Expressions operands,
+                    AxisList own);
+  bool flag(const ast::Argument &argument, bool &value);
+  bool flagUnknown(const ast::Argument &argument, llvm::StringRef form,
+                   llvm::ArrayRef<llvm::StringRef> flags);
+  const Type *monoidResult(const typed::Declaration &monoid,
+                           llvm::ArrayRef<ScalarType> types, AxisList axes);
+  const typed::Declaration *monoidNamed(const ast::Expr *expr);
+  bool compileTimeFlag(const ast::Argument &argument, const Expression *&flag);
+
+  // Access.cpp, Scatter.cpp
+  const Expression *index(const ast::IndexExpr &expr);
+  const Expression *at(const ast::CallExpr &expr, const Expression *base);
+  const Expression *makeLoad(Span span, const Expression *base,
+                             Expressions positions, const Expression *outside,
+                             const Expression *when);
+  bool positionAxes(const Expression *base, llvm::SmallVectorImpl<AxisId> &axes,
+                    Span span);
+  const Expression *positionValue(const ast::Expr *expr, AxisId axis);
+  const Expression *scatter(const ast::CallExpr &expr);
+  struct ScatterParts;
+  bool scatterArgument(const ast::Argument &argument, ScatterParts &parts);
+  bool scatterPositions(const ast::Expr *at, ScatterParts &parts);
+  bool scatterOrder(const ast::Argument &argument, bool &isFree);
+  bool scatterMonoid(const ast::Expr *with, ScatterParts &parts);
+  const Expression *makeScatter(const ast::CallExpr &expr, ScatterParts &parts);
+  bool placeAt(const ast::Argument &argument, AxisList own,
+               llvm::SmallVectorImpl<const Expression *> &positions,
+               const Expression *base);
+
+  // KernelText.cpp, HostText.cpp
+  const Expression *threadBuiltin(const ast::CallExpr &expr,
+                                  typed::Builtin builtin);
+  const Expression *threadPosition(const ast::MemberExpr &expr,
+                                   typed::Builtin builtin);
+  const Expression *atomic(const ast::CallExpr &expr, typed::Builtin builtin);
+  const Expression *hostBuiltin(const ast::CallExpr &expr,
+                                typed::Builtin builtin);
+  const Expression *allocation(const ast::CallExpr &expr,
+                               typed::Builtin builtin);
+  const Expression *viewCall(const ast::CallExpr &expr, const Expression *base,
+                             typed::Builtin builtin);
+  const Expression *viewIndex(const ast::IndexExpr &expr,
+                              const Expression *base);
+  const Expression *externCall(const ast::CallExpr &expr,
+                               const ast::ExternExpr &callee);
+  const Expression *hostCall(const typed::Declaration &callee, Span span,
+                             CallArguments &arguments,
+                             GenericArguments &generics);
+
+  // Statements.cpp, Loops.cpp, Assignments.cpp
+  using StatementList = llvm::SmallVectorImpl<const typed::Statement *>;
+  typed::Block block(const ast::Block &block);
+  void statement(const ast::Stmt &stmt, StatementList &into);
+  void let(const ast::LetStmt &stmt, StatementList &into);
+  void variable(const ast::VarStmt &stmt, StatementList &into);
+  void assign(const ast::AssignStmt &stmt, StatementList &into);
+  void assignTuple(const ast::AssignStmt &stmt, StatementList &into);
+  void assignVariable(const ast::Expr *target, const ast::AssignStmt &stmt,
+                      StatementList &into);
+  void store(const ast::AssignStmt &stmt, StatementList &into);
+  const typed::Variable *assignable(const ast::Expr *target);
+  const Expression *valueFor(const typed::Variable &target,
+                             const Expression *value);
+  void noteAxes(const typed::Variable &variable, AxisList axes);
+  void ifStatement(const ast::IfStmt &stmt, StatementList &into);
+  void ifBranches(const ast::IfStmt &stmt, std::size_t number,
+                  StatementList &into);
+  void constIf(const ast::IfStmt &stmt, std::size_t number,
+               StatementList &into);
+  const Expression *constCondition(const ast::Expr *expr);
+  void forStatement(const ast::ForStmt &stmt, StatementList &into);
+  void forRange(const ast::ForStmt &stmt, const ast::CallExpr &range,
+                StatementList &into);
+  void forLists(const ast::Pattern &pattern, const ast::Expr *iterable,
+                const ast::Block &body, Span span, bool isEach,
+                StatementList &into);
+  void whileStatement(const ast::WhileStmt &stmt, StatementList &into);
+  void returnStatement(const ast::ReturnStmt &stmt, StatementList &into);
+  const Expression *stored(const Expression *value, ScalarType type);
+  const Expression *returned(const Expression *value,
+                             const typed::Result &result, Span span);
+  void launch(const ast::LaunchStmt &stmt, StatementList &into);
+  void storage(const ast::StorageStmt &stmt, StatementList &into);
+  void each(const ast::EachStmt &stmt, StatementList &into);
+  void evaluate(const ast::ExpressionStmt &stmt, StatementList &into);
+  void bindPattern(const ast::Pattern &pattern, const Expression *value,
+                   Span span, StatementList &into);
+  const typed::Variable *patternVariable(const ast::Identifier &name,
+                                         const Type *type,
+                                         typed::VariableKind kind);
+  const Type *underControl(const Type *type);
+  void returnPart(const ast::ReturnStmt &stmt, const Expression *value,
+                  StatementList &into);
+  const Expression *tupleAs(const Expression *value, const Type &type,
+                            const ast::ReturnStmt &stmt);
+  bool returnValues(const ast::ReturnStmt &stmt,
+                    llvm::SmallVectorImpl<const Expression *> &values);
+  void misplaced(Span span, llvm::StringRef what);
+  void warnUnused(const Binding &binding, llvm::StringRef name);
+
+  // Narrowing.cpp
+  struct Facts;
+  /// What is known when `condition` holds (or does not).
+  void collectFacts(const Expression *condition, bool holds, Facts &facts);
+  void assume(const Facts &facts);
+  typed::Block blockUnder(const ast::Block &block, const Facts &facts);
+
+  // ReductionParts.cpp
+  void checkReductionSignature(const ast::ReductionDecl &text);
+  void reductionStates(const ast::ReductionDecl &text,
+                       typed::Reduction &reduction);
+  void stepOperands(const ast::ReductionPart &step,
+                    typed::Reduction &reduction);
+  void reductionResult(const ast::ReductionPart &finish,
+                       typed::Reduction &reduction);
+  void checkReductionBody(const ast::ReductionDecl &text);
+  typed::ReductionPart reductionPart(const ast::ReductionPart &text,
+                                     const typed::Reduction &reduction,
+                                     llvm::StringRef name);
+
+  // Attributes.cpp, AtenAttribute.cpp
+  void checkAttributes();
+  void attribute(const ast::Attribute &attribute, typed::Attributes &result);
+  bool flagAttribute(const ast::Attribute &attribute,
+                     typed::Attributes &result);
+  void backward(const ast::Attribute &attribute, typed::Attributes &result);
+  void origin(const ast::Attribute &attribute, typed::Attributes &result);
+  void expectations(const ast::Attribute &attribute, typed::Attributes &result);
+  bool isParameterOrResult(llvm::StringRef name) const;
+  std::optional<typed::AtenAttribute> aten(const ast::Attribute &attribute);
+  bool atenBinding(const ast::AttributeArgument &argument,
+                   typed::AtenBinding &binding);
+  bool parameterBinding(const ast::AttributeArgument &argument,
+                        typed::AtenBinding &binding);
+  bool promotionBinding(const ast::AttributeArgument &argument,
+                        typed::AtenBinding &binding);
+  bool valueBinding(const ast::Expr *value, typed::AtenBinding &binding);
+  std::optional<unsigned> parameterIndex(llvm::StringRef name) const;
+
+  // Bodies.cpp: the order of the above, and passes over bodies
+  void runBody(const ast::Block &body);
+  static bool fallsThrough(typed::Block block);
+
+  template <typename... Arguments, typename... Given>
+  DiagnosticBuilder report(Span span, const DiagnosticKind<Arguments...> &kind,
+                           const Given &...given) {
+    if (kind.info.severity == Severity::Error)
+      hasFailed = true;
+    if (isSilent)
+      return DiagnosticBuilder(nullptr);
+    return module.diagnostics.report(span, kind, given...);
+  }
+  template <typename Node> Node *make(Span span, const Type *type) {
+    return builder.make<Node>(span, type);
+  }
+  template <typename Node> Node *makeStatement(Span span) {
+    return builder.make<Node>(span);
+  }
+
+  ModuleChecker &module;
+  typed::ModuleBuilder &builder;
+  typed::TypeContext &types;
+  const ast::Decl &text;
+  typed::Declaration &declaration;
+
+  Place place = Place::Scalar;
+  bool isSilent = false;  ///< the text had a syntax error, or a trial pass
+  bool hasFailed = false; ///< an error was reported, or would have been
+  unsigned depth = 0;
+
+  llvm::SmallVector<typed::TypeParameter, 4> typeParameters;
+  llvm::SmallVector<const typed::ConstantParameter *, 4> constantParameters;
+  llvm::SmallVector<typed::Axis, 8> axes;
+  llvm::SmallVector<typed::Parameter, 8> parameters;
+  llvm::SmallVector<typed::Result, 4> results;
+  llvm::SmallVector<typed::ExtentCheck, 2> extentChecks;
+  llvm::SmallVector<ElementMask, 4> masks; ///< per type parameter, narrowed
+  llvm::SmallPtrSet<const typed::Variable *, 4> knownPresent, knownAbsent;
+
+  llvm::DenseMap<llvm::StringRef, Binding> names;
+  /// What inner scopes replaced, to be put back; nothing: the name was new.
+  llvm::SmallVector<std::pair<llvm::StringRef, std::optional<Binding>>, 16>
+      shadowed;
+  /// Axes of the conditions around the statement at hand.
+  AxisList controlAxes;
+  /// Axes that a `var` of lifted text gets from assignments behind its
+  /// definition, by the definition's place; grows over passes.
+  llvm::DenseMap<unsigned, llvm::SmallVector<AxisId, 4>> widened;
+  bool hasWidened = false;
+  /// What a part of a reduction returns; null: not known yet.
+  const Type *returnType = nullptr;
+  bool learnsReturn = false; ///< the first `return` decides `returnType`
+  unsigned loops = 0, nesting = 0;
+  bool isUnchecked = false; ///< `@unchecked`
+  bool hasLaunch = false;
+  Span firstLaunch;
+};
+
+} // namespace quern::check

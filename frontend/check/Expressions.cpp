@@ -1,0 +1,222 @@
+// The checker's way through expressions, and what most of them need.
+#include "frontend/check/DeclarationChecker.h"
+
+#include "llvm/ADT/ScopeExit.h"
+
+using namespace quern;
+using namespace quern::check;
+using namespace quern::typed;
+
+const Expression *DeclarationChecker::check(const ast::Expr *expr) {
+  constexpr unsigned deepest = 512;
+  if (depth == deepest) {
+    report(expr->span, diag::TooDeep, deepest)
+        .hint("name parts of it with `let`");
+    return nullptr;
+  }
+  ++depth;
+  const Expression *value = checkInner(expr);
+  --depth;
+  if (!value)
+    hasFailed = true;
+  return value;
+}
+
+static Constant literalValue(const ast::IntExpr &expr) {
+  return Constant::ofUnsigned(expr.value);
+}
+
+const Expression *DeclarationChecker::checkInner(const ast::Expr *expr) {
+  switch (expr->kind) {
+  case ast::Expr::Kind::Int:
+    return weakInteger(expr->span,
+                       literalValue(*llvm::cast<ast::IntExpr>(expr)));
+  case ast::Expr::Kind::Float:
+    return weakFloat(expr->span, llvm::cast<ast::FloatExpr>(expr)->value);
+  case ast::Expr::Kind::Bool:
+    return booleanConstant(expr->span, llvm::cast<ast::BoolExpr>(expr)->value);
+  case ast::Expr::Kind::String: {
+    auto *node = make<ConstantExpression>(expr->span, types.stringType());
+    node->value = Constant::ofString(llvm::cast<ast::StringExpr>(expr)->value);
+    return node;
+  }
+  case ast::Expr::Kind::None:
+    report(expr->span, diag::NoneMisplaced);
+    return nullptr;
+  case ast::Expr::Kind::Name:
+    return nameValue(llvm::cast<ast::NameExpr>(expr)->name);
+  case ast::Expr::Kind::Pack:
+    return packValue(*llvm::cast<ast::PackExpr>(expr));
+  case ast::Expr::Kind::Unary:
+    return unary(*llvm::cast<ast::UnaryExpr>(expr));
+  case ast::Expr::Kind::Binary:
+    return binaryChain(*llvm::cast<ast::BinaryExpr>(expr));
+  case ast::Expr::Kind::ComparisonChain:
+    return comparisonChain(*llvm::cast<ast::ComparisonChainExpr>(expr));
+  case ast::Expr::Kind::Conditional:
+    return conditional(*llvm::cast<ast::ConditionalExpr>(expr));
+  case ast::Expr::Kind::Call:
+    return call(*llvm::cast<ast::CallExpr>(expr));
+  case ast::Expr::Kind::Index:
+    return index(*llvm::cast<ast::IndexExpr>(expr));
+  case ast::Expr::Kind::Member:
+    return memberValue(*llvm::cast<ast::MemberExpr>(expr));
+  case ast::Expr::Kind::Tuple:
+    return tuple(*llvm::cast<ast::TupleExpr>(expr));
+  case ast::Expr::Kind::List:
+    report(expr->span, diag::TableMisplaced);
+    return nullptr;
+  case ast::Expr::Kind::Paren:
+    return check(llvm::cast<ast::ParenExpr>(expr)->inner);
+  case ast::Expr::Kind::Extern:
+    report(expr->span, diag::NotAValue, "ATen overload",
+           llvm::cast<ast::ExternExpr>(expr)->overload);
+    return nullptr;
+  case ast::Expr::Kind::Error:
+    return nullptr;
+  }
+  llvm_unreachable("all kinds of expression are checked");
+}
+
+/// An optional operand that is not known to be present here.
+bool DeclarationChecker::isAbsent(const Expression *value) const {
+  const auto *variable = llvm::dyn_cast<VariableExpression>(value);
+  return variable && variable->variable->isOptional &&
+         !knownPresent.contains(variable->variable);
+}
+
+bool DeclarationChecker::usable(const Expression *value) {
+  if (!isAbsent(value))
+    return true;
+  llvm::StringRef name = llvm::cast<VariableExpression>(value)->variable->name;
+  report(value->span, diag::OptionalUse, name)
+      .hint(("ask `if const present(" + name + ")` first").str());
+  return false;
+}
+
+const Expression *DeclarationChecker::asScalar(const Expression *value,
+                                               bool mayAlign) {
+  if (!value)
+    return nullptr;
+  const Type &type = *value->type;
+  if (type.isTuple()) {
+    report(value->span, diag::TupleAsScalar, type.elements.size());
+    return nullptr;
+  }
+  if (type.isVoid()) {
+    report(value->span, diag::NoValue, source(value->span));
+    return nullptr;
+  }
+  if (type.isString()) {
+    report(value->span, diag::StringMisplaced);
+    return nullptr;
+  }
+  if (!type.isScalar()) {
+    report(value->span, diag::NotAScalar, spell(value));
+    return nullptr;
+  }
+  if (type.pack.valid() && !mayAlign) {
+    report(value->span, diag::PackAligned, axes[type.pack.index].name);
+    return nullptr;
+  }
+  return value;
+}
+
+const Expression *DeclarationChecker::checkScalar(const ast::Expr *expr) {
+  const Expression *value = asScalar(check(expr));
+  return value && usable(value) ? value : nullptr;
+}
+
+const Expression *
+DeclarationChecker::checkScalarOrAligned(const ast::Expr *expr) {
+  const Expression *value = asScalar(check(expr), true);
+  return value && usable(value) ? value : nullptr;
+}
+
+const Expression *DeclarationChecker::checkAs(const ast::Expr *expr,
+                                              ScalarType type) {
+  return coerce(checkScalar(expr), type);
+}
+
+const Expression *DeclarationChecker::checkInteger(const ast::Expr *expr) {
+  return checkAs(expr, ScalarType::integer());
+}
+
+const Expression *DeclarationChecker::checkCondition(const ast::Expr *expr) {
+  const Expression *value = checkScalar(expr);
+  if (!value)
+    return nullptr;
+  if (!isWeak(value) && canonical(value->scalar()) == ScalarType::boolean())
+    return value;
+  report(value->span, diag::ConditionNotBool, spell(value))
+      .hint("compare it, for instance with `!= 0`");
+  return nullptr;
+}
+
+const Expression *
+DeclarationChecker::conditional(const ast::ConditionalExpr &expr) {
+  const Expression *condition = expr.isConst ? constCondition(expr.condition)
+                                             : checkCondition(expr.condition);
+  const auto *known = llvm::dyn_cast_if_present<ConstantExpression>(condition);
+  if (expr.isConst && known)
+    return check(known->value.boolean ? expr.whenTrue : expr.whenFalse);
+  const Expression *left = asScalar(check(expr.whenTrue), true);
+  const Expression *right = asScalar(check(expr.whenFalse), true);
+  if (!condition || !left || !right || !usable(left) || !usable(right))
+    return nullptr;
+  Span span = join(left->span, right->span);
+  if (!unify(left, right, span, "if else"))
+    return nullptr;
+  const Type *type = isWeak(left)
+                         ? left->type
+                         : pointwise(joinTypes(left->scalar(), right->scalar()),
+                                     {left, right, condition});
+  if (!type)
+    return nullptr;
+  auto *node = make<SelectExpression>(span, type);
+  node->condition = condition;
+  node->left = left;
+  node->right = right;
+  node->isConst = expr.isConst;
+  return node;
+}
+
+const Expression *DeclarationChecker::tuple(const ast::TupleExpr &expr) {
+  llvm::SmallVector<const Expression *, 4> elements;
+  llvm::SmallVector<const Type *, 4> elementTypes;
+  llvm::SmallVector<llvm::StringRef, 4> elementNames;
+  for (const ast::Argument &element : expr.elements) {
+    const Expression *value = settle(check(element.value));
+    if (!value)
+      return nullptr;
+    elements.push_back(value);
+    elementTypes.push_back(value->type);
+    if (element.name)
+      elementNames.push_back(element.name.text);
+  }
+  if (elementNames.size() != elements.size())
+    elementNames.clear();
+  auto *node =
+      make<TupleExpression>(expr.span, types.tuple(elementTypes, elementNames));
+  node->elements = builder.list(elements);
+  return node;
+}
+
+const Expression *DeclarationChecker::field(const Expression *base,
+                                            const ast::Identifier &name,
+                                            Span span) {
+  llvm::ArrayRef<llvm::StringRef> fields = base->type->names;
+  const auto *found = llvm::find(fields, name.text);
+  if (found == fields.end()) {
+    Suggestion suggestion(name.text);
+    for (llvm::StringRef candidate : fields)
+      suggestion.consider(candidate);
+    report(name.span, diag::UnknownField, name.text).hint(suggestion.hint());
+    return nullptr;
+  }
+  unsigned number = found - fields.begin();
+  auto *node = make<FieldExpression>(span, base->type->elements[number]);
+  node->base = base;
+  node->index = number;
+  return node;
+}

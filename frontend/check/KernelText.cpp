@@ -1,0 +1,177 @@
+// What only kernels have: threads, storage, launches, atomics.
+#include "frontend/check/DeclarationChecker.h"
+
+using namespace quern;
+using namespace quern::check;
+using namespace quern::typed;
+
+/// `thread.x`, `block.y`.
+const Expression *
+DeclarationChecker::threadPosition(const ast::MemberExpr &expr,
+                                   Builtin builtin) {
+  llvm::StringRef name = builtinInfo(builtin).spelling;
+  if (place != Place::Kernel) {
+    report(expr.span, diag::NotInThisKind, name, keyword(declaration.kind));
+    return nullptr;
+  }
+  llvm::StringRef member = expr.member.text;
+  bool hasDimensions =
+      builtin == Builtin::ThreadId || builtin == Builtin::BlockId ||
+      builtin == Builtin::BlockSize || builtin == Builtin::GridSize;
+  bool isDimension = member == "x" || member == "y" || member == "z";
+  if (!hasDimensions || !isDimension) {
+    report(expr.member.span, diag::UnknownMember, ("`" + name + "`").str(),
+           member)
+        .hint(hasDimensions ? "`x`, `y` or `z`" : "");
+    return nullptr;
+  }
+  auto *node = make<BuiltinExpression>(expr.span, types.integer());
+  node->builtin = builtin;
+  node->dimension = member[0] - 'x';
+  return node;
+}
+
+/// `barrier()`, `shuffle_xor(x, 1)`, `ballot(c)`, `lane()`.
+const Expression *DeclarationChecker::threadBuiltin(const ast::CallExpr &expr,
+                                                    Builtin builtin) {
+  const BuiltinInfo &info = builtinInfo(builtin);
+  if (place != Place::Kernel) {
+    report(expr.span, diag::NotInThisKind, info.spelling,
+           keyword(declaration.kind));
+    return nullptr;
+  }
+  if (!operandCount(expr, info.spelling, info.operands))
+    return nullptr;
+  llvm::SmallVector<const Expression *, 2> values;
+  for (auto [number, argument] : llvm::enumerate(expr.arguments)) {
+    const Expression *value = number == 1 ? checkInteger(argument.value)
+                              : info.constraint == Constraint::Bool
+                                  ? checkCondition(argument.value)
+                                  : settle(checkScalar(argument.value));
+    if (!value)
+      return nullptr;
+    values.push_back(value);
+  }
+  const Type *type = types.integer();
+  if (info.result == BuiltinResult::Void)
+    type = types.voidType();
+  else if (info.result == BuiltinResult::Bool)
+    type = types.boolean();
+  else if (builtin == Builtin::Ballot)
+    type = types.scalar(ScalarType::concrete(ElementType::U64));
+  else if (info.result == BuiltinResult::Special)
+    type = values.front()->type;
+  auto *node = make<BuiltinExpression>(expr.span, type);
+  node->builtin = builtin;
+  node->operands = builder.list(values);
+  return node;
+}
+
+/// `atomic_add(histogram[i], 1)`: yields the old value.
+const Expression *DeclarationChecker::atomic(const ast::CallExpr &expr,
+                                             Builtin builtin) {
+  const BuiltinInfo &info = builtinInfo(builtin);
+  if (place != Place::Kernel) {
+    report(expr.span, diag::NotInThisKind, info.spelling,
+           keyword(declaration.kind));
+    return nullptr;
+  }
+  if (!operandCount(expr, info.spelling, info.operands + 1))
+    return nullptr;
+  const Expression *target = check(expr.arguments[0].value);
+  if (!target)
+    return nullptr;
+  const auto *load = llvm::dyn_cast<LoadExpression>(target);
+  const auto *base =
+      load ? llvm::dyn_cast<VariableExpression>(load->base) : nullptr;
+  if (!base) {
+    report(target->span, diag::PlaceNeeded, info.spelling);
+    return nullptr;
+  }
+  for (const Parameter &parameter : parameters)
+    if (parameter.variable == base->variable && !parameter.isMutable) {
+      report(target->span, diag::NotMutable, base->variable->name)
+          .label(base->variable->span, "declared here without `mut`");
+      return nullptr;
+    }
+  llvm::SmallVector<const Expression *, 3> operands{load};
+  for (const ast::Argument &argument : expr.arguments.drop_front()) {
+    const Expression *value = checkAs(argument.value, load->scalar());
+    if (!value)
+      return nullptr;
+    operands.push_back(value);
+  }
+  if (!requireMask(load->scalar(), check::maskOf(info.constraint), expr.span,
+                   info.spelling))
+    return nullptr;
+  auto *node = make<BuiltinExpression>(expr.span, load->type);
+  node->builtin = builtin;
+  node->operands = builder.list(operands);
+  return node;
+}
+
+void DeclarationChecker::launch(const ast::LaunchStmt &stmt,
+                                StatementList &into) {
+  if (place != Place::Kernel)
+    return misplaced(stmt.span, "launch");
+  if (nesting != 1)
+    report(stmt.span, diag::LaunchNested);
+  if (hasLaunch)
+    report(stmt.span, diag::RepeatedLaunch)
+        .label(firstLaunch, "the first is here");
+  hasLaunch = true;
+  firstLaunch = stmt.span;
+  place = Place::Extent;
+  auto *node = makeStatement<LaunchStatement>(stmt.span);
+  auto extents = [&](llvm::ArrayRef<const ast::Expr *> written,
+                     llvm::StringRef what) {
+    if (written.empty() || written.size() > 3)
+      report(stmt.span, diag::LaunchDimensions, what, written.size());
+    llvm::SmallVector<const Expression *, 3> values;
+    for (const ast::Expr *extent : written)
+      values.push_back(fold(checkInteger(extent)));
+    return builder.list(values);
+  };
+  node->grid = extents(stmt.grid, "grid");
+  node->block = extents(stmt.block, "block");
+  place = Place::Kernel;
+  into.push_back(node);
+}
+
+/// `shared tile: T[TILE, TILE + 1]`, `local a: T[16]`.
+void DeclarationChecker::storage(const ast::StorageStmt &stmt,
+                                 StatementList &into) {
+  llvm::StringRef what = stmt.isShared ? "shared" : "local";
+  if (place != Place::Kernel)
+    return misplaced(stmt.span, what);
+  const auto *tensor = llvm::dyn_cast<ast::TensorType>(stmt.type);
+  std::optional<ScalarType> element =
+      scalarType(tensor ? tensor->element : stmt.type);
+  llvm::SmallVector<const Expression *, 4> extents;
+  bool isValid = element.has_value();
+  for (const ast::Dimension &row :
+       tensor ? tensor->dimensions : llvm::ArrayRef<ast::Dimension>()) {
+    const Expression *extent = nullptr;
+    if (row.kind == ast::Dimension::Kind::Extent)
+      extent = fold(checkInteger(row.extent));
+    else if (row.kind == ast::Dimension::Kind::Axis && !row.extent)
+      extent = fold(coerce(nameValue(row.name), ScalarType::integer()));
+    if (extent && !isCompileTimeValue(extent)) {
+      report(row.span, diag::StorageExtent, what);
+      extent = nullptr;
+    }
+    isValid &= extent != nullptr;
+    extents.push_back(extent);
+  }
+  if (!isValid) {
+    hasFailed = true;
+    define(stmt.name.text, Binding{});
+    return;
+  }
+  auto *node = makeStatement<StorageStatement>(stmt.span);
+  node->variable = patternVariable(stmt.name, types.array(*element, extents),
+                                   VariableKind::Storage);
+  node->isShared = stmt.isShared;
+  if (node->variable)
+    into.push_back(node);
+}

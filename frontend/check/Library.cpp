@@ -1,0 +1,88 @@
+// Keeps checked modules, and loads those that others use.
+#include "frontend/check/LibraryState.h"
+
+#include "frontend/Frontend.h"
+
+using namespace quern;
+using namespace quern::check;
+using namespace quern::typed;
+
+ModuleLibrary::ModuleLibrary(SourceManager &sources, ModuleLoader loader,
+                             std::vector<std::string> preludeModules)
+    : state(std::make_unique<State>(sources, std::move(loader),
+                                    std::move(preludeModules))) {}
+
+ModuleLibrary::~ModuleLibrary() = default;
+
+/// The prelude is loaded at the first need; a module of it sees only those that
+/// come before it.
+static llvm::ArrayRef<std::shared_ptr<const TypedModule>>
+visiblePrelude(ModuleLibrary &library, ModuleLibrary::State &state,
+               DiagnosticEngine &diagnostics) {
+  if (!state.isPreludeStarted) {
+    state.isPreludeStarted = true;
+    for (const std::string &name : state.preludeNames)
+      if (auto module = library.load(name, diagnostics))
+        state.prelude.push_back(std::move(module));
+  }
+  return state.prelude;
+}
+
+std::shared_ptr<const TypedModule>
+ModuleLibrary::check(const ast::Module &module, llvm::StringRef name,
+                     DiagnosticEngine &diagnostics) {
+  // Copied: loading goes on while modules of the prelude are checked.
+  std::vector<std::shared_ptr<const TypedModule>> prelude =
+      visiblePrelude(*this, *state, diagnostics).vec();
+  return ModuleChecker(*this, module, name, state->sources, prelude,
+                       diagnostics)
+      .run();
+}
+
+std::shared_ptr<const TypedModule>
+ModuleLibrary::load(llvm::StringRef name, DiagnosticEngine &diagnostics,
+                    Span use) {
+  (void)visiblePrelude(*this, *state, diagnostics);
+  auto known = state->modules.find(name);
+  if (known != state->modules.end())
+    return known->second;
+  if (llvm::is_contained(state->loading, name)) {
+    std::string path;
+    for (const std::string &step : state->loading)
+      path += "`" + step + "` → ";
+    diagnostics.report(use, diag::ImportCycle, name,
+                       path + "`" + name.str() + "`");
+    return nullptr;
+  }
+  std::optional<ModuleText> found =
+      state->loader ? state->loader(name) : std::nullopt;
+  const SourceFile *file =
+      found ? state->sources.add(found->name, llvm::StringRef(found->text))
+            : nullptr;
+  if (!file) {
+    if (use.valid())
+      diagnostics.report(use, diag::UnknownModule, name);
+    return nullptr;
+  }
+  state->loading.push_back(name.str());
+  std::unique_ptr<ast::Module> tree = parse(*file, diagnostics);
+  std::shared_ptr<const TypedModule> checked = check(*tree, name, diagnostics);
+  state->loading.pop_back();
+  state->modules[name] = checked;
+  return checked;
+}
+
+const SymbolTable &ModuleLibrary::preludeNames(const TypedModule &module) {
+  auto [place, isNew] = state->names.try_emplace(&module);
+  if (!isNew)
+    return place->second;
+  for (const Declaration *declaration : module.declarations()) {
+    Symbol &symbol = place->second[declaration->name];
+    (declaration->kind == DeclarationKind::Reduction ? symbol.reduction
+                                                     : symbol.callable) =
+        declaration;
+  }
+  for (const ConstantTable *table : module.constants())
+    place->second[table->name].constant = table;
+  return place->second;
+}

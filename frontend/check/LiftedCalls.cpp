@@ -1,0 +1,204 @@
+// Calls in scalar and lifted text: types solved, axes bound by position.
+#include "frontend/check/DeclarationChecker.h"
+#include "frontend/check/ExtentSubstitution.h"
+
+using namespace quern;
+using namespace quern::check;
+using namespace quern::typed;
+
+const Expression *DeclarationChecker::liftedCall(const Declaration &callee,
+                                                 Span span,
+                                                 CallArguments &arguments,
+                                                 GenericArguments &generics) {
+  for (auto [value, parameter] : llvm::zip(arguments.values, callee.parameters))
+    if (value)
+      inferFrom(parameter.element, value, generics);
+  // Literals decide only what nothing else decides.
+  for (auto [value, parameter] : llvm::zip(arguments.values, callee.parameters))
+    if (value && isWeak(value) && parameter.element.isBareParameter()) {
+      auto &type = generics.types[parameter.element.parameterIndex()];
+      if (!type)
+        type = isWeakFloat(value) ? ScalarType::concrete(ElementType::F32)
+                                  : ScalarType::integer();
+    }
+  llvm::SmallVector<ScalarType, 4> typeArguments;
+  if (!finishTypes(callee, span, generics, typeArguments) ||
+      !finishConstants(callee, span, generics))
+    return nullptr;
+  for (auto [value, parameter] : llvm::zip(arguments.values, callee.parameters))
+    if (value &&
+        !fitArgument(
+            value, parameter.element.substitute(llvm::ArrayRef(typeArguments)),
+            parameter.variable->name))
+      return nullptr;
+  llvm::SmallVector<llvm::SmallVector<AxisId, 4>> bound(callee.axes.size());
+  bool isRowwise = callee.kind == DeclarationKind::Rowwise;
+  if (isRowwise && !bindAxes(callee, arguments, generics, bound))
+    return nullptr;
+  if (isRowwise)
+    bindDerived(callee, arguments, generics, bound, span);
+  AxisList lifted = isRowwise ? AxisList() : uniteAll(arguments.values);
+  const Type *type = resultType(callee, typeArguments, lifted, bound);
+  auto *node = make<CallExpression>(span, type);
+  node->callee = &callee;
+  node->typeArguments = builder.list(typeArguments);
+  node->constantArguments = builder.list(generics.constants);
+  node->arguments = builder.list(arguments.values);
+  if (isRowwise) {
+    llvm::SmallVector<AxisBinding, 8> bindings;
+    for (const auto &list : bound)
+      bindings.push_back({builder.list(list)});
+    node->axes = builder.list(bindings);
+  }
+  return node;
+}
+
+const typed::Type *
+DeclarationChecker::resultType(const Declaration &callee,
+                               llvm::ArrayRef<ScalarType> typeArguments,
+                               AxisList lifted, BoundAxes bound) {
+  llvm::SmallVector<const Type *, 4> elements;
+  llvm::SmallVector<llvm::StringRef, 4> names;
+  for (const Result &result : callee.results) {
+    llvm::SmallVector<AxisId, 8> own(lifted);
+    for (const Dimension &dimension : result.dimensions)
+      for (AxisId axis : dimension.parts)
+        for (AxisId callerAxis : bound[axis.index])
+          if (!contains(own, callerAxis))
+            own.push_back(callerAxis);
+    elements.push_back(
+        types.scalar(result.element.substitute(typeArguments), own));
+    if (!result.name.empty())
+      names.push_back(result.name);
+  }
+  if (elements.empty())
+    return types.voidType();
+  if (elements.size() == 1)
+    return elements.front();
+  if (names.size() != elements.size())
+    names.clear();
+  return types.tuple(elements, names);
+}
+
+/// Axes bind by position against each operand's axes in their written order; a
+/// pack takes what is left; axes given by name are taken out first.
+bool DeclarationChecker::bindAxes(
+    const Declaration &callee, CallArguments &arguments,
+    GenericArguments &generics,
+    llvm::SmallVectorImpl<llvm::SmallVector<AxisId, 4>> &bound) {
+  for (const auto &[axis, given] : generics.axes)
+    bound[axis.index] = given;
+  for (auto [value, parameter] : llvm::zip(arguments.values, callee.parameters))
+    if (value && parameter.isTensor &&
+        !bindOperand(callee, parameter, value, bound))
+      return false;
+  return true;
+}
+
+bool DeclarationChecker::bindOperand(
+    const Declaration &callee, const Parameter &parameter,
+    const Expression *value,
+    llvm::SmallVectorImpl<llvm::SmallVector<AxisId, 4>> &bound) {
+  llvm::SmallVector<AxisId, 8> own, open, rest;
+  for (const Dimension &dimension : parameter.dimensions)
+    own.append(dimension.parts.begin(), dimension.parts.end());
+  auto ownerOf = [&](AxisId axis) -> std::optional<AxisId> {
+    for (auto [number, list] : llvm::enumerate(bound))
+      if (contains(list, axis))
+        return AxisId{static_cast<std::uint16_t>(number)};
+    return std::nullopt;
+  };
+  for (AxisId axis : value->axes()) {
+    std::optional<AxisId> owner = ownerOf(axis);
+    if (owner && !contains(own, *owner)) {
+      report(value->span, diag::CallAxisBound, axes[axis.index].name,
+             callee.axis(*owner).name, parameter.variable->name)
+          .label(parameter.variable->span, "declared here");
+      return false;
+    }
+    if (!owner)
+      rest.push_back(axis);
+  }
+  bool hasPack = false;
+  for (AxisId axis : own) {
+    if (!bound[axis.index].empty() || contains(open, axis))
+      continue;
+    open.push_back(axis);
+    hasPack |= callee.axis(axis).pack;
+  }
+  std::size_t plain = open.size() - hasPack;
+  bool fits = hasPack ? rest.size() >= plain : rest.size() == plain;
+  if (!fits) {
+    report(value->span, diag::CallAxisCount, parameter.variable->name,
+           own.size(), value->axes().size())
+        .label(parameter.variable->span, "declared here");
+    return false;
+  }
+  llvm::ArrayRef<AxisId> left = rest;
+  for (AxisId axis : open) {
+    std::size_t take = callee.axis(axis).pack ? rest.size() - plain : 1;
+    llvm::ArrayRef<AxisId> taken = left.take_front(take);
+    bool packToPlain = !callee.axis(axis).pack && axes[taken[0].index].pack;
+    if (packToPlain) {
+      report(value->span, diag::PackMismatch, spell(taken[0]), "a pack",
+             "one axis")
+          .hint(("say which axis `" + callee.axis(axis).name + "` is: `" +
+                 callee.name + "[" + callee.axis(axis).name + " = …](…)`")
+                    .str());
+      return false;
+    }
+    bound[axis.index].assign(taken.begin(), taken.end());
+    left = left.drop_front(take);
+  }
+  return true;
+}
+
+/// Output axes with an extent expression become axes of the caller.
+void DeclarationChecker::bindDerived(
+    const Declaration &callee, const CallArguments &arguments,
+    const GenericArguments &generics,
+    llvm::SmallVectorImpl<llvm::SmallVector<AxisId, 4>> &bound, Span span) {
+  for (auto [number, axis] : llvm::enumerate(callee.axes)) {
+    if (axis.kind == AxisKind::Fixed && bound[number].empty())
+      continue;
+    if (axis.kind != AxisKind::Derived || !axis.extent)
+      continue;
+    ExtentSubstitution substitution{
+        builder, types, callee, bound, arguments.values, generics.constants};
+    std::size_t count = 1;
+    if (axis.pack)
+      count = bound[axis.rankOf.index].size();
+    bool isGiven = bound[number].size() == count && count != 0;
+    llvm::SmallVector<AxisId, 4> made;
+    for (std::size_t element = 0; element != count; ++element) {
+      const Expression *extent =
+          substitution.apply(*axis.extent, axis.pack ? element : 0);
+      if (isGiven)
+        extentChecks.push_back({bound[number][element], extent, span});
+      else
+        made.push_back(derivedAxis(axis, extent, span));
+    }
+    if (!isGiven)
+      bound[number] = made;
+  }
+}
+
+/// The caller's axis of that name, if it has one, must agree; else a new one.
+AxisId DeclarationChecker::derivedAxis(const Axis &axis,
+                                       const Expression *extent, Span span) {
+  auto found = names.find(axis.name);
+  bool isKnown =
+      found != names.end() && found->second.kind == Binding::Kind::Axis;
+  if (isKnown && axes[found->second.index].kind != AxisKind::Local) {
+    AxisId known{static_cast<std::uint16_t>(found->second.index)};
+    extentChecks.push_back({known, extent, span});
+    return known;
+  }
+  Axis made;
+  made.name = axis.name;
+  made.span = span;
+  made.kind = AxisKind::Local;
+  made.lower = integerConstant(span, 0);
+  made.upper = extent;
+  return newAxis(made, found == names.end());
+}

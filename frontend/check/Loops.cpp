@@ -1,0 +1,193 @@
+// Branches and loops.
+#include "frontend/check/DeclarationChecker.h"
+
+using namespace quern;
+using namespace quern::check;
+using namespace quern::typed;
+
+void DeclarationChecker::ifStatement(const ast::IfStmt &stmt,
+                                     StatementList &into) {
+  if (stmt.isConst)
+    constIf(stmt, 0, into);
+  else
+    ifBranches(stmt, 0, into);
+}
+
+void DeclarationChecker::ifBranches(const ast::IfStmt &stmt, std::size_t number,
+                                    StatementList &into) {
+  const ast::IfBranch &branch = stmt.branches[number];
+  const Expression *condition = checkCondition(branch.condition);
+  AxisList outer = controlAxes;
+  if (condition)
+    controlAxes = unite(controlAxes, condition->axes());
+  auto *node = makeStatement<IfStatement>(stmt.span);
+  node->condition = condition;
+  node->then = block(branch.body);
+  llvm::SmallVector<const Statement *, 4> otherwise;
+  if (number + 1 != stmt.branches.size())
+    ifBranches(stmt, number + 1, otherwise);
+  else if (stmt.otherwise)
+    llvm::append_range(otherwise, block(*stmt.otherwise));
+  node->otherwise = builder.list(otherwise);
+  // Behind a branch that returns, the rest happens only where it did not.
+  bool returns = !fallsThrough(node->then) ||
+                 (!otherwise.empty() && !fallsThrough(node->otherwise));
+  if (!returns)
+    controlAxes = outer;
+  if (condition)
+    into.push_back(node);
+}
+
+bool DeclarationChecker::fallsThrough(typed::Block block) {
+  if (block.empty())
+    return true;
+  const Statement *last = block.back();
+  if (llvm::isa<ReturnStatement>(last))
+    return false;
+  const auto *branch = llvm::dyn_cast<IfStatement>(last);
+  return !branch || branch->otherwise.empty() || fallsThrough(branch->then) ||
+         fallsThrough(branch->otherwise);
+}
+
+void DeclarationChecker::forStatement(const ast::ForStmt &stmt,
+                                      StatementList &into) {
+  const auto *call =
+      llvm::dyn_cast<ast::CallExpr>(ast::withoutParens(stmt.iterable));
+  const auto *name =
+      call ? llvm::dyn_cast<ast::NameExpr>(call->callee) : nullptr;
+  if (name && name->name.text == "range" && !names.count("range"))
+    return forRange(stmt, *call, into);
+  if (place == Place::Host)
+    return forLists(stmt.pattern, stmt.iterable, stmt.body, stmt.span, false,
+                    into);
+  hasFailed = true;
+  if (!llvm::isa<ast::ErrorExpr>(stmt.iterable))
+    report(stmt.iterable->span, diag::NotIterable).hint("loop over `range(…)`");
+}
+
+void DeclarationChecker::forRange(const ast::ForStmt &stmt,
+                                  const ast::CallExpr &range,
+                                  StatementList &into) {
+  std::size_t count = range.arguments.size();
+  llvm::SmallVector<const Expression *, 3> bounds;
+  for (const ast::Argument &argument : range.arguments)
+    bounds.push_back(checkInteger(argument.value));
+  bool isPlain = !stmt.pattern.isTuple;
+  if (count == 0 || count > 3)
+    report(range.span, diag::RangeArguments, count);
+  if (!isPlain)
+    report(stmt.pattern.span, diag::NotATuple, stmt.pattern.names.size());
+  std::size_t mark = openScope();
+  AxisList outer = controlAxes;
+  bool isValid = isPlain && count >= 1 && count <= 3 &&
+                 !llvm::is_contained(bounds, nullptr);
+  auto *node = makeStatement<ForStatement>(stmt.span);
+  if (!isValid) {
+    for (const ast::Identifier &name : stmt.pattern.names)
+      define(name.text, Binding{});
+  } else {
+    node->lower = count == 1 ? integerConstant(range.span, 0) : bounds[0];
+    node->upper = count == 1 ? bounds[0] : bounds[1];
+    node->step = count == 3 ? bounds[2] : integerConstant(range.span, 1);
+    const auto *step = llvm::dyn_cast<ConstantExpression>(node->step);
+    if (step && step->value.isZero())
+      report(step->span, diag::ZeroStep);
+    AxisList over = uniteAll({node->lower, node->upper, node->step});
+    controlAxes = unite(controlAxes, over);
+    node->variable = patternVariable(stmt.pattern.names[0],
+                                     types.scalar(ScalarType::integer(), over),
+                                     VariableKind::Loop);
+  }
+  ++loops;
+  node->body = block(stmt.body);
+  --loops;
+  controlAxes = outer;
+  closeScope(mark);
+  if (isValid)
+    into.push_back(node);
+}
+
+void DeclarationChecker::whileStatement(const ast::WhileStmt &stmt,
+                                        StatementList &into) {
+  const Expression *condition = checkCondition(stmt.condition);
+  const Expression *bound = stmt.bound ? checkInteger(stmt.bound) : nullptr;
+  // Lanes that are done wait for the others: only a bound makes that finite.
+  bool needsBound = place == Place::Lifted || place == Place::Scalar;
+  if (needsBound && !stmt.bound)
+    report(stmt.span, diag::UnboundedLoop, keyword(declaration.kind))
+        .hint("write `while … bound 64:`");
+  AxisList outer = controlAxes;
+  if (condition)
+    controlAxes = unite(controlAxes, condition->axes());
+  auto *node = makeStatement<WhileStatement>(stmt.span);
+  node->condition = condition;
+  node->bound = bound;
+  ++loops;
+  node->body = block(stmt.body);
+  --loops;
+  controlAxes = outer;
+  if (condition)
+    into.push_back(node);
+}
+
+/// `for (x, y) in zip(xs, ys)` and `each` of an `op`.
+void DeclarationChecker::forLists(const ast::Pattern &pattern,
+                                  const ast::Expr *iterable,
+                                  const ast::Block &body, Span span,
+                                  bool isEach, StatementList &into) {
+  llvm::SmallVector<const Expression *, 4> lists;
+  const auto *call =
+      llvm::dyn_cast<ast::CallExpr>(ast::withoutParens(iterable));
+  const auto *name =
+      call ? llvm::dyn_cast<ast::NameExpr>(call->callee) : nullptr;
+  bool isZip = name && name->name.text == "zip";
+  if (isZip)
+    for (const ast::Argument &argument : call->arguments)
+      lists.push_back(check(argument.value));
+  else
+    lists.push_back(check(iterable));
+  bool isValid = true;
+  for (const Expression *list : lists) {
+    if (list && !list->type->isList())
+      report(list->span, diag::NotAList, source(list->span));
+    isValid &= list && list->type->isList();
+  }
+  if (isValid && lists.size() != pattern.names.size()) {
+    report(pattern.span, diag::TupleLength, pattern.names.size(), lists.size());
+    isValid = false;
+  }
+  std::size_t mark = openScope();
+  auto *node = makeStatement<ForEachStatement>(span);
+  llvm::SmallVector<const Variable *, 4> variables;
+  for (auto [number, variable] : llvm::enumerate(pattern.names)) {
+    if (!isValid)
+      define(variable.text, Binding{});
+    else
+      variables.push_back(patternVariable(
+          variable, lists[number]->type->elements.front(), VariableKind::Loop));
+  }
+  node->variables = builder.list(variables);
+  node->lists = builder.list(lists);
+  node->isEach = isEach;
+  node->body = block(body);
+  closeScope(mark);
+  if (isValid)
+    into.push_back(node);
+}
+
+void DeclarationChecker::each(const ast::EachStmt &stmt, StatementList &into) {
+  if (place != Place::Host)
+    return misplaced(stmt.span, "each");
+  bool wasFailed = hasFailed;
+  std::size_t before = into.size();
+  forLists(stmt.pattern, stmt.iterable, stmt.body, stmt.span, true, into);
+  if (into.size() == before || (hasFailed && !wasFailed))
+    return;
+  const auto *node = llvm::cast<ForEachStatement>(into.back());
+  const auto *only = node->body.size() == 1
+                         ? llvm::dyn_cast<EvaluateStatement>(node->body.front())
+                         : nullptr;
+  bool isCall = only && llvm::isa<CallExpression>(only->expression);
+  if (!isCall)
+    report(stmt.span, diag::EachBody);
+}

@@ -1,0 +1,218 @@
+// Scopes, and names used as values.
+#include "frontend/check/DeclarationChecker.h"
+
+using namespace quern;
+using namespace quern::check;
+using namespace quern::typed;
+
+/// One name means one thing in a declaration: an inner block does not redefine
+/// what an outer one defined.
+bool DeclarationChecker::define(llvm::StringRef name, const Binding &binding) {
+  if (name == "_")
+    return true;
+  auto [place, isNew] = names.try_emplace(name, binding);
+  if (isNew) {
+    shadowed.emplace_back(name, std::nullopt);
+    return true;
+  }
+  bool wasPoison = place->second.kind == Binding::Kind::Poison;
+  if (!wasPoison && binding.kind != Binding::Kind::Poison)
+    report(binding.span, diag::Redefinition, name)
+        .label(place->second.span, "first defined here");
+  shadowed.emplace_back(name, place->second);
+  place->second = binding;
+  return wasPoison;
+}
+
+void DeclarationChecker::closeScope(std::size_t mark) {
+  while (shadowed.size() > mark) {
+    auto &[name, previous] = shadowed.back();
+    warnUnused(names[name], name);
+    if (previous)
+      names[name] = *previous;
+    else
+      names.erase(name);
+    shadowed.pop_back();
+  }
+}
+
+void DeclarationChecker::warnUnused(const Binding &binding,
+                                    llvm::StringRef name) {
+  bool isLocal = binding.kind == Binding::Kind::Alias ||
+                 (binding.kind == Binding::Kind::Variable &&
+                  (binding.variable->kind == VariableKind::Let ||
+                   binding.variable->kind == VariableKind::Storage));
+  if (isLocal && !binding.isUsed && !hasFailed && !name.starts_with("_"))
+    report(binding.span, diag::UnusedVariable, name);
+}
+
+Binding *DeclarationChecker::lookup(llvm::StringRef name) {
+  auto found = names.find(name);
+  if (found == names.end())
+    return nullptr;
+  found->second.isUsed = true;
+  return &found->second;
+}
+
+void DeclarationChecker::reportUnknown(const ast::Identifier &name) {
+  Suggestion suggestion(name.text);
+  for (const auto &[candidate, binding] : names)
+    suggestion.consider(candidate);
+  module.suggest(suggestion);
+  report(name.span, diag::UnknownName, name.text).hint(suggestion.hint());
+  // One mistake, one error: further uses of the name are not blamed.
+  if (!isSilent)
+    names.try_emplace(name.text, Binding{});
+}
+
+Variable *DeclarationChecker::newVariable(llvm::StringRef name, Span span,
+                                          VariableKind kind, const Type *type) {
+  Variable *variable = builder.make<Variable>();
+  variable->name = name;
+  variable->span = span;
+  variable->kind = kind;
+  variable->id = declaration.variableCount++;
+  variable->type = type;
+  Binding binding;
+  binding.kind = Binding::Kind::Variable;
+  binding.span = span;
+  binding.variable = variable;
+  define(name, binding);
+  return variable;
+}
+
+const Expression *DeclarationChecker::nameValue(const ast::Identifier &name) {
+  if (Binding *binding = lookup(name.text))
+    return bindingValue(*binding, name.span);
+  if (const Symbol *symbol = module.lookup(name.text))
+    return symbolValue(*symbol, name);
+  if (elementTypeNamed(name.text) || name.text == "int")
+    report(name.span, diag::TypeAsValue, name.text);
+  else if (builtinNamed(name.text))
+    report(name.span, diag::NotAValue, "function", name.text);
+  else
+    reportUnknown(name);
+  return nullptr;
+}
+
+const Expression *DeclarationChecker::bindingValue(const Binding &binding,
+                                                   Span span) {
+  switch (binding.kind) {
+  case Binding::Kind::Poison:
+    hasFailed = true;
+    return nullptr;
+  case Binding::Kind::Variable:
+    return variableValue(*binding.variable, span);
+  case Binding::Kind::Alias:
+    return binding.alias;
+  case Binding::Kind::TypeParameter:
+    report(span, diag::TypeAsValue, typeParameters[binding.index].name);
+    return nullptr;
+  case Binding::Kind::ConstantParameter:
+    return constantParameterValue(binding.index, span);
+  case Binding::Kind::Axis:
+    return axisValue(AxisId{static_cast<std::uint16_t>(binding.index)}, span);
+  }
+  llvm_unreachable("all kinds of binding have a value or an error");
+}
+
+const Expression *DeclarationChecker::variableValue(const Variable &variable,
+                                                    Span span) {
+  bool isHostText = place == Place::Extent && !variable.type->isScalar();
+  bool isLiftedTensor = place == Place::Extent &&
+                        declaration.kind == DeclarationKind::Elementwise;
+  if (isHostText || isLiftedTensor ||
+      (place == Place::Extent && !variable.type->axes.empty())) {
+    report(span, diag::HostOnly, variable.name);
+    return nullptr;
+  }
+  auto *node = make<VariableExpression>(span, variable.type);
+  node->variable = &variable;
+  return node;
+}
+
+/// In lifted text an axis is the position along it, elsewhere its extent.
+const Expression *DeclarationChecker::axisValue(AxisId axis, Span span) {
+  if (axes[axis.index].pack) {
+    report(span, diag::NotAValue, "pack", spell(axis))
+        .hint("write `*" + axes[axis.index].name +
+              "` where one value per axis is wanted, or `size(*" +
+              axes[axis.index].name + ")`");
+    return nullptr;
+  }
+  bool isIndex = place == Place::Lifted;
+  const Type *type = isIndex ? types.scalar(ScalarType::integer(),
+                                            builder.list(llvm::ArrayRef(axis)))
+                             : types.integer();
+  auto *node = make<BuiltinExpression>(span, type);
+  node->builtin = isIndex ? Builtin::Index : Builtin::Size;
+  node->axis = axis;
+  return node;
+}
+
+const Expression *DeclarationChecker::packValue(const ast::PackExpr &text) {
+  AxisId axis = axisNamed(text.name);
+  if (!axis.valid())
+    return nullptr;
+  if (!axes[axis.index].pack) {
+    report(text.span, diag::PackMismatch, text.name.text, "a pack", "an axis");
+    return nullptr;
+  }
+  bool isIndex = place == Place::Lifted;
+  AxisList over = isIndex ? builder.list(llvm::ArrayRef(axis)) : AxisList();
+  auto *node = make<PackElementExpression>(
+      text.span, types.scalar(ScalarType::integer(), over, rankRoot(axis)));
+  node->pack = axis;
+  node->isIndex = isIndex;
+  return node;
+}
+
+const Expression *DeclarationChecker::symbolValue(const Symbol &symbol,
+                                                  const ast::Identifier &name) {
+  symbol.isUsed = true;
+  if (symbol.isPoisoned) {
+    hasFailed = true;
+    return nullptr;
+  }
+  const ConstantTable *constant = symbol.constant;
+  if (!constant) {
+    const Declaration *found =
+        symbol.callable ? symbol.callable : symbol.reduction;
+    report(name.span, diag::NotAValue, keyword(found->kind), name.text);
+    return nullptr;
+  }
+  ScalarType element = ScalarType::concrete(constant->element);
+  if (constant->isTable) {
+    auto *node =
+        make<ConstantTableExpression>(name.span, types.array(element, {}));
+    node->table = constant;
+    return node;
+  }
+  auto *node = make<ConstantExpression>(name.span, types.scalar(element));
+  node->value = constant->values.front();
+  return node;
+}
+
+const Expression *DeclarationChecker::constantParameterValue(unsigned index,
+                                                             Span span) {
+  const ConstantParameter &parameter = *constantParameters[index];
+  auto *node = make<ConstantParameterExpression>(span, parameter.type);
+  node->parameter = &parameter;
+  return node;
+}
+
+/// The axis of that name; reports when there is none.
+AxisId DeclarationChecker::axisNamed(const ast::Identifier &name) {
+  Binding *binding = lookup(name.text);
+  if (binding && binding->kind == Binding::Kind::Axis)
+    return AxisId{static_cast<std::uint16_t>(binding->index)};
+  hasFailed = true;
+  if (binding && binding->kind == Binding::Kind::Poison)
+    return {};
+  Suggestion suggestion(name.text);
+  for (const auto &[candidate, other] : names)
+    if (other.kind == Binding::Kind::Axis)
+      suggestion.consider(candidate);
+  report(name.span, diag::UnknownAxis, name.text).hint(suggestion.hint());
+  return {};
+}

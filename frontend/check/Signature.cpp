@@ -1,0 +1,215 @@
+// Checks a declaration's signature and builds its axis table.
+#include "frontend/check/DeclarationChecker.h"
+
+using namespace quern;
+using namespace quern::check;
+using namespace quern::typed;
+
+DeclarationChecker::DeclarationChecker(ModuleChecker &module,
+                                       const ast::Decl &text,
+                                       Declaration &declaration)
+    : module(module), builder(module.builder), types(module.builder.types()),
+      text(text), declaration(declaration), isSilent(text.hasError) {}
+
+void DeclarationChecker::checkSignature() {
+  place = Place::Extent;
+  if (const auto *reduction = llvm::dyn_cast<ast::ReductionDecl>(&text)) {
+    checkGenerics(reduction->generics);
+    checkParameters(reduction->params);
+    finishGenerics(reduction->generics);
+    checkReductionSignature(*reduction);
+  } else {
+    const auto &callable = llvm::cast<ast::CallableDecl>(text);
+    checkGenerics(callable.generics);
+    checkParameters(callable.params);
+    finishGenerics(callable.generics);
+    checkResults(callable.result);
+  }
+  declaration.parameters = builder.list(parameters);
+  declaration.results = builder.list(results);
+  declaration.axes = builder.list(axes);
+  declaration.hasError = hasFailed || text.hasError;
+}
+
+void DeclarationChecker::checkParameters(llvm::ArrayRef<ast::Param> params) {
+  constexpr std::size_t limit = 4096;
+  if (params.size() > limit) {
+    report(params[limit].span, diag::TooMany, limit, "parameters");
+    return;
+  }
+  for (const ast::Param &param : params)
+    addParameter(param);
+  checkDefaults(params);
+}
+
+bool DeclarationChecker::isHostScalar(const ast::Param &text,
+                                      const WrittenType &written) const {
+  if (declaration.kind != DeclarationKind::Elementwise)
+    return !written.hasBrackets ||
+           (written.isHostInteger && !written.dimensions.empty());
+  bool isAccumulator =
+      llvm::isa<ast::AppliedType>(text.type) && written.element.isAccumulator();
+  bool isConcreteAccumulator = false;
+  if (const auto *applied = llvm::dyn_cast<ast::AppliedType>(text.type))
+    isConcreteAccumulator = applied->function.text == "acc";
+  return written.isHostInteger || isAccumulator || isConcreteAccumulator ||
+         text.defaultValue;
+}
+
+bool DeclarationChecker::admitParameter(const ast::Param &text,
+                                        const WrittenType &written) {
+  bool isElementwise = declaration.kind == DeclarationKind::Elementwise;
+  if (isElementwise && written.hasBrackets && !written.isHostInteger) {
+    report(text.type->span, diag::ElementwiseBrackets, declaration.name);
+    return false;
+  }
+  bool takesScalars = declaration.kind == DeclarationKind::Function ||
+                      declaration.kind == DeclarationKind::Reduction;
+  if (takesScalars && (written.hasBrackets || written.isList)) {
+    report(text.type->span, diag::FunctionBrackets, text.name.text);
+    return false;
+  }
+  bool isScalar = isHostScalar(text, written) && !written.isList;
+  if (isScalar && written.isOptional)
+    report(text.type->span, diag::OptionalScalar);
+  if (isScalar && written.isMutable)
+    report(text.type->span, diag::MutScalar);
+  return !isScalar || (!written.isOptional && !written.isMutable);
+}
+
+/// `int[*S]` and `int[3]`: several host integers.
+void DeclarationChecker::hostShape(const WrittenType &written,
+                                   Parameter &parameter) {
+  if (written.dimensions.empty())
+    return;
+  const Dimension &dimension = written.dimensions.front();
+  const Axis &axis = axes[dimension.axis().index];
+  if (axis.pack) {
+    parameter.pack = dimension.axis();
+    return;
+  }
+  const auto *count =
+      llvm::dyn_cast_if_present<ConstantExpression>(axis.extent);
+  if (written.dimensions.size() == 1 && count)
+    parameter.count = count->value.integer;
+  else
+    report(axis.span, diag::ConstantNotInteger);
+}
+
+void DeclarationChecker::addParameter(const ast::Param &text) {
+  WrittenType written;
+  Binding poison;
+  poison.span = text.name.span;
+  if (!text.type || !writtenType(text.type, written, false) ||
+      !admitParameter(text, written)) {
+    hasFailed = true;
+    define(text.name.text, poison);
+    return;
+  }
+  Parameter parameter;
+  parameter.element = written.element;
+  parameter.isList = written.isList;
+  parameter.isOptional = written.isOptional;
+  parameter.isMutable = written.isMutable;
+  parameter.text = module.text(text.type->span);
+  bool takesTensors = declaration.kind != DeclarationKind::Function &&
+                      declaration.kind != DeclarationKind::Reduction;
+  parameter.isTensor = takesTensors && !isHostScalar(text, written);
+  if (parameter.isTensor)
+    parameter.dimensions =
+        builder.list(llvm::ArrayRef<Dimension>(written.dimensions));
+  else
+    hostShape(written, parameter);
+  Variable *variable =
+      newVariable(text.name.text, text.name.span, VariableKind::Parameter,
+                  variableType(parameter));
+  variable->isOptional = parameter.isOptional;
+  parameter.variable = variable;
+  parameters.push_back(parameter);
+}
+
+/// What the parameter's name means in the body.
+const typed::Type *
+DeclarationChecker::variableType(const Parameter &parameter) {
+  if (!parameter.isTensor) {
+    if (parameter.count != 0)
+      return types.list(types.scalar(parameter.element));
+    if (parameter.isList)
+      return types.list(types.scalar(parameter.element));
+    AxisId pack = parameter.pack.valid() ? rankRoot(parameter.pack) : AxisId();
+    return types.scalar(parameter.element, {}, pack);
+  }
+  bool isObject = declaration.kind == DeclarationKind::Kernel ||
+                  declaration.kind == DeclarationKind::Op;
+  if (isObject || parameter.isList) {
+    const Type *tensor = types.tensor(parameter.element, parameter.dimensions);
+    return parameter.isList ? types.list(tensor) : tensor;
+  }
+  llvm::SmallVector<AxisId, 8> own;
+  for (const Dimension &dimension : parameter.dimensions)
+    for (AxisId axis : dimension.parts)
+      if (!contains(own, axis))
+        own.push_back(axis);
+  return types.scalar(parameter.element, own);
+}
+
+void DeclarationChecker::checkDefaults(llvm::ArrayRef<ast::Param> params) {
+  if (hasFailed)
+    return;
+  for (auto [number, param] : llvm::enumerate(params)) {
+    bool isValue =
+        param.defaultValue && !llvm::isa<ast::NoneExpr>(param.defaultValue);
+    if (isValue)
+      parameters[number].defaultValue =
+          fold(checkAs(param.defaultValue, parameters[number].element));
+  }
+}
+
+void DeclarationChecker::checkResults(const ast::Type *result) {
+  if (!result) {
+    bool mayBeVoid = declaration.kind == DeclarationKind::Kernel ||
+                     declaration.kind == DeclarationKind::Op ||
+                     llvm::any_of(parameters, [](const Parameter &parameter) {
+                       return parameter.isMutable;
+                     });
+    if (!mayBeVoid && !hasFailed)
+      report(text.name.span, diag::ResultMissing, text.name.text);
+    return;
+  }
+  if (declaration.kind == DeclarationKind::Kernel) {
+    report(result->span, diag::KernelResult);
+    return;
+  }
+  if (const auto *tuple = llvm::dyn_cast<ast::TupleType>(result)) {
+    for (const ast::TypeField &field : tuple->fields)
+      addResult(field.name.text, field.type);
+    return;
+  }
+  addResult({}, result);
+}
+
+void DeclarationChecker::addResult(llvm::StringRef name,
+                                   const ast::Type *text) {
+  WrittenType written;
+  if (!writtenType(text, written, true)) {
+    hasFailed = true;
+    return;
+  }
+  if (written.isMutable)
+    report(text->span, diag::MutScalar);
+  if (declaration.kind == DeclarationKind::Elementwise && written.hasBrackets)
+    report(text->span, diag::ElementwiseBrackets, declaration.name);
+  if (declaration.kind == DeclarationKind::Function && written.hasBrackets)
+    report(text->span, diag::FunctionBrackets, "->");
+  Result result;
+  result.name = name;
+  result.element = written.element;
+  result.dimensions =
+      builder.list(llvm::ArrayRef<Dimension>(written.dimensions));
+  result.isTensor = declaration.isLifted() || written.hasBrackets;
+  result.isOptional = written.isOptional;
+  result.isList = written.isList;
+  result.span = text->span;
+  result.text = module.text(text->span);
+  results.push_back(result);
+}

@@ -1,0 +1,40 @@
+// Names at module level, and suggestions for misspelt ones.
+#pragma once
+
+#include "frontend/typed/Declaration.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+#include <string>
+
+namespace quern::check {
+
+/// What one name stands for in a module. A name may be both a reduction and
+/// something that is called without `over` (docs/decisions/0004).
+struct Symbol {
+  const typed::Declaration *callable = nullptr;
+  const typed::Declaration *reduction = nullptr;
+  const typed::ConstantTable *constant = nullptr;
+  Span span; ///< where the name was brought in, invalid for the prelude
+  bool isImport = false;
+  /// Its text had an error: uses are not blamed.
+  bool isPoisoned = false;
+  mutable bool isUsed = false;
+};
+
+using SymbolTable = llvm::DenseMap<llvm::StringRef, Symbol>;
+
+/// Collects names near a misspelt one; the best is the hint.
+class Suggestion {
+public:
+  explicit Suggestion(llvm::StringRef misspelt) : misspelt(misspelt) {}
+  void consider(llvm::StringRef candidate);
+  /// "did you mean `x`?", or empty when nothing is near.
+  std::string hint() const;
+
+private:
+  llvm::StringRef misspelt, best;
+  unsigned distance = ~0u;
+};
+
+} // namespace quern::check
