@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from tree import ROOT, VENV, build_dir, run
-
 from build import build
+from tree import ROOT, VENV, build_dir, run
 
 FOLDER = ROOT / "test" / "bench"
 

@@ -11,9 +11,8 @@ from pathlib import Path
 
 import apidoc
 import features
-from tree import ROOT, VENV, build_dir, run, say, tracked
-
 from build import build, configure
+from tree import ROOT, VENV, build_dir, run, say, tracked
 
 CPP = ("*.cpp", "*.h")
 PROSE = ("*.md", "*.py", "*.cpp", "*.h", "*.qn", "*.td", "*.def")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from tree import ROOT, VENV, run
-
 from build import build
+from tree import ROOT, VENV, run
 
 
 def main(arguments: list[str]) -> int:

@@ -1,0 +1,70 @@
+"""The functions of the prelude that are certified: reference and largest error allowed in f32."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+
+@dataclass(frozen=True)
+class Function:
+    """One row: `double` serves the types up to f32, `extended` f64."""
+
+    double: Callable[..., torch.Tensor]
+    extended: Callable[..., np.ndarray] | None
+    bar: float
+    operands: int = 1
+
+
+def _sigmoid(x: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-x))
+
+
+def _softplus_double(x: torch.Tensor) -> torch.Tensor:
+    return x.clamp_min(0) + torch.log1p(torch.exp(-x.abs()))
+
+
+def _softplus(x: np.ndarray) -> np.ndarray:
+    return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
+
+
+FUNCTIONS = {
+    "acos": Function(torch.acos, np.arccos, 2),
+    "acosh": Function(torch.acosh, np.arccosh, 2),
+    "asin": Function(torch.asin, np.arcsin, 2),
+    "asinh": Function(torch.asinh, np.arcsinh, 2),
+    "atan": Function(torch.atan, np.arctan, 2),
+    "atan2": Function(torch.atan2, np.arctan2, 2, operands=2),
+    "atanh": Function(torch.atanh, np.arctanh, 2),
+    "cos": Function(torch.cos, np.cos, 1),
+    "cosh": Function(torch.cosh, np.cosh, 2),
+    "erf": Function(torch.erf, None, 2),
+    "exp": Function(torch.exp, np.exp, 1),
+    "exp2": Function(torch.exp2, np.exp2, 1),
+    "expm1": Function(torch.expm1, np.expm1, 2),
+    "hypot": Function(torch.hypot, np.hypot, 2, operands=2),
+    "log": Function(torch.log, np.log, 1),
+    "log10": Function(torch.log10, np.log10, 2),
+    "log1p": Function(torch.log1p, np.log1p, 2),
+    "log2": Function(torch.log2, np.log2, 1),
+    "pow": Function(torch.pow, np.power, 2, operands=2),
+    "rsqrt": Function(torch.rsqrt, lambda x: 1 / np.sqrt(x), 2),
+    "sigmoid": Function(torch.sigmoid, _sigmoid, 2),
+    "sin": Function(torch.sin, np.sin, 1),
+    "sinh": Function(torch.sinh, np.sinh, 2),
+    "softplus": Function(_softplus_double, _softplus, 2),
+    "sqrt": Function(torch.sqrt, np.sqrt, 1),
+    "tan": Function(torch.tan, np.tan, 2),
+    "tanh": Function(torch.tanh, np.tanh, 1),
+}
+
+
+def source(name: str) -> str:
+    """A text with one declaration, `measured`, that calls the function."""
+    names = ["x", "y"][: FUNCTIONS[name].operands]
+    parameters = ", ".join(f"{n}: T" for n in names)
+    call = f"{name}({', '.join(names)})"
+    return f"elementwise measured[T: Float]({parameters}) -> T:\n    return {call}\n"

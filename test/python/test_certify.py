@@ -1,0 +1,50 @@
+"""A slice of the certification of the prelude's functions: no error above the table's."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from slices import commit
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "test" / "certify"))
+
+from functions import FUNCTIONS  # noqa: E402
+from measure import every_input, measure, sampled  # noqa: E402
+
+STEP = 65521  # a prime: the slice has every exponent and many low bits
+
+
+def committed(name: str, column: int) -> float:
+    """A number of docs/math.md, with half a unit of its last digit."""
+    for line in (ROOT / "docs" / "math.md").read_text().splitlines():
+        if line.startswith(f"| `{name}` |"):
+            return float(line.split("|")[column].strip()) + 0.005
+    raise AssertionError(f"docs/math.md has no row for {name}")
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_f32_within_the_table(name: str) -> None:
+    function = FUNCTIONS[name]
+    start = int(commit()[:8] or "0", 16) % STEP
+    one = function.operands == 1
+    inputs = (
+        every_input(torch.float32, STEP, start)
+        if one
+        else sampled(torch.float32, 2, 1 << 16, start)
+    )
+    worst = measure(name, inputs)
+    # What was sampled for the table is no bound; the bar is.
+    allowed = committed(name, 3) if one else function.bar
+    assert worst.error <= allowed, f"{worst.error} ulp at {worst.at}"
+    assert worst.wrong == 0, f"wrong in kind at {worst.wrong_at}"
+
+
+@pytest.mark.parametrize("name", [n for n, f in FUNCTIONS.items() if f.extended])
+def test_f64_special_values(name: str) -> None:
+    worst = measure(name, sampled(torch.float64, FUNCTIONS[name].operands, 1 << 14, 3))
+    assert worst.error <= 4, f"{worst.error} ulp at {worst.at}"
+    assert worst.wrong == 0, f"wrong in kind at {worst.wrong_at}"
