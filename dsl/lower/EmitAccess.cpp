@@ -259,3 +259,22 @@ Value Emitter::lookup(Frame &frame, qn::LookupOp op, Local &local,
     index = emit(frame, op.getIndex(), copies);
   return lookupIn(frame, op, index);
 }
+
+Value Emitter::slot(Frame &frame, Value number, unsigned offset) {
+  Type type = LLVM::LLVMPointerType::get(builder.getContext());
+  Value base = word(frame, Packet::workspaceWord, type);
+  OpBuilder &b = in(frame);
+  Location loc = base.getLoc();
+  base = LLVM::GEPOp::create(b, loc, type, b.getI8Type(), base,
+                             ArrayRef<LLVM::GEPArg>{int32_t(offset)});
+  return LLVM::GEPOp::create(b, loc, type, b.getI64Type(), base,
+                             ArrayRef<LLVM::GEPArg>{number});
+}
+
+Value Emitter::readSlot(Frame &frame, Value slot, Type type) {
+  return read(frame, slot, type, 1, Value(), Value());
+}
+
+void Emitter::writeSlot(Frame &frame, Value slot, Value value) {
+  write(frame, slot, value, value.getType(), Value());
+}

@@ -213,8 +213,7 @@ void Emitter::finish(Frame &frame, const ReductionGroup &group,
   }
 }
 
-void Emitter::reduce(Frame &frame, qn::ReduceOp op) {
-  ReductionGroup group = groupOf(frame, op);
+void Emitter::run(Frame &frame, ReductionGroup &group) {
   for (qn::ReduceOp member : group.members)
     running.insert(member);
   Values states = initialStates(frame, group);
@@ -223,4 +222,30 @@ void Emitter::reduce(Frame &frame, qn::ReduceOp op) {
   finish(frame, group, states);
   for (qn::ReduceOp member : group.members)
     running.erase(member);
+}
+
+void Emitter::reduce(Frame &frame, qn::ReduceOp op) {
+  ReductionGroup group = groupOf(frame, op);
+  run(frame, group);
+}
+
+Emitter::Values Emitter::partialStates(Frame &frame,
+                                       ArrayRef<qn::ReduceOp> members,
+                                       LoopSpec split) {
+  ReductionGroup group;
+  llvm::append_range(group.members, members);
+  group.outer.push_back(0);
+  planLoops(frame, group);
+  for (LoopSpec &loop : group.loops)
+    if (loop.plan.axis == split.plan.axis) {
+      loop.lower = split.lower;
+      loop.upper = split.upper;
+    }
+  run(frame, group);
+  Values states;
+  for (qn::ReduceOp member : members)
+    for (Value result : member->getResults())
+      states.push_back(
+          frame.values.lookup({result.getAsOpaquePointer(), Copies(0)}));
+  return states;
 }

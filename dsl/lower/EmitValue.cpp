@@ -72,6 +72,11 @@ Value Emitter::compute(Frame &frame, Value value, Copies copies) {
   if (Value back = kept(frame, value, copies))
     return back;
   Operation *op = value.getDefiningOp();
+  if (model.isMaterialised(op)) {
+    unsigned offset = schedule.workspaceOffset(cast<OpResult>(value));
+    Value at = slot(frame, constant(frame, 0), offset);
+    return readSlot(frame, at, value.getType());
+  }
   if (auto reduction = dyn_cast<qn::ReduceOp>(op)) {
     reduce(frame, reduction);
     return frame.values.lookup({value.getAsOpaquePointer(), copies});

@@ -86,6 +86,17 @@ public:
   void nestScans(Frame &frame, llvm::ArrayRef<LoopSpec> loops,
                  llvm::ArrayRef<qn::ScanOp> scans, Values &states, Body body);
 
+  // EmitReduce.cpp
+  /// The states after the positions `lower` to `upper` of an axis.
+  Values partialStates(Frame &frame, llvm::ArrayRef<qn::ReduceOp> members,
+                       LoopSpec split);
+
+  // EmitAccess.cpp
+  /// A slot of eight bytes in the workspace.
+  mlir::Value slot(Frame &frame, mlir::Value number, unsigned offset);
+  mlir::Value readSlot(Frame &frame, mlir::Value slot, mlir::Type type);
+  void writeSlot(Frame &frame, mlir::Value slot, mlir::Value value);
+
   // EmitKept.cpp
   /// Chooses the values of the launch that are kept from one pass to the next.
   void findKept();
@@ -197,6 +208,7 @@ private:
   void reduce(Frame &frame, qn::ReduceOp op);
   ReductionGroup groupOf(Frame &frame, qn::ReduceOp op);
   void planLoops(Frame &frame, ReductionGroup &group);
+  void run(Frame &frame, ReductionGroup &group);
   Values initialStates(Frame &frame, const ReductionGroup &group);
   void step(Frame &frame, const ReductionGroup &group, Values &states);
   void stepOne(Frame &frame, qn::ReduceOp op, Copies copies,

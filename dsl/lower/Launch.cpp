@@ -24,10 +24,13 @@ void LaunchBuilder::findWanted() {
   SmallVector<Operation *> open(launch.stores.begin(), launch.stores.end());
   if (launch.scatter)
     open.push_back(launch.scatter);
+  for (qn::ReduceOp op : launch.reductions)
+    open.push_back(op);
   emitter.wanted.clear();
   while (!open.empty()) {
     Operation *op = open.pop_back_val();
-    if (!seen.insert(op).second)
+    if (!seen.insert(op).second || (model.isMaterialised(op) &&
+                                    !llvm::is_contained(launch.reductions, op)))
       continue;
     if (isa<qn::ReduceOp>(op))
       emitter.wanted.insert(op);
@@ -77,6 +80,8 @@ Value LaunchBuilder::elements(Frame &root) {
   }
   if (launch.scatter)
     all |= model.scatterAxes(launch.scatter);
+  for (qn::ReduceOp op : launch.reductions)
+    all |= model.axesOf(op.getAxes());
   Value product = emitter.constant(root, 1);
   auto times = [&](Value factor) {
     product = arith::MulIOp::create(emitter.in(root), loc, product, factor);
@@ -102,7 +107,9 @@ void LaunchBuilder::buildPlan(ModuleOp module, StringRef name) {
     Value count = tiles(root, axis);
     units = arith::MulIOp::create(emitter.in(root), loc, units, count);
   }
-  Value one = emitter.constant(root, 1), zero = emitter.constant(root, 0);
+  if (launch.kind == LaunchKind::Merge)
+    units = emitter.constant(root, 1);
+  Value one = emitter.constant(root, 1);
   Value work = elements(root);
   Value worth = emitter.constant(root, launch.taskElements);
   OpBuilder &b = emitter.in(root);
@@ -110,7 +117,7 @@ void LaunchBuilder::buildPlan(ModuleOp module, StringRef name) {
   Value grain = arith::DivUIOp::create(b, loc, worth, work);
   grain = arith::MaxUIOp::create(b, loc, grain, one);
   Value plan = entry->getArgument(1);
-  Value results[] = {units, grain, zero};
+  Value results[] = {units, grain, workspace(root)};
   for (auto [number, value] : llvm::enumerate(results)) {
     Value at = LLVM::GEPOp::create(
         b, loc, plan.getType(), b.getI64Type(), plan,
@@ -183,6 +190,8 @@ void LaunchBuilder::buildTask(ModuleOp module, StringRef name) {
 
 /// Binds the axes of one unit and walks the tiled one.
 void LaunchBuilder::unit(Frame &frame, ValueRange position) {
+  if (launch.kind == LaunchKind::Merge)
+    return merge(frame);
   SmallVector<LoopSpec> loops;
   for (auto [axis, at] : llvm::zip(launch.axes, position)) {
     if (axis.tile == 1) {
@@ -197,6 +206,8 @@ void LaunchBuilder::unit(Frame &frame, ValueRange position) {
     upper = arith::MinUIOp::create(b, loc, upper, extent);
     loops.push_back({axis, lower, upper});
   }
+  if (launch.kind == LaunchKind::Partials)
+    return partials(frame, position.front(), loops.front());
   Emitter::Values none;
   emitter.nest(frame, loops, none,
                [&](Frame &tile, Emitter::Values &) { inner(tile); });

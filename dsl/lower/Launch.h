@@ -26,6 +26,12 @@ private:
   void inner(Frame &frame);
   void storeLoops(Frame &frame, llvm::ArrayRef<qn::StoreOp> stores,
                   AxisSet missing);
+  // LaunchSplit.cpp
+  unsigned stateCount() const;
+  mlir::Value workspace(Frame &root);
+  void partials(Frame &frame, mlir::Value number, const LoopSpec &split);
+  void merge(Frame &frame);
+
   void scatterLoops(Frame &frame);
   void findWanted();
 

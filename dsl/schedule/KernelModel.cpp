@@ -26,8 +26,22 @@ KernelModel::KernelModel(qn::RowwiseOp kernel) : kernel(kernel) {
   }
   if (!valid)
     return;
+  visitAll();
+}
+
+void KernelModel::visitAll() {
+  stores.clear();
+  reductions.clear();
+  scans.clear();
+  scatters.clear();
+  facts.clear();
   for (Operation &op : kernel.block())
     visit(&op);
+}
+
+void KernelModel::materialise(qn::ReduceOp op) {
+  materialised.insert(op);
+  visitAll();
 }
 
 unsigned KernelModel::axisOf(StringRef name) const {
@@ -124,6 +138,8 @@ void KernelModel::visit(Operation *op) {
     result.combined |= axes;
     ++result.rank;
     reductions.push_back(reduce);
+    if (isMaterialised(op))
+      result = ValueFacts();
   }
   if (auto scan = dyn_cast<qn::ScanOp>(op)) {
     result.axes |= axisBit(axisOf(scan.getAxis()));

@@ -4,6 +4,7 @@
 #include "dsl/dialect/Dialect.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallVector.h"
 
 #include <cstdint>
@@ -35,6 +36,13 @@ public:
   /// False after a diagnostic about the kernel was given.
   bool valid = true;
 
+  /// From now on a reduction's results count as known before the launch:
+  /// another launch makes them.
+  void materialise(qn::ReduceOp op);
+  bool isMaterialised(mlir::Operation *op) const {
+    return materialised.contains(op);
+  }
+
   unsigned declaredAxes() const { return declared; }
   unsigned axisCount() const { return declared + locals.size(); }
   unsigned axisOf(llvm::StringRef name) const;
@@ -54,12 +62,14 @@ public:
   AxisSet ownPlaces(qn::ScatterOp scatter) const;
 
 private:
+  void visitAll();
   void visit(mlir::Operation *op);
   ValueFacts own(mlir::Operation *op) const;
   void addOutside(mlir::Operation *op, ValueFacts &facts);
 
   unsigned declared = 0;
   llvm::SmallVector<qn::AxisOp> locals;
+  llvm::SmallPtrSet<mlir::Operation *, 4> materialised;
   llvm::StringMap<unsigned> numbers;
   llvm::DenseMap<mlir::Value, ValueFacts> facts;
 };

@@ -7,14 +7,16 @@
 using namespace mlir;
 using namespace quern;
 
-Schedule::Schedule(const KernelModel &model, const TargetInfo &target)
+Schedule::Schedule(KernelModel &model, const TargetInfo &target)
     : model(model), target(target) {
   findLanes();
   countAccesses();
   findUneven();
+  splitReductions();
   formLaunches();
   for (LaunchPlan &launch : launches)
-    planAxes(launch);
+    if (launch.reductions.empty())
+      planAxes(launch);
 }
 
 /// Bytes an element takes in a register: small floats are computed in f32.
@@ -101,6 +103,8 @@ void Schedule::formLaunches() {
     ValueFacts facts = model.factsOf(store);
     AxisSet parallel = facts.axes & ~facts.combined;
     auto fits = [&](const LaunchPlan &launch) {
+      if (launch.kind != LaunchKind::Stores)
+        return false;
       AxisSet common = launch.parallel & parallel;
       return common == launch.parallel || common == parallel;
     };
@@ -115,6 +119,7 @@ void Schedule::formLaunches() {
   }
   for (qn::ScatterOp scatter : model.scatters) {
     launches.emplace_back();
+    launches.back().kind = LaunchKind::Scatter;
     launches.back().scatter = scatter;
   }
 }

@@ -15,8 +15,21 @@ struct AxisPlan {
   std::int64_t tile = 1; ///< elements of one unit, for a parallel axis
 };
 
-/// One launch: stores that share their parallel axes.
+/// What a launch does.
+enum class LaunchKind : std::uint8_t {
+  Stores,   ///< writes operands
+  Scatter,  ///< writes one operand at computed places
+  Partials, ///< reduces parts of an axis into the workspace
+  Merge     ///< merges those parts
+};
+
+/// One launch: stores that share their parallel axes, or a step of a reduction
+/// that several tasks share.
 struct LaunchPlan {
+  LaunchKind kind = LaunchKind::Stores;
+  /// For Partials and Merge: reductions over the same axes; `axes` holds the
+  /// one that is split.
+  llvm::SmallVector<qn::ReduceOp> reductions;
   llvm::SmallVector<qn::StoreOp> stores;
   qn::ScatterOp scatter; ///< alone in its launch, behind the stores
   AxisSet parallel = 0;
@@ -29,7 +42,15 @@ struct LaunchPlan {
 
 class Schedule {
 public:
-  Schedule(const KernelModel &model, const TargetInfo &target);
+  /// Marks in `model` what launches of their own make.
+  Schedule(KernelModel &model, const TargetInfo &target);
+
+  /// Where a materialised result lies in the workspace, in bytes.
+  unsigned workspaceOffset(mlir::OpResult result) const {
+    return offsets.lookup(result);
+  }
+  /// Where the parts of a split reduction begin.
+  unsigned partsOffset() const { return finals; }
 
   llvm::SmallVector<LaunchPlan> launches;
 
@@ -43,12 +64,17 @@ private:
   void findLanes();
   void countAccesses();
   void findUneven();
+  void splitReductions();
+  void splitGroup(llvm::ArrayRef<qn::ReduceOp> members);
+  bool isSplit(qn::ReduceOp op) const;
   void formLaunches();
   int bestAxis(AxisSet candidates) const;
   void planScatter(LaunchPlan &launch);
   void planAxes(LaunchPlan &launch);
 
-  const KernelModel &model;
+  KernelModel &model;
+  llvm::DenseMap<mlir::Value, unsigned> offsets;
+  unsigned finals = 0;
   const TargetInfo &target;
   unsigned lanes = 1;
   unsigned operations = 0; ///< arithmetic operations in the whole kernel

@@ -1,0 +1,82 @@
+// Reductions of everything: parts of an axis reduced by many tasks, then
+// merged.
+#include "dsl/schedule/Schedule.h"
+
+using namespace mlir;
+using namespace quern;
+
+/// Elements of one part of an axis that neighbours lie along, and rows of one
+/// part where they lie along another.
+static constexpr std::int64_t partElements = 16384, partRows = 16;
+
+bool Schedule::isSplit(qn::ReduceOp op) const {
+  AxisSet axes = model.axesOf(op.getAxes());
+  AxisSet declared = axisBit(model.declaredAxes()) - 1;
+  return !op.getPortable() && !model.axesOf(op->getResult(0)) &&
+         (axes & declared);
+}
+
+/// Finds reductions whose result is one value for the whole kernel, where the
+/// stores that need them have no axis that tasks could share.
+void Schedule::splitReductions() {
+  bool alone = false;
+  for (qn::StoreOp store : model.stores) {
+    ValueFacts facts = model.factsOf(store);
+    alone |= facts.rank > 0 && !(facts.axes & ~facts.combined);
+  }
+  if (!alone)
+    return;
+  SmallVector<qn::ReduceOp> left;
+  for (qn::ReduceOp op : model.reductions)
+    if (isSplit(op))
+      left.push_back(op);
+  while (!left.empty()) {
+    auto lower = [&](qn::ReduceOp a, qn::ReduceOp b) {
+      return model.factsOf(a->getResult(0)).rank <
+             model.factsOf(b->getResult(0)).rank;
+    };
+    qn::ReduceOp first = *llvm::min_element(left, lower);
+    unsigned rank = model.factsOf(first->getResult(0)).rank;
+    SmallVector<qn::ReduceOp> members;
+    llvm::erase_if(left, [&](qn::ReduceOp op) {
+      bool same = op.getAxes() == first.getAxes() &&
+                  model.factsOf(op->getResult(0)).rank == rank;
+      if (same)
+        members.push_back(op);
+      return same;
+    });
+    splitGroup(members);
+  }
+}
+
+void Schedule::splitGroup(ArrayRef<qn::ReduceOp> members) {
+  LaunchPlan partials;
+  partials.kind = LaunchKind::Partials;
+  llvm::append_range(partials.reductions, members);
+  qn::ReduceOp sample = members.front();
+  ArrayAttr over = sample.getAxes();
+  AxisSet axes = model.axesOf(over);
+  partials.lane = bestAxis(axes);
+  for (auto name : over.getAsRange<StringAttr>()) {
+    unsigned axis = model.axisOf(name);
+    if (axis >= model.declaredAxes())
+      continue;
+    bool lane = static_cast<int>(axis) == partials.lane;
+    partials.axes.push_back(
+        AxisPlan{.axis = axis, .tile = lane ? partElements : partRows});
+    break;
+  }
+  LaunchPlan merge = partials;
+  merge.kind = LaunchKind::Merge;
+  partials.taskElements =
+      std::max<std::int64_t>(2048, 65536 / (1 + operations / 4));
+  for (qn::ReduceOp op : members) {
+    model.materialise(op);
+    for (Value result : op->getResults()) {
+      offsets[result] = finals;
+      finals += 8;
+    }
+  }
+  launches.push_back(std::move(partials));
+  launches.push_back(std::move(merge));
+}
