@@ -161,8 +161,7 @@ void Generator::storeResults(Frame &top) {
     int argument = firstArgument[number++];
     Binding &binding = top.binding(*parameter.variable);
     if (argument >= 0 && parameter.isTensor && binding.isAssigned)
-      storeAt(body->getArgument(argument), binding.stored,
-              binding.element);
+      storeAt(body->getArgument(argument), binding.stored, binding.element);
   }
   for (auto [result, value] :
        llvm::zip(top.declaration.results, top.returned.values)) {

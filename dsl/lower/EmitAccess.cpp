@@ -164,6 +164,9 @@ void Emitter::write(Frame &frame, Value pointer, Value value, Type element,
     LLVM::masked_scatter::create(b, loc, value, pointer, mask, alignment);
   else if (mask)
     LLVM::MaskedStoreOp::create(b, loc, value, pointer, mask, alignment);
+  else if (unsigned bytes = lanes * alignment; streaming && lanes > 1)
+    LLVM::StoreOp::create(b, loc, value, pointer, bytes, /*isVolatile=*/false,
+                          /*isNonTemporal=*/true);
   else
     LLVM::StoreOp::create(b, loc, value, pointer, alignment);
 }

@@ -49,6 +49,7 @@ public:
   /// The packet of the function under construction.
   mlir::Value packetPointer;
   const LaunchPlan *launch = nullptr; ///< the one under construction
+  bool streaming = false; ///< whole vectors are stored past the caches
   /// The reductions the launch under construction needs.
   llvm::SmallPtrSet<mlir::Operation *, 8> wanted;
   /// False after a diagnostic was given.

@@ -9,10 +9,12 @@ using namespace mlir;
 using namespace quern;
 
 LaunchBuilder::LaunchBuilder(const KernelModel &model, const Schedule &schedule,
-                             const LaunchPlan &launch, Emitter &emitter,
+                             const LaunchPlan &launch, const TargetInfo &target,
+                             const Packet &packet, Emitter &emitter,
                              OpBuilder &builder)
-    : model(model), schedule(schedule), launch(launch), emitter(emitter),
-      builder(builder), loc(model.kernel.getLoc()) {
+    : model(model), schedule(schedule), launch(launch), target(target),
+      packet(packet), emitter(emitter), builder(builder),
+      loc(model.kernel.getLoc()) {
   emitter.launch = &launch;
   findWanted();
   emitter.findKept();
@@ -167,6 +169,70 @@ void LaunchBuilder::buildTask(ModuleOp module, StringRef name) {
   Frame root;
   root.block = entry;
   Value begin = entry->getArgument(1), end = entry->getArgument(2);
+  if (!launch.streams || target.triple.rfind("x86_64", 0) != 0) {
+    units(root, begin, end);
+  } else {
+    Value large = exceedsCaches(root);
+    auto branch = scf::IfOp::create(emitter.in(root), loc, large, true);
+    root.anchor = branch;
+    for (bool streaming : {true, false}) {
+      Block *side = streaming ? branch.thenBlock() : branch.elseBlock();
+      Frame inside = Frame::inside(root, side);
+      inside.anchor = side->getTerminator();
+      emitter.streaming = streaming;
+      units(inside, begin, end);
+      builder.setInsertionPoint(side->getTerminator());
+      if (streaming)
+        fence();
+    }
+    root.anchor = nullptr;
+  }
+  LLVM::ReturnOp::create(emitter.in(root), loc, ValueRange());
+}
+
+/// Whether the operands do not fit in the last cache, and the results are
+/// aligned to what a store past the caches takes.
+Value LaunchBuilder::exceedsCaches(Frame &root) {
+  std::int64_t bytes = 0;
+  Value addresses = emitter.constant(root, 0);
+  for (BlockArgument argument : model.kernel.block().getArguments()) {
+    auto type = dyn_cast<qn::OperandType>(argument.getType());
+    if (!type || !model.axesOf(type))
+      continue;
+    bytes += std::max(1u, type.getElementType().getIntOrFloatBitWidth() / 8);
+    auto writes = [](Operation *user) { return isa<qn::StoreOp>(user); };
+    if (llvm::none_of(argument.getUsers(), writes))
+      continue;
+    Value address =
+        emitter.word(root, packet.argumentWord(argument.getArgNumber()),
+                     LLVM::LLVMPointerType::get(builder.getContext()));
+    OpBuilder &b = emitter.in(root);
+    address = LLVM::PtrToIntOp::create(b, loc, b.getI64Type(), address);
+    addresses = arith::OrIOp::create(b, loc, addresses, address);
+  }
+  Value low = emitter.constant(root, target.vectorBytes - 1);
+  Value limit =
+      emitter.constant(root, target.l3Bytes / std::max<int64_t>(1, bytes));
+  Value zero = emitter.constant(root, 0);
+  Value extent = emitter.extent(root, launch.axes.front().axis);
+  OpBuilder &b = emitter.in(root);
+  Value odd = arith::AndIOp::create(b, loc, addresses, low);
+  Value even =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, odd, zero);
+  Value large =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ugt, extent, limit);
+  return arith::AndIOp::create(b, loc, even, large);
+}
+
+/// Stores past the caches are ordered before whatever tells that a task is
+/// done.
+void LaunchBuilder::fence() {
+  LLVM::CallIntrinsicOp::create(
+      builder, loc, builder.getStringAttr("llvm.x86.sse.sfence"), ValueRange());
+}
+
+/// The loop over the units of a task.
+void LaunchBuilder::units(Frame &root, Value begin, Value end) {
   Emitter::Values states;
   if (launch.axes.size() > 1)
     states = firstPosition(root, begin);
@@ -175,7 +241,7 @@ void LaunchBuilder::buildTask(ModuleOp module, StringRef name) {
       scf::ForOp::create(emitter.in(root), loc, begin, end, one, states);
   if (states.empty())
     loop.getBody()->getTerminator()->erase();
-  root.anchor = loop;
+  Operation *anchor = std::exchange(root.anchor, loop);
   Frame frame = Frame::inside(root, loop.getBody());
   Emitter::Values position(loop.getRegionIterArgs());
   if (launch.axes.size() == 1)
@@ -184,8 +250,7 @@ void LaunchBuilder::buildTask(ModuleOp module, StringRef name) {
   if (launch.axes.size() > 1)
     states = nextPosition(frame, position);
   scf::YieldOp::create(emitter.in(frame), loc, states);
-  root.anchor = nullptr;
-  LLVM::ReturnOp::create(emitter.in(root), loc, ValueRange());
+  root.anchor = anchor;
 }
 
 /// Binds the axes of one unit and walks the tiled one.

@@ -8,7 +8,8 @@ namespace quern {
 class LaunchBuilder {
 public:
   LaunchBuilder(const KernelModel &model, const Schedule &schedule,
-                const LaunchPlan &launch, Emitter &emitter,
+                const LaunchPlan &launch, const TargetInfo &target,
+                const Packet &packet, Emitter &emitter,
                 mlir::OpBuilder &builder);
 
   /// Both add a function to the end of `module`.
@@ -22,6 +23,9 @@ private:
   mlir::Value elements(Frame &root);
   Emitter::Values firstPosition(Frame &root, mlir::Value begin);
   Emitter::Values nextPosition(Frame &frame, mlir::ValueRange position);
+  void units(Frame &root, mlir::Value begin, mlir::Value end);
+  mlir::Value exceedsCaches(Frame &root);
+  void fence();
   void unit(Frame &frame, mlir::ValueRange position);
   void inner(Frame &frame);
   void storeLoops(Frame &frame, llvm::ArrayRef<qn::StoreOp> stores,
@@ -38,6 +42,8 @@ private:
   const KernelModel &model;
   const Schedule &schedule;
   const LaunchPlan &launch;
+  const TargetInfo &target;
+  const Packet &packet;
   Emitter &emitter;
   mlir::OpBuilder &builder;
   mlir::Location loc;

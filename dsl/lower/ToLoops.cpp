@@ -21,7 +21,8 @@ std::optional<KernelAbi> quern::lowerToLoops(qn::RowwiseOp kernel,
   std::string name = kernel.getSymName().str();
   for (auto [number, launch] : llvm::enumerate(schedule.launches)) {
     std::string stem = number ? name + "_" + std::to_string(number) : name;
-    LaunchBuilder launchBuilder(model, schedule, launch, emitter, builder);
+    LaunchBuilder launchBuilder(model, schedule, launch, target, packet,
+                                emitter, builder);
     abi.launches.push_back({stem + "_plan", stem + "_task"});
     launchBuilder.buildPlan(module, abi.launches.back().plan);
     launchBuilder.buildTask(module, abi.launches.back().task);

@@ -124,6 +124,39 @@ void Schedule::formLaunches() {
   }
 }
 
+/// A parallel axis along which what the lanes read stays the same: the rows of
+/// a register tile, -1 where no sum of products has one.
+int Schedule::reusedAxis(const LaunchPlan &launch, int lane) const {
+  int found = -1;
+  for (qn::ReduceOp op : model.reductions) {
+    auto product = op.getInputs()[0].getDefiningOp<arith::MulFOp>();
+    AxisSet axes = model.axesOf(op->getResult(0));
+    if (!product || !hasAxis(axes, lane) || op.getInits().size() != 1)
+      continue;
+    AxisSet left = model.axesOf(product.getLhs());
+    AxisSet right = model.axesOf(product.getRhs());
+    AxisSet moving = hasAxis(left, lane) ? left : right;
+    AxisSet still = hasAxis(left, lane) ? right : left;
+    for (unsigned axis = 0; axis < model.declaredAxes(); ++axis)
+      if (hasAxis(launch.parallel & still & ~moving & ~uneven, axis) &&
+          !hasAxis(still, lane))
+        found = axis;
+  }
+  return found;
+}
+
+/// Rows by columns so that the accumulators fill most of the registers.
+void Schedule::planTile(LaunchPlan &launch, unsigned rows, unsigned lane) {
+  unsigned columns = target.vectorRegisters >= 32 ? 2 : 1;
+  unsigned height = target.vectorRegisters >= 32 ? 8 : 6;
+  launch.axes.push_back(
+      AxisPlan{.axis = rows, .copies = height, .tile = 4 * height});
+  AxisPlan plan{.axis = lane, .lanes = lanes, .copies = columns};
+  plan.tile = lanes * columns;
+  launch.axes.push_back(plan);
+  launch.taskElements = 65536;
+}
+
 /// Tasks share a scatter along axes that lead to places of their own; lanes may
 /// run along such an axis too.
 void Schedule::planScatter(LaunchPlan &launch) {
@@ -157,16 +190,32 @@ void Schedule::planAxes(LaunchPlan &launch) {
   for (qn::StoreOp store : launch.stores) {
     ValueFacts facts = model.factsOf(store);
     all |= facts.axes | facts.combined;
-    reduces |= facts.rank > 0;
+    reduces |= facts.combined != 0;
   }
   launch.lane = bestAxis(all);
-  int lane = launch.lane;
+  bool tiled = launch.lane >= 0 && hasAxis(launch.parallel, launch.lane);
+  int rows = tiled ? reusedAxis(launch, launch.lane) : -1;
   for (unsigned axis = 0; axis < model.axisCount(); ++axis)
-    if (hasAxis(launch.parallel, axis) && static_cast<int>(axis) != lane)
+    if (hasAxis(launch.parallel, axis) &&
+        static_cast<int>(axis) != launch.lane && static_cast<int>(axis) != rows)
       launch.axes.push_back(AxisPlan{.axis = axis});
-  if (lane >= 0 && hasAxis(launch.parallel, lane)) {
-    AxisPlan plan = laneLoop(lane, reduces);
-    plan.tile = reduces ? plan.lanes * plan.copies : 4096;
-    launch.axes.push_back(plan);
-  }
+  if (rows >= 0)
+    return planTile(launch, rows, launch.lane);
+  if (!tiled)
+    return;
+  AxisPlan plan = laneLoop(launch.lane, reduces);
+  plan.tile = reduces ? plan.lanes * plan.copies : 4096;
+  launch.axes.push_back(plan);
+  launch.streams =
+      !reduces && launch.axes.size() == 1 && onlyNeighbours(launch);
+}
+
+/// Whether every store of a launch writes neighbouring elements.
+bool Schedule::onlyNeighbours(const LaunchPlan &launch) const {
+  return llvm::all_of(launch.stores, [](qn::StoreOp store) {
+    qn::OperandType type = store.getTensor().getType();
+    return type.getStrides().size() == 1 &&
+           type.getStrides()[0] == StrideClass::One &&
+           type.getElementType().isIntOrFloat();
+  });
 }

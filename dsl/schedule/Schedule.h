@@ -36,6 +36,8 @@ struct LaunchPlan {
   /// The parallel axes, outermost first; a tiled one comes last.
   llvm::SmallVector<AxisPlan> axes;
   int lane = -1; ///< the axis that suits lanes best, parallel or not
+  /// Results may go past the caches, where they exceed them.
+  bool streams = false;
   /// Elements that are worth a task of their own.
   std::int64_t taskElements = 1;
 };
@@ -69,6 +71,9 @@ private:
   bool isSplit(qn::ReduceOp op) const;
   void formLaunches();
   int bestAxis(AxisSet candidates) const;
+  bool onlyNeighbours(const LaunchPlan &launch) const;
+  int reusedAxis(const LaunchPlan &launch, int lane) const;
+  void planTile(LaunchPlan &launch, unsigned rows, unsigned lane);
   void planScatter(LaunchPlan &launch);
   void planAxes(LaunchPlan &launch);
 
