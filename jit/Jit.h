@@ -119,9 +119,10 @@ public:
   /// Bytes of scratch memory one run needs; allocated by `run`.
   std::int64_t workspaceBytes() const;
 
+  struct State; ///< the library's own
+
 private:
   friend class Module;
-  struct State;
   std::shared_ptr<State> state;
 };
 
@@ -138,9 +139,10 @@ public:
        std::span<const TensorView> outs = {},
        std::span<const std::pair<std::string, Argument>> constants = {}) const;
 
+  struct State; ///< the library's own
+
 private:
   friend class Session;
-  struct State;
   std::shared_ptr<const State> state;
 };
 
@@ -189,9 +191,10 @@ public:
   void setThreads(int threads);
   Counters counters() const;
 
+  struct State; ///< the library's own
+
 private:
   Session();
-  struct State;
   std::unique_ptr<State> state;
 };
 

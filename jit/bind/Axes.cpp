@@ -79,10 +79,12 @@ void AxisSolver::byName() {
 bool AxisSolver::run() {
   byName();
   llvm::SmallVector<Pending, 6> pending;
+  // An `elementwise` names no axes: its operands broadcast.
+  bool isLifted = declaration.kind == typed::DeclarationKind::Elementwise;
   for (auto [parameter, argument] :
        llvm::zip_equal(declaration.parameters, request.arguments))
     if (auto *view = std::get_if<TensorView>(&argument);
-        view && parameter.isTensor)
+        view && parameter.isTensor && !isLifted)
       pending.push_back({&parameter, view});
   for (bool progress = true; progress;) {
     progress = false;

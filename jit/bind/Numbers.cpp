@@ -18,7 +18,7 @@ std::optional<HostValue> quern::jit::hostValueOf(const Argument &argument) {
   return std::nullopt;
 }
 
-static const llvm::fltSemantics &semanticsOf(ElementType type) {
+const llvm::fltSemantics &quern::jit::floatSemantics(ElementType type) {
   switch (type) {
   case ElementType::F8E4M3:
     return llvm::APFloat::Float8E4M3FN();
@@ -41,12 +41,13 @@ static std::uint64_t floatBits(const HostValue &value, ElementType type) {
   llvm::APFloat number(value.asDouble());
   if (!value.isFloat) {
     // An integer rounds once, not first to double.
-    number = llvm::APFloat(semanticsOf(type));
+    number = llvm::APFloat(floatSemantics(type));
     number.convertFromAPInt(llvm::APInt(64, value.integer, true),
                             /*IsSigned=*/true,
                             llvm::APFloat::rmNearestTiesToEven);
   }
-  number.convert(semanticsOf(type), llvm::APFloat::rmNearestTiesToEven, &lost);
+  number.convert(floatSemantics(type), llvm::APFloat::rmNearestTiesToEven,
+                 &lost);
   return number.bitcastToAPInt().getZExtValue();
 }
 

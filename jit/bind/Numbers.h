@@ -5,7 +5,14 @@
 #include "jit/Jit.h"
 #include "jit/bind/HostEval.h"
 
+namespace llvm {
+struct fltSemantics;
+}
+
 namespace quern::jit {
+
+/// The format of a float, of a complex number's parts.
+const llvm::fltSemantics &floatSemantics(ElementType type);
 
 /// The number an argument is; nothing for everything else.
 std::optional<HostValue> hostValueOf(const Argument &argument);

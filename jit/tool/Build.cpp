@@ -53,3 +53,5 @@ int tool::build(Arguments arguments) {
 }
 
 int tool::run(Arguments arguments) { return forward("run", arguments); }
+
+int tool::ops(Arguments arguments) { return forward("ops", arguments); }

@@ -1,0 +1,114 @@
+// `quern build`: prints a stage of the compiler.
+#include "jit/command/Command.h"
+
+#include "dsl/irgen/Wishes.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace quern;
+using namespace quern::command;
+
+namespace {
+
+constexpr llvm::StringLiteral help =
+    R"(usage: quern build FILE [DECLARATION] --emit=STAGE [options]
+
+stages: tokens ast typed qn loops llvm-dialect llvm asm obj
+
+  --target=NAME          x86-64-v2, x86-64-v3, x86-64-v4, aarch64 or native
+  --types=T=f32,...      element types (f32, or the first that is admitted)
+  --constants=K=3,...    compile-time parameters
+  --ranks=R=2,...        axes of packs; of an elementwise by its own name (1)
+  --layouts=x=d1,...     strides of an operand: 0, 1 or d for each axis
+  --absent=w,b           optional operands that are not given
+  --output=FILE          instead of standard output
+
+Without a declaration every one that can be called is built.
+)";
+
+constexpr llvm::StringLiteral known[] = {"help",    "emit",      "target",
+                                         "types",   "constants", "ranks",
+                                         "layouts", "absent",    "output"};
+constexpr llvm::StringLiteral stages[] = {
+    "typed", "qn", "loops", "llvm-dialect", "llvm-raw", "llvm", "asm", "obj"};
+
+std::optional<SpecializationWishes> readWishes(const CommandLine &line) {
+  SpecializationWishes wishes;
+  for (auto [name, place] : {std::pair("types", &wishes.types),
+                             {"constants", &wishes.constants},
+                             {"ranks", &wishes.ranks},
+                             {"layouts", &wishes.layouts}}) {
+    auto split = line.wishes(name);
+    if (!split)
+      return std::nullopt;
+    *place = std::move(*split);
+  }
+  std::string absent = line.option("absent");
+  for (llvm::StringRef name : llvm::split(absent, ','))
+    if (!name.empty())
+      wishes.absent.insert(name.str());
+  return wishes;
+}
+
+int emitKernel(const LoadedFile &file, const typed::Declaration &declaration,
+               const SpecializationWishes &wishes, const std::string &stage,
+               llvm::raw_ostream &out) {
+  std::string problem;
+  auto specialization = specialize(declaration, wishes, problem);
+  if (!specialization)
+    return complain(failure, problem);
+  jit::CompileRequest request{file.module, &declaration, file.text,
+                              std::move(*specialization)};
+  auto shown =
+      file.core->compiler.show(request, stage, [&](const jit::StageDump &dump) {
+        if (dump.stage == stage)
+          out << dump.text;
+      });
+  return shown ? success : complain(shown.error());
+}
+
+} // namespace
+
+int command::build(Words words) {
+  auto line = CommandLine::read(words, known);
+  if (!line)
+    return usage;
+  if (line->options.count("help")) {
+    llvm::outs() << help;
+    return success;
+  }
+  std::string stage = line->option("emit");
+  if (!llvm::is_contained(stages, llvm::StringRef(stage)))
+    return complain(usage, "there is no stage `" + stage + "`");
+  if (line->plain.empty() || line->plain.size() > 2)
+    return complain(usage, "`build` takes a file and a declaration");
+  auto wishes = readWishes(*line);
+  if (!wishes)
+    return usage;
+  auto file = loadFile(
+      line->plain[0],
+      {.threads = 1, .cacheDirectory = "-", .target = line->option("target")});
+  if (!file)
+    return complain(file.error());
+  std::error_code problem;
+  llvm::raw_fd_ostream out(line->option("output", "-"), problem);
+  if (problem)
+    return complain(failure, problem.message());
+  if (stage == "typed") {
+    print(*file->module, out);
+    return success;
+  }
+  std::string wanted = line->plain.size() == 2 ? line->plain[1] : "";
+  int code = success;
+  bool any = false;
+  for (const typed::Declaration *each : file->module->declarations()) {
+    if (!each->isLifted() || (!wanted.empty() && each->name != wanted))
+      continue;
+    any = true;
+    code = std::max(code, emitKernel(*file, *each, *wishes, stage, out));
+  }
+  if (!any)
+    return complain(failure, "nothing to build in `" + line->plain[0] + "`");
+  return code;
+}

@@ -1,0 +1,53 @@
+// The verbs of `quern` that need the compiler.
+#pragma once
+
+#include "jit/session/State.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <map>
+#include <optional>
+#include <string>
+
+namespace quern::command {
+
+enum ExitCode : int { success = 0, failure = 1, usage = 2 };
+
+using Words = llvm::ArrayRef<llvm::StringRef>;
+using Wishes = std::map<std::string, std::string>;
+
+#define QN_COMMAND(word, handler) int handler(Words words);
+#include "jit/command/Commands.def"
+
+/// The command line of a verb: `--name=value` options and plain words.
+struct CommandLine {
+  std::map<std::string, std::string> options;
+  std::vector<std::string> plain;
+
+  /// Nothing, after a complaint, when an option is not one of `known`.
+  static std::optional<CommandLine>
+  read(Words words, llvm::ArrayRef<llvm::StringLiteral> known);
+  std::string option(llvm::StringRef name,
+                     llvm::StringRef otherwise = "") const;
+  /// "T=f32,U=i64" of an option; complains and gives nothing if malformed.
+  std::optional<Wishes> wishes(llvm::StringRef name) const;
+};
+
+int complain(int code, const llvm::Twine &message);
+int complain(const Error &error);
+
+/// A file read and checked in a session of its own.
+struct LoadedFile {
+  std::shared_ptr<SessionCore> core;
+  std::shared_ptr<const typed::TypedModule> module;
+  jit::CacheKey text;
+};
+Result<LoadedFile> loadFile(const std::string &path,
+                            const SessionOptions &options);
+
+/// The declaration named, or the only or last one that can be called.
+const typed::Declaration *findKernel(const LoadedFile &file,
+                                     llvm::StringRef name);
+
+} // namespace quern::command

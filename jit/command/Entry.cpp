@@ -1,0 +1,92 @@
+// Where the `quern` command enters the library, and what its verbs share.
+#include "jit/command/Command.h"
+
+#include "dsl/irgen/Wishes.h"
+
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace quern;
+using namespace quern::command;
+
+extern "C" QUERN_API int quern_tool(const char *verb, int count,
+                                    const char *const *given);
+
+int quern_tool(const char *verb, int count, const char *const *given) {
+  llvm::SmallVector<llvm::StringRef, 16> words(given, given + count);
+  llvm::StringRef name = verb;
+  int code = usage;
+#define QN_COMMAND(word, handler)                                              \
+  if (name == word)                                                            \
+    code = handler(words);
+#include "jit/command/Commands.def"
+  llvm::outs().flush();
+  return code;
+}
+
+int command::complain(int code, const llvm::Twine &message) {
+  llvm::errs() << "quern: " << message << '\n';
+  return code;
+}
+
+int command::complain(const Error &error) {
+  llvm::errs() << error.message << '\n';
+  return failure;
+}
+
+std::optional<CommandLine>
+CommandLine::read(Words words, llvm::ArrayRef<llvm::StringLiteral> known) {
+  CommandLine line;
+  for (llvm::StringRef word : words) {
+    if (!word.starts_with("--")) {
+      line.plain.push_back(word.str());
+      continue;
+    }
+    auto [name, value] = word.drop_front(2).split('=');
+    if (!llvm::is_contained(known, name)) {
+      complain(usage, "there is no option `--" + name + "`");
+      return std::nullopt;
+    }
+    line.options[name.str()] = value.str();
+  }
+  return line;
+}
+
+std::string CommandLine::option(llvm::StringRef name,
+                                llvm::StringRef otherwise) const {
+  auto found = options.find(name.str());
+  return found == options.end() ? otherwise.str() : found->second;
+}
+
+std::optional<Wishes> CommandLine::wishes(llvm::StringRef name) const {
+  auto split = splitWishes(option(name));
+  if (!split)
+    complain(usage, "`--" + name + "` takes `name=value`, separated by commas");
+  return split;
+}
+
+Result<LoadedFile> command::loadFile(const std::string &path,
+                                     const SessionOptions &options) {
+  LoadedFile loaded;
+  loaded.core = std::make_shared<SessionCore>(options);
+  SessionCore &core = *loaded.core;
+  std::lock_guard lock(core.frontend);
+  DiagnosticEngine diagnostics;
+  const SourceFile *file = loadSource(core.sources, path, diagnostics);
+  auto checked = checkSource(core, file, diagnostics);
+  if (!checked)
+    return checked.error();
+  loaded.module = std::move(*checked);
+  loaded.text = jit::KeyBuilder().add(file->text()).finish();
+  return loaded;
+}
+
+const typed::Declaration *command::findKernel(const LoadedFile &file,
+                                              llvm::StringRef name) {
+  const typed::Declaration *found = nullptr;
+  for (const typed::Declaration *each : file.module->declarations())
+    if (name.empty() ? each->isLifted()
+                     : each->name == name && (!found || each->isLifted()))
+      found = each;
+  return found;
+}

@@ -1,0 +1,254 @@
+// `quern run`: one declaration on generated inputs.
+#include "jit/command/Inputs.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <chrono>
+
+using namespace quern;
+using namespace quern::command;
+
+namespace {
+
+constexpr llvm::StringLiteral help =
+    R"(usage: quern run FILE [DECLARATION] [options]
+
+  --types=T=f32,...      element types (f32, or the first that is admitted)
+  --axes=N=64,R=4x8,...  extents of axes and packs (64)
+  --shape=4x8            shape of an elementwise's tensors (1024)
+  --scalars=eps=1e-5,... values of scalar parameters (1, or their default)
+  --constants=K=3,...    compile-time parameters
+  --threads=N            threads (all processors)
+  --repeat=N             run N times and print the time of one
+  --seed=N               of the inputs (0)
+)";
+
+constexpr llvm::StringLiteral known[] = {"help",    "types",   "axes",
+                                         "shape",   "scalars", "constants",
+                                         "threads", "repeat",  "seed"};
+
+/// "4x8" → {4, 8}; nothing when it is no list of extents.
+std::optional<std::vector<std::int64_t>> readExtents(llvm::StringRef text) {
+  std::vector<std::int64_t> extents;
+  for (llvm::StringRef part : llvm::split(text, 'x')) {
+    std::int64_t extent;
+    if (part.empty())
+      continue;
+    if (part.getAsInteger(10, extent) || extent < 0)
+      return std::nullopt;
+    extents.push_back(extent);
+  }
+  return extents;
+}
+
+/// What the options say, in the form that inputs are made from.
+struct Plan {
+  Wishes types, axes, scalars, constants;
+  std::vector<std::int64_t> shape;
+};
+
+class Inputs {
+public:
+  Inputs(const typed::Declaration &declaration, const Plan &plan,
+         std::uint64_t seed)
+      : declaration(declaration), plan(plan), source(seed) {}
+
+  bool make();
+
+  std::vector<std::unique_ptr<OwnedTensor>> tensors;
+  std::vector<Argument> arguments;
+  std::vector<std::pair<std::string, Argument>> constants;
+
+private:
+  ElementType typeOf(typed::ScalarType type);
+  std::vector<std::int64_t> extentsOf(typed::AxisId axis);
+  Argument scalar(const typed::Parameter &parameter);
+  void tensor(const typed::Parameter &parameter);
+
+  const typed::Declaration &declaration;
+  const Plan &plan;
+  std::mt19937_64 source;
+  llvm::SmallVector<ElementType, 4> types;
+};
+
+ElementType Inputs::typeOf(typed::ScalarType type) {
+  return type.substitute(types);
+}
+
+std::vector<std::int64_t> Inputs::extentsOf(typed::AxisId id) {
+  const typed::Axis &axis = declaration.axis(id);
+  if (auto *fixed =
+          llvm::dyn_cast_or_null<typed::ConstantExpression>(axis.extent))
+    return {fixed->value.integer};
+  auto wish = plan.axes.find(axis.name.str());
+  if (wish != plan.axes.end())
+    if (auto extents = readExtents(wish->second))
+      return *extents;
+  return {64};
+}
+
+Argument Inputs::scalar(const typed::Parameter &parameter) {
+  auto wish = plan.scalars.find(parameter.variable->name.str());
+  ElementKind kind = kindOf(typeOf(parameter.element));
+  if (wish == plan.scalars.end()) {
+    if (parameter.defaultValue)
+      return std::monostate();
+    return std::int64_t{1};
+  }
+  std::int64_t integer;
+  double floating;
+  llvm::StringRef text = wish->second;
+  if (kind != ElementKind::Float && !text.getAsInteger(10, integer))
+    return integer;
+  if (!text.getAsDouble(floating))
+    return floating;
+  return wish->second;
+}
+
+void Inputs::tensor(const typed::Parameter &parameter) {
+  std::vector<std::int64_t> sizes = plan.shape;
+  if (declaration.kind != typed::DeclarationKind::Elementwise) {
+    sizes.clear();
+    for (const typed::Dimension &dimension : parameter.dimensions) {
+      if (!dimension.isSplit()) {
+        llvm::append_range(sizes, extentsOf(dimension.axis()));
+        continue;
+      }
+      std::int64_t product = 1;
+      for (typed::AxisId part : dimension.parts)
+        for (std::int64_t extent : extentsOf(part))
+          product *= extent;
+      sizes.push_back(product);
+    }
+  }
+  tensors.push_back(
+      std::make_unique<OwnedTensor>(typeOf(parameter.element), sizes));
+  fillRandom(*tensors.back(), source);
+  arguments.push_back(tensors.back()->view());
+}
+
+bool Inputs::make() {
+  constexpr ElementType preferred[] = {ElementType::F32, ElementType::I64,
+                                       ElementType::Bool, ElementType::C64};
+  for (const typed::TypeParameter &parameter : declaration.typeParameters) {
+    auto wish = plan.types.find(parameter.name.str());
+    ElementType type = *llvm::find_if(preferred, [&](ElementType candidate) {
+      return candidate == ElementType::C64 ||
+             admits(parameter.constraint, candidate);
+    });
+    if (wish != plan.types.end()) {
+      auto named = elementTypeNamed(wish->second);
+      if (!named)
+        return complain(failure, "there is no type `" + wish->second + "`") ==
+               success;
+      type = *named;
+    }
+    types.push_back(type);
+    constants.emplace_back(parameter.name.str(), std::string(spelling(type)));
+  }
+  for (const auto &[name, text] : plan.constants) {
+    std::int64_t integer;
+    Argument value = text;
+    if (!llvm::StringRef(text).getAsInteger(10, integer))
+      value = integer;
+    if (text == "true" || text == "false")
+      value = text == "true";
+    constants.emplace_back(name, value);
+  }
+  for (const typed::Parameter &parameter : declaration.parameters) {
+    if (parameter.isTensor)
+      tensor(parameter);
+    else
+      arguments.push_back(scalar(parameter));
+  }
+  return true;
+}
+
+std::optional<Plan> readPlan(const CommandLine &line) {
+  auto types = line.wishes("types"), axes = line.wishes("axes"),
+       scalars = line.wishes("scalars"), constants = line.wishes("constants");
+  if (!types || !axes || !scalars || !constants)
+    return std::nullopt;
+  auto shape = readExtents(line.option("shape", "1024"));
+  if (!shape) {
+    complain(usage, "`--shape` takes extents: 4x8");
+    return std::nullopt;
+  }
+  return Plan{*types, *axes, *scalars, *constants, *shape};
+}
+
+int runRepeatedly(BoundKernel &kernel, std::vector<void *> &pointers,
+                  std::int64_t repeat) {
+  if (auto ready = kernel.ready(); !ready)
+    return complain(ready.error());
+  auto begin = std::chrono::steady_clock::now();
+  for (std::int64_t round = 0; round < repeat; ++round)
+    if (auto ran = kernel.run(pointers); !ran)
+      return complain(ran.error());
+  std::chrono::duration<double, std::micro> time =
+      std::chrono::steady_clock::now() - begin;
+  if (repeat > 1)
+    llvm::outs() << llvm::formatv("{0:f3} us a run\n",
+                                  time.count() / static_cast<double>(repeat));
+  return success;
+}
+
+} // namespace
+
+int command::run(Words words) {
+  auto line = CommandLine::read(words, known);
+  if (!line)
+    return usage;
+  if (line->options.count("help")) {
+    llvm::outs() << help;
+    return success;
+  }
+  if (line->plain.empty() || line->plain.size() > 2)
+    return complain(usage, "`run` takes a file and a declaration");
+  auto plan = readPlan(*line);
+  if (!plan)
+    return usage;
+  auto session = Session::create(
+      {.threads = std::atoi(line->option("threads", "0").c_str()),
+       .cacheDirectory = "",
+       .target = ""});
+  if (!session)
+    return complain(session.error());
+  auto file = loadFile(line->plain[0], {});
+  if (!file)
+    return complain(file.error());
+  std::string wanted = line->plain.size() == 2 ? line->plain[1] : "";
+  const typed::Declaration *declaration = findKernel(*file, wanted);
+  if (!declaration)
+    return complain(failure, "no declaration `" + wanted + "` to run");
+  auto module = (*session)->load(line->plain[0]);
+  if (!module)
+    return complain(module.error());
+  Inputs inputs(*declaration, *plan,
+                std::strtoull(line->option("seed", "0").c_str(), nullptr, 10));
+  if (!inputs.make())
+    return failure;
+  auto bound =
+      module->bind(declaration->name, inputs.arguments, {}, inputs.constants);
+  if (!bound)
+    return complain(bound.error());
+  std::vector<std::unique_ptr<OwnedTensor>> outputs;
+  std::vector<void *> pointers;
+  for (const auto &tensor : inputs.tensors)
+    pointers.push_back(tensor->memory.get());
+  for (const TensorSpec &spec : bound->outputs()) {
+    outputs.push_back(std::make_unique<OwnedTensor>(
+        static_cast<ElementType>(spec.type), spec.sizes));
+    pointers.push_back(outputs.back()->memory.get());
+  }
+  int code = runRepeatedly(
+      *bound, pointers,
+      std::max(1, std::atoi(line->option("repeat", "1").c_str())));
+  if (code != success)
+    return code;
+  for (const auto &output : outputs)
+    llvm::outs() << summary(*output) << '\n';
+  return success;
+}

@@ -1,0 +1,227 @@
+// Bound kernels: filling the packet and running the launches.
+#include "jit/session/State.h"
+
+#include <cstdlib>
+#include <cstring>
+
+using namespace quern;
+using namespace quern::jit;
+
+BoundKernel::BoundKernel() = default;
+BoundKernel::~BoundKernel() = default;
+BoundKernel::BoundKernel(BoundKernel &&) noexcept = default;
+BoundKernel &BoundKernel::operator=(BoundKernel &&) noexcept = default;
+BoundKernel::BoundKernel(const BoundKernel &) = default;
+BoundKernel &BoundKernel::operator=(const BoundKernel &) = default;
+
+std::span<const TensorSpec> BoundKernel::outputs() const {
+  return state->binding.outputs;
+}
+
+std::int64_t BoundKernel::workspaceBytes() const {
+  const auto *prepared = state->prepared.load(std::memory_order_acquire);
+  return prepared ? prepared->workspace : 0;
+}
+
+Result<std::monostate> BoundKernel::ready() {
+  if (state->prepared.load(std::memory_order_acquire))
+    return std::monostate();
+  return state->prepare();
+}
+
+namespace {
+
+using Prepared = BoundKernel::State::Prepared;
+
+/// The words that do not change from run to run.
+void fillPacket(const Binding &binding, Prepared &prepared) {
+  std::vector<int> words(binding.operands.size(), -1);
+  int number = 0;
+  for (const PacketWord &word : prepared.kernel->abi.words) {
+    std::uint64_t value = 0;
+    switch (word.kind) {
+    case PacketWord::Kind::ErrorRecord:
+    case PacketWord::Kind::Workspace:
+      break;
+    case PacketWord::Kind::Pointer: {
+      const Operand &operand = binding.operands[word.operand];
+      words[word.operand] = number;
+      // A number is read from the binding itself.
+      if (operand.isNumber)
+        value = reinterpret_cast<std::uint64_t>(operand.bits);
+      break;
+    }
+    case PacketWord::Kind::Extent:
+      value = binding.extents[word.axis];
+      break;
+    case PacketWord::Kind::Stride:
+      value = binding.strides[word.operand][word.axis];
+      break;
+    case PacketWord::Kind::Scalar:
+      value = binding.scalars[word.operand];
+      break;
+    }
+    prepared.packet.push_back(value);
+    ++number;
+  }
+  for (auto [index, operand] : llvm::enumerate(binding.operands))
+    if (operand.present && !operand.isNumber)
+      prepared.slots.push_back(words[index]);
+}
+
+} // namespace
+
+Result<std::monostate> BoundKernel::State::prepare() {
+  std::lock_guard lock(preparing);
+  if (prepared.load(std::memory_order_acquire))
+    return std::monostate();
+  auto made = std::make_unique<Prepared>();
+  auto kernel = core->compiler.kernel(request);
+  if (!kernel)
+    return kernel.error();
+  made->kernel = *kernel;
+  fillPacket(binding, *made);
+  for (const CompiledKernel::Launch &launch : made->kernel->launches) {
+    std::int64_t plan[3] = {0, 1, 0};
+    launch.plan(made->packet.data(), plan);
+    made->launches.push_back({launch.task, plan[0], plan[1]});
+    made->workspace = std::max(made->workspace, plan[2]);
+  }
+  owned = std::move(made);
+  prepared.store(owned.get(), std::memory_order_release);
+  return std::monostate();
+}
+
+/// "a.qn: error[QN2034]: …", for errors that are found while running.
+template <typename... Arguments, typename... Given>
+static Error runError(SessionCore &core, Span span,
+                      const DiagnosticKind<Arguments...> &kind,
+                      const Given &...given) {
+  DiagnosticEngine diagnostics;
+  diagnostics.report(span, kind, given...);
+  std::lock_guard lock(core.frontend);
+  return toError(diagnostics, core.sources);
+}
+
+Error BoundKernel::State::apartError(const Pair &pair) const {
+  const Operand &written = binding.operands[external[pair.written]];
+  const Operand &other = binding.operands[external[pair.other]];
+  return runError(*core, written.span, fault::Overlap, written.name,
+                  other.name);
+}
+
+namespace {
+
+/// Words of a run; on the stack unless there are very many.
+class Packet {
+public:
+  explicit Packet(const std::vector<std::uint64_t> &words) {
+    if (words.size() > std::size(fixed)) {
+      large = words;
+      data = large.data();
+      return;
+    }
+    std::memcpy(fixed, words.data(), words.size() * sizeof(std::uint64_t));
+  }
+  std::uint64_t *data = fixed;
+
+private:
+  std::uint64_t fixed[64];
+  std::vector<std::uint64_t> large;
+};
+
+/// Scratch memory of a run, or none.
+class Workspace {
+public:
+  explicit Workspace(std::int64_t bytes) {
+    constexpr std::size_t alignment = 64;
+    if (bytes > 0)
+      memory = std::aligned_alloc(alignment, (bytes + alignment - 1) /
+                                                 alignment * alignment);
+  }
+  ~Workspace() { std::free(memory); }
+  Workspace(const Workspace &) = delete;
+  void *memory = nullptr;
+};
+
+/// Whether a pair's memory is apart or allowed to coincide.
+bool isLegal(const BoundKernel::State::Pair &pair, const Binding &binding,
+             const std::vector<unsigned> &external,
+             std::span<void *const> pointers) {
+  std::int64_t distance =
+      reinterpret_cast<std::intptr_t>(pointers[pair.other]) -
+      reinterpret_cast<std::intptr_t>(pointers[pair.written]);
+  if (pair.writtenRange.high <= distance + pair.otherRange.low ||
+      distance + pair.otherRange.high <= pair.writtenRange.low)
+    return true;
+  if (distance == 0 && pair.mayCoincide)
+    return true;
+  return !overlaps(binding.operands[external[pair.written]],
+                   binding.operands[external[pair.other]], distance);
+}
+
+} // namespace
+
+/// Why the pointers cannot be used, or nothing.
+static std::optional<Error> checkPointers(const BoundKernel::State &state,
+                                          std::span<void *const> pointers) {
+  if (pointers.size() != state.external.size())
+    return runError(*state.core, {}, fault::PointerCount, state.name,
+                    state.external.size(), pointers.size());
+  for (std::size_t number = 0; number < pointers.size(); ++number)
+    if (!pointers[number] && state.touches[number]) {
+      const Operand &operand = state.binding.operands[state.external[number]];
+      return runError(*state.core, operand.span, fault::NullPointer,
+                      operand.name);
+    }
+  for (const BoundKernel::State::Pair &pair : state.pairs)
+    if (!isLegal(pair, state.binding, state.external, pointers))
+      return state.apartError(pair);
+  return std::nullopt;
+}
+
+/// A checked index was out of range.
+static Error siteError(const BoundKernel::State &state,
+                       const Prepared &prepared, const ErrorRecord &record) {
+  const std::vector<ErrorSite> &sites = prepared.kernel->abi.sites;
+  std::size_t index = static_cast<std::size_t>(record.site) - 1;
+  ErrorSite site = index < sites.size() ? sites[index] : ErrorSite{};
+  Error error = runError(*state.core, {}, fault::IndexOutOfRange, state.name,
+                         record.index, site.axis, record.extent);
+  if (!site.location.empty())
+    error.message = site.location + ": " + error.message;
+  return error;
+}
+
+Result<std::monostate> BoundKernel::run(std::span<void *const> pointers) {
+  State &bound = *state;
+  if (auto problem = checkPointers(bound, pointers))
+    return std::move(*problem);
+  const Prepared *prepared = bound.prepared.load(std::memory_order_acquire);
+  if (!prepared) {
+    if (auto made = bound.prepare(); !made)
+      return made;
+    prepared = bound.prepared.load(std::memory_order_acquire);
+  }
+  if (bound.binding.isEmpty)
+    return std::monostate();
+  Packet packet(prepared->packet);
+  ErrorRecord record;
+  packet.data[0] = reinterpret_cast<std::uint64_t>(&record);
+  Workspace workspace(prepared->workspace);
+  if (prepared->workspace > 0 && !workspace.memory)
+    return runError(*bound.core, {}, fault::WorkspaceMemory, bound.name,
+                    prepared->workspace);
+  packet.data[1] = reinterpret_cast<std::uint64_t>(workspace.memory);
+  for (std::size_t number = 0; number < pointers.size(); ++number)
+    if (prepared->slots[number] >= 0)
+      packet.data[prepared->slots[number]] =
+          reinterpret_cast<std::uint64_t>(pointers[number]);
+  for (const Prepared::Launch &launch : prepared->launches) {
+    bound.core->pool.run(launch.task, packet.data, launch.units, launch.grain);
+    if (record.site != 0)
+      return siteError(bound, *prepared, record);
+  }
+  bound.core->launches.fetch_add(1, std::memory_order_relaxed);
+  return std::monostate();
+}

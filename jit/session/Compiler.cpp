@@ -1,0 +1,259 @@
+// From a request to code: who makes it, where it is kept, and its stages.
+#include "jit/session/Compiler.h"
+
+#include "frontend/typed/TypedModule.h"
+#include "jit/session/AbiText.h"
+#include "jit/session/BuildId.h"
+#include "jit/session/Keys.h"
+
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace quern;
+using namespace quern::jit;
+
+namespace {
+
+constexpr std::uint64_t cacheBytes = 512u << 20;
+
+/// A lowering's errors in the words of the interface.
+Error dslError(const std::vector<DslError> &errors, llvm::StringRef fallback) {
+  Error error;
+  for (const DslError &each : errors) {
+    error.diagnostics.push_back(
+        {"QN2060", "error", each.message, each.file, each.line, each.column});
+    if (!error.message.empty())
+      error.message += "\n";
+    if (!each.file.empty())
+      error.message += each.file + ":" + std::to_string(each.line) + ":" +
+                       std::to_string(each.column) + ": ";
+    error.message += "error[QN2060]: " + each.message;
+  }
+  if (errors.empty())
+    error.message = fallback.str();
+  return error;
+}
+
+std::string printed(const llvm::Module &module) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  module.print(out, nullptr);
+  return text;
+}
+
+} // namespace
+
+/// Lends tools for one compilation; MLIR contexts and code generators cost
+/// milliseconds to make and serve one thread at a time.
+class Compiler::Lease {
+public:
+  static Result<std::unique_ptr<Lease>> take(Compiler &owner,
+                                             const TargetInfo &target) {
+    auto lease = std::unique_ptr<Lease>(new Lease(owner));
+    {
+      std::lock_guard lock(owner.toolsLock);
+      if (!owner.idleTools.empty()) {
+        lease->tools = std::move(owner.idleTools.back());
+        owner.idleTools.pop_back();
+        return lease;
+      }
+    }
+    lease->tools = std::make_unique<Tools>();
+    auto generator = CodeGenerator::create(target);
+    if (!generator)
+      return generator.error();
+    lease->tools->generator = std::move(*generator);
+    return lease;
+  }
+  ~Lease() {
+    std::lock_guard lock(owner.toolsLock);
+    if (tools)
+      owner.idleTools.push_back(std::move(tools));
+  }
+  std::unique_ptr<Tools> tools;
+
+private:
+  explicit Lease(Compiler &owner) : owner(owner) {}
+  Compiler &owner;
+};
+
+Result<TargetInfo> Compiler::target() {
+  std::call_once(targetOnce,
+                 [this] { knownTarget = findTarget(options.target); });
+  return *knownTarget;
+}
+
+DiskCache *Compiler::disk() {
+  std::call_once(diskOnce, [this] {
+    std::string folder = options.cacheDirectory.empty()
+                             ? defaultCacheFolder()
+                             : options.cacheDirectory;
+    if (folder.empty() || folder == "-")
+      return;
+    diskCache = DiskCache::open(folder, cacheBytes);
+    if (!diskCache.warning.empty())
+      llvm::errs() << "quern: warning: " << diskCache.warning << '\n';
+  });
+  return diskCache.cache.get();
+}
+
+std::string Compiler::cacheWarning() {
+  disk();
+  return diskCache.warning;
+}
+
+Result<std::shared_ptr<Engine>> Compiler::linker() {
+  std::call_once(engineOnce, [this] { engine = Engine::create(); });
+  return *engine;
+}
+
+CacheKey Compiler::keyOf(const CompileRequest &request,
+                         const TargetInfo &target) {
+  static const std::string identity = buildIdentity();
+  return KeyBuilder()
+      .add(identity)
+      .add(request.text.text())
+      .add(request.declaration->name)
+      .add(keyText(request.specialization))
+      .add(keyText(target))
+      .finish();
+}
+
+Result<std::shared_ptr<const CompiledKernel>>
+Compiler::kernel(const CompileRequest &request) {
+  Result<TargetInfo> machine = target();
+  if (!machine)
+    return machine.error();
+  CacheKey key = keyOf(request, *machine);
+  std::shared_ptr<Slot> slot;
+  {
+    std::lock_guard lock(slotsLock);
+    std::shared_ptr<Slot> &found = slots[key.text()];
+    if (!found)
+      found = std::make_shared<Slot>();
+    slot = found;
+  }
+  // A failure is not kept: the next request tries, and reports, again.
+  std::lock_guard lock(slot->making);
+  if (slot->kernel)
+    return slot->kernel;
+  auto made = make(request, key);
+  if (made)
+    slot->kernel = *made;
+  return made;
+}
+
+Result<std::shared_ptr<const CompiledKernel>>
+Compiler::make(const CompileRequest &request, const CacheKey &key) {
+  if (DiskCache *cache = disk())
+    if (auto entry = cache->load(key))
+      if (auto kernel = load(*entry)) {
+        diskHits.fetch_add(1, std::memory_order_relaxed);
+        return kernel;
+      }
+  Result<CacheEntry> entry = compile(request);
+  if (!entry)
+    return entry.error();
+  compiles.fetch_add(1, std::memory_order_relaxed);
+  auto kernel = load(*entry);
+  if (kernel)
+    if (DiskCache *cache = disk())
+      cache->store(key, *entry);
+  return kernel;
+}
+
+Result<LoweredModule> Compiler::lowered(Tools &tools,
+                                        const CompileRequest &request,
+                                        const TargetInfo &target,
+                                        const LoweringOptions &lowering) {
+  std::vector<DslError> errors;
+  GenerationRequest generation{.module = *request.module,
+                               .declaration = *request.declaration,
+                               .specialization = request.specialization,
+                               .target = target};
+  std::optional<QnModule> made = generateQn(tools.dsl, generation, errors);
+  if (!made)
+    return dslError(errors, "IR generation failed without a reason");
+  std::optional<LoweredModule> low =
+      lower(tools.dsl, std::move(*made), lowering, errors);
+  if (!low)
+    return dslError(errors, "lowering failed without a reason");
+  return std::move(*low);
+}
+
+Result<CacheEntry> Compiler::compile(const CompileRequest &request) {
+  Result<TargetInfo> machine = target();
+  if (!machine)
+    return machine.error();
+  auto lease = Lease::take(*this, *machine);
+  if (!lease)
+    return lease.error();
+  Tools &tools = *(*lease)->tools;
+  auto low =
+      lowered(tools, request, *machine, {.target = *machine, .dump = {}});
+  if (!low)
+    return low.error();
+  tools.generator->optimise(*low->module);
+  auto object = tools.generator->emit(*low->module, Image::Object);
+  if (!object)
+    return object.error();
+  return CacheEntry{writeAbi(low->abi), std::move(*object)};
+}
+
+Result<std::monostate>
+Compiler::show(const CompileRequest &request, const std::string &last,
+               const std::function<void(const StageDump &)> &dump) {
+  Result<TargetInfo> machine = target();
+  if (!machine)
+    return machine.error();
+  auto lease = Lease::take(*this, *machine);
+  if (!lease)
+    return lease.error();
+  Tools &tools = *(*lease)->tools;
+  LoweringOptions lowering{.target = *machine, .dump = {}};
+  lowering.dump = [&](DslStage stage, const std::string &text) {
+    dump({std::string(spelling(stage)), text});
+  };
+  auto low = lowered(tools, request, *machine, lowering);
+  if (!low)
+    return low.error();
+  if (last == "llvm-raw")
+    dump({last, printed(*low->module)});
+  tools.generator->optimise(*low->module);
+  dump({"llvm", printed(*low->module)});
+  if (last != "asm" && last != "obj")
+    return std::monostate();
+  auto image = tools.generator->emit(
+      *low->module, last == "asm" ? Image::Assembly : Image::Object);
+  if (!image)
+    return image.error();
+  dump({last, std::move(*image)});
+  return std::monostate();
+}
+
+Result<std::shared_ptr<const CompiledKernel>>
+Compiler::load(const CacheEntry &entry) {
+  auto kernel = std::make_shared<CompiledKernel>();
+  std::optional<KernelAbi> abi = readAbi(entry.description);
+  if (!abi)
+    return Error{"a cached kernel has no description", {}};
+  kernel->abi = std::move(*abi);
+  std::vector<std::string> symbols;
+  for (const LaunchEntry &launch : kernel->abi.launches) {
+    symbols.push_back(launch.plan);
+    symbols.push_back(launch.task);
+  }
+  auto engine = linker();
+  if (!engine)
+    return engine.error();
+  auto code = (*engine)->load(entry.object, symbols);
+  if (!code)
+    return code.error();
+  for (std::size_t i = 0; i + 1 < (*code)->addresses.size(); i += 2)
+    kernel->launches.push_back(
+        {reinterpret_cast<CompiledKernel::Plan>((*code)->addresses[i]),
+         reinterpret_cast<CompiledKernel::Task>((*code)->addresses[i + 1])});
+  kernel->code = std::move(*code);
+  return std::shared_ptr<const CompiledKernel>(std::move(kernel));
+}

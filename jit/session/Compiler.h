@@ -1,0 +1,101 @@
+// Makes kernels: memory cache, disk cache, then the whole compiler.
+#pragma once
+
+#include "dsl/Specialization.h"
+#include "dsl/irgen/IrGen.h"
+#include "jit/Jit.h"
+#include "jit/cache/DiskCache.h"
+#include "jit/codegen/Codegen.h"
+#include "jit/orc/Engine.h"
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace quern::jit {
+
+/// Code that is ready, and how to call it.
+struct CompiledKernel {
+  using Plan = void (*)(const std::uint64_t *packet, std::int64_t *plan);
+  using Task = void (*)(const void *packet, std::int64_t begin,
+                        std::int64_t end, std::int64_t worker);
+  struct Launch {
+    Plan plan;
+    Task task;
+  };
+  std::shared_ptr<LoadedObject> code;
+  KernelAbi abi;
+  std::vector<Launch> launches;
+};
+
+/// What to compile.
+struct CompileRequest {
+  std::shared_ptr<const typed::TypedModule> module;
+  const typed::Declaration *declaration = nullptr;
+  /// Stands for the module's text, and the texts it uses, in keys.
+  CacheKey text;
+  Specialization specialization;
+};
+
+/// The stages a compilation can show.
+struct StageDump {
+  std::string stage; ///< as `--emit` spells it
+  std::string text;
+};
+
+class Compiler {
+public:
+  explicit Compiler(SessionOptions options) : options(std::move(options)) {}
+
+  /// The kernel of a request. Equal requests at one time compile once.
+  Result<std::shared_ptr<const CompiledKernel>>
+  kernel(const CompileRequest &request);
+
+  /// Runs the compiler and hands every stage up to and with `last` to `dump`.
+  Result<std::monostate>
+  show(const CompileRequest &request, const std::string &last,
+       const std::function<void(const StageDump &)> &dump);
+
+  Result<TargetInfo> target();
+  std::atomic<std::int64_t> compiles{0}, diskHits{0};
+  /// Why the disk cache is not used, or "".
+  std::string cacheWarning();
+
+private:
+  struct Slot {
+    std::mutex making;
+    std::shared_ptr<const CompiledKernel> kernel;
+  };
+  /// What one compilation needs and the next one can use again.
+  struct Tools {
+    DslContext dsl;
+    std::unique_ptr<CodeGenerator> generator;
+  };
+  class Lease;
+
+  CacheKey keyOf(const CompileRequest &request, const TargetInfo &target);
+  Result<std::shared_ptr<const CompiledKernel>>
+  make(const CompileRequest &request, const CacheKey &key);
+  Result<CacheEntry> compile(const CompileRequest &request);
+  Result<LoweredModule> lowered(Tools &tools, const CompileRequest &request,
+                                const TargetInfo &target,
+                                const LoweringOptions &options);
+  Result<std::shared_ptr<const CompiledKernel>> load(const CacheEntry &entry);
+  Result<std::shared_ptr<Engine>> linker();
+  DiskCache *disk();
+
+  const SessionOptions options;
+  std::mutex slotsLock;
+  std::map<std::string, std::shared_ptr<Slot>> slots;
+  std::mutex toolsLock;
+  std::vector<std::unique_ptr<Tools>> idleTools;
+  std::once_flag targetOnce, diskOnce, engineOnce;
+  std::optional<Result<TargetInfo>> knownTarget;
+  std::optional<Result<std::shared_ptr<Engine>>> engine;
+  DiskCache::Opened diskCache;
+};
+
+} // namespace quern::jit

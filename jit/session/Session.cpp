@@ -1,0 +1,137 @@
+// Sessions: sources in, checked modules out.
+#include "jit/session/State.h"
+
+#include "jit/session/EmbeddedModules.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace quern;
+using namespace quern::jit;
+
+namespace {
+
+std::optional<ModuleText> findEmbedded(llvm::StringRef name) {
+  for (const EmbeddedModule &module : embeddedModules())
+    if (llvm::StringRef(module.name) == name)
+      return ModuleText{std::string(module.path), module.text};
+  return std::nullopt;
+}
+
+std::vector<std::string> preludeNames() {
+  std::vector<std::string> names;
+  for (const EmbeddedModule &module : embeddedModules())
+    if (module.family == "prelude")
+      names.emplace_back(module.name);
+  return names;
+}
+
+Error plain(std::string message) { return Error{std::move(message), {}}; }
+
+} // namespace
+
+SessionCore::SessionCore(const SessionOptions &options)
+    : compiler(options), pool(options.threads),
+      library(sources, findEmbedded, preludeNames()) {}
+
+Session::Session() = default;
+Session::~Session() = default;
+
+Result<std::shared_ptr<Session>>
+Session::create(const SessionOptions &options) {
+  if (!options.target.empty())
+    if (auto target = findTarget(options.target); !target)
+      return target.error();
+  std::shared_ptr<Session> session(new Session);
+  session->state = std::make_unique<State>();
+  session->state->core = std::make_shared<SessionCore>(options);
+  return session;
+}
+
+/// "kernels/loss.qn" is the module `loss`.
+static llvm::StringRef moduleName(llvm::StringRef path) {
+  llvm::StringRef name = path.substr(path.find_last_of('/') + 1);
+  name.consume_back(".qn");
+  return name;
+}
+
+Result<std::shared_ptr<const typed::TypedModule>>
+quern::checkSource(SessionCore &core, const SourceFile *file,
+                   DiagnosticEngine &diagnostics) {
+  std::shared_ptr<const typed::TypedModule> module;
+  if (file) {
+    std::unique_ptr<ast::Module> tree = parse(*file, diagnostics);
+    if (!diagnostics.hasErrors())
+      module = core.library.check(*tree, moduleName(file->name()), diagnostics);
+  }
+  if (diagnostics.hasErrors()) {
+    diagnostics.sort();
+    return toError(diagnostics, core.sources);
+  }
+  return module;
+}
+
+static std::shared_ptr<Module::State>
+finish(const std::shared_ptr<SessionCore> &core,
+       std::shared_ptr<const typed::TypedModule> module, llvm::StringRef text) {
+  auto state = std::make_shared<Module::State>();
+  state->core = core;
+  // The library's texts are part of the compiler's own identity.
+  state->text = KeyBuilder().add(module->name()).add(text).finish();
+  for (const typed::Declaration *declaration : module->declarations())
+    state->declarations.push_back(describe(*declaration, core->sources));
+  state->module = std::move(module);
+  return state;
+}
+
+Result<Module> Session::compile(std::string_view source,
+                                std::string_view name) const {
+  SessionCore &core = *state->core;
+  std::lock_guard lock(core.frontend);
+  const SourceFile *file = core.sources.add(name, source);
+  if (!file)
+    return plain("the text is too large");
+  DiagnosticEngine diagnostics;
+  auto checked = checkSource(core, file, diagnostics);
+  if (!checked)
+    return checked.error();
+  Module module;
+  module.state = finish(state->core, std::move(*checked), source);
+  return module;
+}
+
+Result<Module> Session::load(const std::string &path) const {
+  SessionCore &core = *state->core;
+  std::lock_guard lock(core.frontend);
+  DiagnosticEngine diagnostics;
+  const SourceFile *file = loadSource(core.sources, path, diagnostics);
+  auto checked = checkSource(core, file, diagnostics);
+  if (!checked)
+    return checked.error();
+  Module module;
+  module.state = finish(state->core, std::move(*checked), file->text());
+  return module;
+}
+
+Result<Module> Session::libraryModule(std::string_view name) const {
+  SessionCore &core = *state->core;
+  std::lock_guard lock(core.frontend);
+  DiagnosticEngine diagnostics;
+  std::shared_ptr<const typed::TypedModule> checked =
+      core.library.load(name, diagnostics);
+  if (!checked)
+    return plain("the library has no module `" + std::string(name) + "`");
+  if (diagnostics.hasErrors())
+    return toError(diagnostics, core.sources);
+  Module module;
+  module.state = finish(state->core, std::move(checked), "");
+  return module;
+}
+
+void Session::setThreads(int threads) { state->core->pool.resize(threads); }
+
+Counters Session::counters() const {
+  SessionCore &core = *state->core;
+  return {core.compiler.compiles.load(std::memory_order_relaxed),
+          core.compiler.diskHits.load(std::memory_order_relaxed),
+          core.launches.load(std::memory_order_relaxed)};
+}

@@ -1,0 +1,103 @@
+// What sessions, modules and bound kernels hold behind the interface.
+#pragma once
+
+#include "frontend/Frontend.h"
+#include "frontend/check/Check.h"
+#include "jit/Jit.h"
+#include "jit/bind/Binding.h"
+#include "jit/bind/Overlap.h"
+#include "jit/pool/Pool.h"
+#include "jit/session/Compiler.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <mutex>
+
+namespace quern {
+
+/// Shared by everything made from a session, so that kernels outlive it.
+struct SessionCore {
+  explicit SessionCore(const SessionOptions &options);
+
+  jit::Compiler compiler;
+  jit::Pool pool;
+  std::atomic<std::int64_t> launches{0};
+
+  /// The front end serves one thread at a time.
+  std::mutex frontend;
+  SourceManager sources;
+  ModuleLibrary library;
+};
+
+/// Parses and checks a file, null after a failed load; the caller holds the
+/// front end's lock.
+Result<std::shared_ptr<const typed::TypedModule>>
+checkSource(SessionCore &core, const SourceFile *file,
+            DiagnosticEngine &diagnostics);
+
+struct Session::State {
+  std::shared_ptr<SessionCore> core;
+};
+
+struct Module::State {
+  std::shared_ptr<SessionCore> core;
+  std::shared_ptr<const typed::TypedModule> module;
+  jit::CacheKey text;
+  std::vector<DeclarationInfo> declarations;
+
+  /// Found when a declaration is first called.
+  struct Callable {
+    const typed::Declaration *declaration;
+    jit::Observed observed;
+  };
+  mutable std::mutex lock;
+  mutable llvm::StringMap<std::unique_ptr<Callable>> callables;
+
+  const Callable *callable(llvm::StringRef name) const;
+};
+
+struct BoundKernel::State {
+  std::shared_ptr<SessionCore> core;
+  jit::CompileRequest request;
+  jit::Binding binding;
+  std::string name;
+
+  /// What a run needs; made once, by the first who asks.
+  struct Prepared {
+    struct Launch {
+      jit::Pool::Task task;
+      std::int64_t units, grain;
+    };
+    std::shared_ptr<const jit::CompiledKernel> kernel;
+    std::vector<std::uint64_t> packet; ///< all words but the pointers
+    /// The word of every pointer the caller gives, or -1 if the code has none.
+    std::vector<int> slots;
+    std::vector<Launch> launches;
+    std::int64_t workspace = 0;
+  };
+  std::mutex preparing;
+  std::atomic<const Prepared *> prepared{nullptr};
+  std::unique_ptr<Prepared> owned;
+
+  /// Operands the caller gives a pointer for, in order.
+  std::vector<unsigned> external;
+  /// Pairs that run() must find apart: a written one and another.
+  struct Pair {
+    unsigned written, other; ///< numbers into `external`
+    jit::ByteRange writtenRange, otherRange;
+    bool mayCoincide; ///< the same element read and written is legal
+  };
+  std::vector<Pair> pairs;
+  llvm::SmallVector<bool, 8> touches; ///< by `external`: memory is accessed
+  llvm::SmallVector<TensorSpec, 2> outputs;
+
+  Result<std::monostate> prepare();
+  Error apartError(const Pair &pair) const;
+};
+
+/// What the interface says of a declaration.
+DeclarationInfo describe(const typed::Declaration &declaration,
+                         const SourceManager &sources);
+
+} // namespace quern
