@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace quern;
@@ -88,66 +89,73 @@ unsigned Emitter::lanesInside(Frame &frame, Operation *op, Local &local) {
   return lanes;
 }
 
+/// The states of a loop, what its condition hands on, and the active lanes.
+Emitter::Values Emitter::whileStates(Frame &frame, scf::WhileOp loop,
+                                     Local &local, Copies copies,
+                                     unsigned lanes) {
+  Location loc = loop.getLoc();
+  Values states;
+  for (Value init : loop.getInits())
+    states.push_back(operand(frame, init, local, copies));
+  in(frame);
+  for (Type type : loop.getResultTypes())
+    states.push_back(
+        arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type)));
+  states.push_back(
+      arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true)));
+  for (Value &value : states)
+    value = widen(value, lanes);
+  return states;
+}
+
+/// The condition: lanes that left keep what was handed on when they did.
+void Emitter::whileTest(Frame &test, scf::WhileOp loop, Local local,
+                        Copies copies, unsigned lanes) {
+  auto arguments = test.block->getArguments();
+  Block &head = loop.getBefore().front();
+  unsigned count = head.getNumArguments();
+  for (auto [argument, value] : llvm::zip(head.getArguments(), arguments))
+    local[argument] = value;
+  for (Operation &inner : head.without_terminator()) {
+    Values values = operation(test, &inner, local, copies);
+    for (auto [result, value] : llvm::zip(inner.getResults(), values))
+      local[result] = value;
+  }
+  auto condition = cast<scf::ConditionOp>(head.getTerminator());
+  Value goes = operand(test, condition.getCondition(), local, copies);
+  in(test);
+  goes = both(test, widen(goes, lanes), arguments.back());
+  Values handed;
+  for (Value value : condition.getArgs())
+    handed.push_back(operand(test, value, local, copies));
+  Values next(arguments.take_front(count));
+  llvm::append_range(next, select(test, arguments.back(), handed,
+                                  arguments.drop_front(count).drop_back()));
+  next.push_back(goes);
+  in(test);
+  Value any = goes;
+  if (lanes > 1)
+    any = vector::ReductionOp::create(builder, loop.getLoc(),
+                                      vector::CombiningKind::OR, goes);
+  scf::ConditionOp::create(builder, loop.getLoc(), any, next);
+}
+
 /// Lanes leave the loop one by one; the rest goes on until none is left.
 Emitter::Values Emitter::whileLoop(Frame &frame, Operation *op, Local &local,
                                    Copies copies) {
   auto loop = cast<scf::WhileOp>(op);
   unsigned lanes = lanesInside(frame, op, local);
+  unsigned count = loop.getInits().size();
   Location loc = op->getLoc();
-  Values initial;
-  for (Value init : loop.getInits())
-    initial.push_back(operand(frame, init, local, copies));
-  in(frame);
-  for (Value &value : initial)
-    value = widen(value, lanes);
-  Value active =
-      arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true));
-  active = widen(active, lanes);
-  // States: those of the loop, what the condition hands on, the active lanes.
-  unsigned count = initial.size();
-  SmallVector<Value> states = initial;
-  for (Type type : loop.getResultTypes()) {
-    Value zero =
-        arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
-    states.push_back(widen(zero, lanes));
-  }
-  states.push_back(active);
+  Values states = whileStates(frame, loop, local, copies, lanes);
   SmallVector<Type> types(ValueRange(states).getTypes());
-  auto made = scf::WhileOp::create(builder, loc, types, states);
+  auto made = scf::WhileOp::create(in(frame), loc, types, states);
   SmallVector<Location> places(types.size(), loc);
   Block *before = builder.createBlock(&made.getBefore(), {}, types, places);
   Block *after = builder.createBlock(&made.getAfter(), {}, types, places);
-
+  Operation *anchor = std::exchange(frame.anchor, made);
   Frame test = Frame::inside(frame, before);
-  frame.anchor = made;
-  auto arguments = before->getArguments();
-  Block &head = loop.getBefore().front();
-  Local inside = local;
-  for (auto [argument, value] : llvm::zip(head.getArguments(), arguments))
-    inside[argument] = value;
-  for (Operation &inner : head.without_terminator()) {
-    Values values = operation(test, &inner, inside, copies);
-    for (auto [result, value] : llvm::zip(inner.getResults(), values))
-      inside[result] = value;
-  }
-  auto condition = cast<scf::ConditionOp>(head.getTerminator());
-  Value goes = operand(test, condition.getCondition(), inside, copies);
-  in(test);
-  goes = both(test, widen(goes, lanes), arguments.back());
-  Values handed;
-  for (Value value : condition.getArgs())
-    handed.push_back(operand(test, value, inside, copies));
-  Values old(arguments.drop_front(count).drop_back());
-  Values kept = select(test, arguments.back(), handed, old);
-  Values next(arguments.take_front(count));
-  llvm::append_range(next, kept);
-  next.push_back(goes);
-  in(test);
-  Value any = goes;
-  if (lanes > 1)
-    any = vector::ReductionOp::create(builder, loc, vector::CombiningKind::OR,
-                                      goes);
-  scf::ConditionOp::create(builder, loc, any, next);
+  whileTest(test, loop, local, copies, lanes);
 
   Frame body = Frame::inside(frame, after);
   auto now = after->getArguments();
@@ -156,19 +164,44 @@ Emitter::Values Emitter::whileLoop(Frame &frame, Operation *op, Local &local,
   Values chosen = select(body, now.back(), stepped, now.take_front(count));
   llvm::append_range(chosen, now.drop_front(count));
   scf::YieldOp::create(in(body), loc, chosen);
-  frame.anchor = nullptr;
+  frame.anchor = anchor;
   return Values(made.getResults().drop_front(count).drop_back());
 }
 
-/// A counted loop runs as often as the longest lane; the others keep their
-/// states once they are done.
+/// Keeps the states of lanes whose own bounds leave out this round.
+Emitter::Values Emitter::withinBounds(Frame &body, Value at, Value lower,
+                                      Value upper, Values stepped,
+                                      ValueRange old) {
+  in(body);
+  Location loc = at.getLoc();
+  unsigned lanes = std::max(lanesOf(lower), lanesOf(upper));
+  at = widen(at, lanes);
+  Value low = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, at,
+                                    widen(lower, lanes));
+  Value high = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
+                                     at, widen(upper, lanes));
+  return select(body, both(body, low, high), stepped, old);
+}
+
+/// The least or the largest lane.
+Value Emitter::extremeLane(Frame &frame, Value value, bool largest) {
+  in(frame);
+  if (lanesOf(value) == 1)
+    return value;
+  return vector::ReductionOp::create(builder, value.getLoc(),
+                                     largest ? vector::CombiningKind::MAXSI
+                                             : vector::CombiningKind::MINSI,
+                                     value);
+}
+
+/// A counted loop runs as often as any lane needs.
 Emitter::Values Emitter::countedLoop(Frame &frame, Operation *op, Local &local,
                                      Copies copies) {
   auto loop = cast<scf::ForOp>(op);
   unsigned lanes = lanesInside(frame, op, local);
   Location loc = op->getLoc();
-  Values lower{operand(frame, loop.getLowerBound(), local, copies)};
-  Values upper{operand(frame, loop.getUpperBound(), local, copies)};
+  Value lower = operand(frame, loop.getLowerBound(), local, copies);
+  Value upper = operand(frame, loop.getUpperBound(), local, copies);
   Value by = operand(frame, loop.getStep(), local, copies);
   Values states;
   for (Value init : loop.getInitArgs())
@@ -176,25 +209,19 @@ Emitter::Values Emitter::countedLoop(Frame &frame, Operation *op, Local &local,
   in(frame);
   for (Value &value : states)
     value = widen(value, lanes);
-  bool uniform =
-      lanesOf(lower[0]) == 1 && lanesOf(upper[0]) == 1 && lanesOf(by) == 1;
-  Value last = upper[0], first = lower[0];
-  if (!uniform) {
-    Value wideLower = widen(first, lanes), wideUpper = widen(last, lanes);
-    first = vector::ReductionOp::create(
-        builder, loc, vector::CombiningKind::MINSI, wideLower);
-    last = vector::ReductionOp::create(builder, loc,
-                                       vector::CombiningKind::MAXSI, wideUpper);
-  }
-  if (!uniform && lanesOf(by) > 1) {
-    unsupported(op, builder.getI64Type(), "has a step that differs by lane");
+  bool uniform = lanesOf(lower) == 1 && lanesOf(upper) == 1;
+  if (lanesOf(by) > 1 || (!uniform && !matchPattern(by, m_One()))) {
+    unsupported(op, builder.getI64Type(),
+                "has a step, and bounds that differ between neighbours");
     return states;
   }
-  auto made = scf::ForOp::create(builder, loc, first, last, by, states);
-  Frame body = Frame::inside(frame, made.getBody());
-  Operation *anchor = std::exchange(frame.anchor, made);
+  Value first = extremeLane(frame, lower, false);
+  Value last = extremeLane(frame, upper, true);
+  auto made = scf::ForOp::create(in(frame), loc, first, last, by, states);
   if (states.empty())
     made.getBody()->getTerminator()->erase();
+  Frame body = Frame::inside(frame, made.getBody());
+  Operation *anchor = std::exchange(frame.anchor, made);
   Values arguments{made.getInductionVar()};
   llvm::append_range(arguments, made.getRegionIterArgs());
   Values stepped =
@@ -202,15 +229,9 @@ Emitter::Values Emitter::countedLoop(Frame &frame, Operation *op, Local &local,
   in(body);
   for (Value &value : stepped)
     value = widen(value, lanes);
-  if (!uniform) {
-    Value at = widen(made.getInductionVar(), lanes);
-    Value low = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge,
-                                      at, widen(lower[0], lanes));
-    Value high = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
-                                       at, widen(upper[0], lanes));
-    stepped =
-        select(body, both(body, low, high), stepped, made.getRegionIterArgs());
-  }
+  if (!uniform)
+    stepped = withinBounds(body, made.getInductionVar(), lower, upper, stepped,
+                           made.getRegionIterArgs());
   scf::YieldOp::create(in(body), loc, stepped);
   frame.anchor = anchor;
   return Values(made.getResults());

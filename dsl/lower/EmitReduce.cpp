@@ -53,7 +53,7 @@ void Emitter::planLoops(Frame &frame, ReductionGroup &group) {
                            group.scans[0].getReverse()});
   if (lane < 0)
     return;
-  AxisPlan plan = schedule.laneLoop(lane, /*reduces=*/true);
+  AxisPlan plan = schedule.laneLoop(lane, /*reduces=*/true, launch);
   group.loops.push_back({plan, {}, {}});
   group.inner = plan.copies;
   group.lanes = true;

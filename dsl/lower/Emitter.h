@@ -9,6 +9,10 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
+namespace mlir::scf {
+class WhileOp;
+} // namespace mlir::scf
+
 namespace quern {
 
 /// A loop to be opened.
@@ -186,6 +190,13 @@ private:
                      Copies copies);
   Values whileLoop(Frame &frame, mlir::Operation *op, Local &local,
                    Copies copies);
+  Values whileStates(Frame &frame, mlir::scf::WhileOp loop, Local &local,
+                     Copies copies, unsigned lanes);
+  void whileTest(Frame &test, mlir::scf::WhileOp loop, Local local,
+                 Copies copies, unsigned lanes);
+  Values withinBounds(Frame &body, mlir::Value at, mlir::Value lower,
+                      mlir::Value upper, Values stepped, mlir::ValueRange old);
+  mlir::Value extremeLane(Frame &frame, mlir::Value value, bool largest);
   Values countedLoop(Frame &frame, mlir::Operation *op, Local &local,
                      Copies copies);
   Values regionValues(Frame &frame, mlir::Region &region, Local local,

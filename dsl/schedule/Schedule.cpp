@@ -84,7 +84,8 @@ int Schedule::laneAxis(AxisSet candidates, const LaunchPlan &launch) const {
   return best >= 0 && (scores[best] > 0 || best == launch.lane) ? best : -1;
 }
 
-AxisPlan Schedule::laneLoop(unsigned axis, bool reduces) const {
+AxisPlan Schedule::laneLoop(unsigned axis, bool reduces,
+                            const LaunchPlan *launch) const {
   AxisPlan plan;
   plan.axis = axis;
   plan.lanes = lanes;
@@ -93,6 +94,8 @@ AxisPlan Schedule::laneLoop(unsigned axis, bool reduces) const {
       llvm::bit_floor(budget / std::max(1u, operations)), 1, 4);
   if (reduces && operations <= 24)
     plan.copies = std::max(plan.copies, 4u);
+  if (launch && launch->dots)
+    plan.copies = 1;
   return plan;
 }
 
@@ -143,6 +146,34 @@ int Schedule::reusedAxis(const LaunchPlan &launch, int lane) const {
         found = axis;
   }
   return found;
+}
+
+/// Rows by columns of sums along the lanes, where both factors have an axis of
+/// their own: each vector that is read serves several sums.
+bool Schedule::planDots(LaunchPlan &launch) {
+  for (qn::ReduceOp op : model.reductions) {
+    auto product = op.getInputs()[0].getDefiningOp<arith::MulFOp>();
+    if (!product || op.getInits().size() != 1 || launch.lane < 0 ||
+        model.axesOf(op.getAxes()) != axisBit(launch.lane))
+      continue;
+    AxisSet left = model.axesOf(product.getLhs()) & launch.parallel & ~uneven;
+    AxisSet right = model.axesOf(product.getRhs()) & launch.parallel & ~uneven;
+    AxisSet onlyLeft = left & ~right, onlyRight = right & ~left;
+    if (!onlyLeft || !onlyRight)
+      continue;
+    unsigned rows = llvm::Log2_64(onlyLeft), columns = llvm::Log2_64(onlyRight);
+    unsigned side = target.vectorRegisters >= 32 ? 4 : 2;
+    llvm::erase_if(launch.axes, [&](const AxisPlan &plan) {
+      return plan.axis == rows || plan.axis == columns;
+    });
+    for (unsigned axis : {rows, columns})
+      launch.axes.push_back(
+          AxisPlan{.axis = axis, .copies = side, .tile = 4 * side});
+    launch.dots = true;
+    launch.taskElements = 65536;
+    return true;
+  }
+  return false;
 }
 
 /// Rows by columns so that the accumulators fill most of the registers.
@@ -201,8 +232,10 @@ void Schedule::planAxes(LaunchPlan &launch) {
       launch.axes.push_back(AxisPlan{.axis = axis});
   if (rows >= 0)
     return planTile(launch, rows, launch.lane);
-  if (!tiled)
+  if (!tiled) {
+    planDots(launch);
     return;
+  }
   AxisPlan plan = laneLoop(launch.lane, reduces);
   plan.tile = reduces ? plan.lanes * plan.copies : 4096;
   launch.axes.push_back(plan);

@@ -35,7 +35,8 @@ struct LaunchPlan {
   AxisSet parallel = 0;
   /// The parallel axes, outermost first; a tiled one comes last.
   llvm::SmallVector<AxisPlan> axes;
-  int lane = -1; ///< the axis that suits lanes best, parallel or not
+  int lane = -1;     ///< the axis that suits lanes best, parallel or not
+  bool dots = false; ///< a tile of rows and columns, lanes along the sum
   /// Results may go past the caches, where they exceed them.
   bool streams = false;
   /// Elements that are worth a task of their own.
@@ -60,7 +61,8 @@ public:
   /// along which neighbouring elements lie, or the best of the whole launch.
   int laneAxis(AxisSet candidates, const LaunchPlan &launch) const;
   /// How a loop over `axis` inside a unit is walked when lanes run along it.
-  AxisPlan laneLoop(unsigned axis, bool reduces) const;
+  AxisPlan laneLoop(unsigned axis, bool reduces,
+                    const LaunchPlan *launch = nullptr) const;
 
 private:
   void findLanes();
@@ -73,6 +75,7 @@ private:
   int bestAxis(AxisSet candidates) const;
   bool onlyNeighbours(const LaunchPlan &launch) const;
   int reusedAxis(const LaunchPlan &launch, int lane) const;
+  bool planDots(LaunchPlan &launch);
   void planTile(LaunchPlan &launch, unsigned rows, unsigned lane);
   void planScatter(LaunchPlan &launch);
   void planAxes(LaunchPlan &launch);
