@@ -1,0 +1,151 @@
+// Calls: functions run on values, lifted declarations are given meanings.
+#include "frontend/eval/Evaluator.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace quern::eval {
+
+using namespace typed;
+
+Frame Evaluator::calleeFrame(const Declaration &callee,
+                             llvm::ArrayRef<ScalarType> typeArguments,
+                             ExpressionList constantArguments,
+                             const Frame &frame, const Scope &scope) {
+  Frame result{callee, {}, {}, {}, frame.elementSizes, frame.element};
+  // A `fn` has no memory, so its types are those computed in.
+  for (ScalarType type : typeArguments) {
+    ElementType element = type.substitute(frame.types);
+    result.types.push_back(callee.kind == DeclarationKind::Function
+                               ? computeTypeOf(element)
+                               : element);
+  }
+  for (auto [parameter, argument] :
+       llvm::zip(callee.constantParameters, constantArguments)) {
+    const Frame &where = argument ? frame : result;
+    const Expression *value = argument ? argument : parameter->defaultValue;
+    if (!value)
+      break;
+    if (const auto *function =
+            llvm::dyn_cast<FunctionReferenceExpression>(value)) {
+      result.constants.emplace_back(function->function);
+      continue;
+    }
+    const auto *passed = llvm::dyn_cast<ConstantParameterExpression>(value);
+    if (passed && !passed->element && argument)
+      result.constants.push_back(frame.constants[passed->parameter->index]);
+    else
+      result.constants.emplace_back(
+          expression(*value, where, argument ? scope : nullptr, {}).real);
+  }
+  return result;
+}
+
+Value Evaluator::callFunction(const Declaration &function,
+                              std::vector<ElementType> types,
+                              std::vector<ConstantArgument> constants,
+                              const std::vector<Value> &arguments) {
+  Frame frame{function, std::move(types), std::move(constants), {}, {}, {}};
+  Locals locals(function.variableCount);
+  for (auto [parameter, argument] :
+       llvm::zip_equal(function.parameters, arguments))
+    locals[parameter.variable->id] = argument;
+  std::vector<Value> results;
+  if (!run(function.body, frame, locals, results) && !failure)
+    return fail("`" + function.name.str() + "` ends without `return`");
+  if (failure)
+    return Value::integer(0);
+  return results.size() == 1 ? results.front()
+                             : Value::aggregate(std::move(results));
+}
+
+Value Evaluator::callRowwise(const CallExpression &node, Frame callee,
+                             const Frame &frame, const Scope &scope,
+                             const Point &point) {
+  // The callee's axes are the caller's under other names: `outward` reads a
+  // point of the callee as one of the caller.
+  Point inner;
+  for (auto [index, binding] : llvm::enumerate(node.axes)) {
+    Positions extents, here;
+    for (AxisId axis : binding.axes) {
+      Positions part = extentOf(axis, frame, scope, point);
+      extents.insert(extents.end(), part.begin(), part.end());
+      if (auto at = point.find(axis.index); at != point.end())
+        here.insert(here.end(), at->second.begin(), at->second.end());
+    }
+    auto number = static_cast<std::uint16_t>(index);
+    callee.extents[number] = extents;
+    if (here.size() == extents.size())
+      inner[number] = std::move(here);
+  }
+  auto outward = [&](const Point &there) {
+    Point result = point;
+    for (auto [index, binding] : llvm::enumerate(node.axes)) {
+      auto at = there.find(static_cast<std::uint16_t>(index));
+      if (at == there.end())
+        continue;
+      std::size_t next = 0;
+      for (AxisId axis : binding.axes) {
+        std::size_t rank = extentOf(axis, frame, scope, point).size();
+        auto first = at->second.begin() + next;
+        result[axis.index] = Positions(first, first + rank);
+        next += rank;
+      }
+    }
+    return result;
+  };
+  Scope inside;
+  for (auto [parameter, argument] :
+       llvm::zip_equal(callee.declaration.parameters, node.arguments)) {
+    Lifted meaning;
+    if (argument)
+      meaning = [&, argument = argument](const Point &there) {
+        return expression(*argument, frame, scope, outward(there));
+      };
+    inside = define(inside, *parameter.variable, std::move(meaning));
+  }
+  std::vector<Value> results;
+  for (const Lifted &result : liftedBody(callee, inside))
+    results.push_back(result ? result(inner) : Value::absent());
+  if (failure)
+    return Value::integer(0);
+  return results.size() == 1 ? results.front()
+                             : Value::aggregate(std::move(results));
+}
+
+Value Evaluator::call(const CallExpression &node, const Frame &frame,
+                      const Scope &scope, const Point &point) {
+  Frame callee = calleeFrame(*node.callee, node.typeArguments,
+                             node.constantArguments, frame, scope);
+  if (node.callee->kind != DeclarationKind::Function)
+    return callRowwise(node, std::move(callee), frame, scope, point);
+  std::vector<Value> arguments;
+  for (const Expression *argument : node.arguments)
+    arguments.push_back(argument ? expression(*argument, frame, scope, point)
+                                 : Value::absent());
+  if (failure)
+    return Value::integer(0);
+  return callFunction(*node.callee, callee.types, callee.constants, arguments);
+}
+
+Value Evaluator::indirectCall(const IndirectCallExpression &node,
+                              const Frame &frame, const Scope &scope,
+                              const Point &point) {
+  const auto *function =
+      std::get_if<const Declaration *>(&frame.constants[node.function->index]);
+  if (!function)
+    return fail("`" + node.function->name.str() + "` is no function");
+  std::vector<Value> arguments;
+  for (const Expression *argument : node.arguments)
+    arguments.push_back(expression(*argument, frame, scope, point));
+  if (failure)
+    return Value::integer(0);
+  // A type parameter is the type of the first argument declared with it.
+  std::vector<ElementType> types((*function)->typeParameters.size());
+  for (auto [parameter, argument] :
+       llvm::reverse(llvm::zip_equal((*function)->parameters, arguments)))
+    if (parameter.element.isBareParameter())
+      types[parameter.element.parameterIndex()] = argument.type;
+  return callFunction(**function, std::move(types), {}, arguments);
+}
+
+} // namespace quern::eval

@@ -1,0 +1,107 @@
+// The evaluator's one class; its parts stand in a file per construct.
+#pragma once
+
+#include "frontend/eval/Frame.h"
+#include "frontend/typed/Statement.h"
+
+namespace quern::eval {
+
+/// Evaluates expressions in a frame and scope at a point. After a failure
+/// every value is meaningless and `failure` says what happened first.
+class Evaluator {
+public:
+  std::optional<std::string> failure;
+
+  Value expression(const Expression &node, const Frame &frame,
+                   const Scope &scope, const Point &point);
+  /// The results of a lifted body, one meaning each; absent ones are null.
+  std::vector<Lifted> liftedBody(const Frame &frame, Scope scope);
+  /// Extents per concrete axis: of a known axis, or of a local one at a point.
+  Positions extentOf(AxisId axis, const Frame &frame, const Scope &scope,
+                     const Point &point);
+  /// Calls `visit` at every point of the axes, in row-major order, the last
+  /// axis fastest.
+  void forEach(llvm::ArrayRef<AxisId> axes, const Frame &frame,
+               const Scope &scope, Point point,
+               const std::function<void(const Point &)> &visit);
+
+private:
+  using ExpressionList = typed::Expressions;
+
+  Value fail(std::string message);
+
+  // Expressions.cpp
+  /// The nodes with axes or bodies of their own.
+  Value construct(const Expression &node, const Frame &frame,
+                  const Scope &scope, const Point &point);
+  Value constant(const typed::ConstantExpression &node, const Frame &frame);
+  Value constantParameter(const typed::ConstantParameterExpression &node,
+                          const Frame &frame, const Scope &scope,
+                          const Point &point);
+  Value variable(const typed::VariableExpression &node, const Scope &scope,
+                 const Point &point);
+  Value binary(const typed::BinaryExpression &node, const Frame &frame,
+               const Scope &scope, const Point &point);
+  Value cast(const typed::CastExpression &node, const Frame &frame,
+             const Scope &scope, const Point &point);
+  Value tuple(const typed::TupleExpression &node, const Frame &frame,
+              const Scope &scope, const Point &point);
+
+  // Builtins.cpp
+  Value builtin(const typed::BuiltinExpression &node, const Frame &frame,
+                const Scope &scope, const Point &point);
+  Value position(const typed::BuiltinExpression &node, const Frame &frame,
+                 const Scope &scope, const Point &point);
+
+  // Access.cpp
+  Value load(const typed::LoadExpression &node, const Frame &frame,
+             const Scope &scope, const Point &point);
+  Value loadTable(const typed::LoadExpression &node, const Frame &frame,
+                  const Scope &scope, const Point &point);
+  Value concat(const typed::ConcatExpression &node, const Frame &frame,
+               const Scope &scope, const Point &point);
+
+  // Calls.cpp
+  Value call(const typed::CallExpression &node, const Frame &frame,
+             const Scope &scope, const Point &point);
+  Value indirectCall(const typed::IndirectCallExpression &node,
+                     const Frame &frame, const Scope &scope,
+                     const Point &point);
+  Value callFunction(const Declaration &function,
+                     std::vector<ElementType> types,
+                     std::vector<ConstantArgument> constants,
+                     const std::vector<Value> &arguments);
+  Value callRowwise(const typed::CallExpression &node, Frame callee,
+                    const Frame &frame, const Scope &scope, const Point &point);
+  Frame calleeFrame(const Declaration &callee,
+                    llvm::ArrayRef<typed::ScalarType> typeArguments,
+                    ExpressionList constantArguments, const Frame &frame,
+                    const Scope &scope);
+
+  // Reductions.cpp
+  Value reduce(const typed::ReduceExpression &node, const Frame &frame,
+               const Scope &scope, const Point &point);
+  Value scan(const typed::ScanExpression &node, const Frame &frame,
+             const Scope &scope, const Point &point);
+  Value sort(const typed::SortExpression &node, const Frame &frame,
+             const Scope &scope, const Point &point);
+  Value scatter(const typed::ScatterExpression &node, const Frame &frame,
+                const Scope &scope, const Point &point);
+
+  // Statements.cpp
+  /// Runs scalar statements; true when a `return` was met.
+  bool run(typed::Block block, const Frame &frame, Locals &locals,
+           std::vector<Value> &results);
+  bool runFor(const typed::ForStatement &loop, const Frame &frame,
+              Locals &locals, std::vector<Value> &results);
+  bool runWhile(const typed::WhileStatement &loop, const Frame &frame,
+                Locals &locals, std::vector<Value> &results);
+  void assign(llvm::ArrayRef<const Variable *> targets, bool isTuple,
+              const Value &value, Locals &locals);
+  bool liftedBlock(typed::Block block, const Frame &frame, Scope &scope,
+                   std::vector<Lifted> &results);
+
+  friend struct Monoid;
+};
+
+} // namespace quern::eval

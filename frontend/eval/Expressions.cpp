@@ -1,0 +1,248 @@
+// Expressions without axes of their own: constants, names, operators, casts.
+#include "frontend/eval/Evaluator.h"
+
+#include "frontend/typed/Arithmetic.h"
+
+#include "llvm/ADT/Twine.h"
+
+namespace quern::eval {
+
+using namespace typed;
+
+namespace {
+
+Value complexBinary(BinaryOperator op, const Value &a, const Value &b) {
+  double ar = a.real.floating, ai = a.imaginary;
+  double br = b.real.floating, bi = b.imaginary;
+  switch (op) {
+  case BinaryOperator::Add:
+    return Value::complex(a.type, ar + br, ai + bi);
+  case BinaryOperator::Sub:
+    return Value::complex(a.type, ar - br, ai - bi);
+  case BinaryOperator::Mul:
+    return Value::complex(a.type, ar * br - ai * bi, ar * bi + ai * br);
+  case BinaryOperator::Div: {
+    double norm = br * br + bi * bi;
+    return Value::complex(a.type, (ar * br + ai * bi) / norm,
+                          (ai * br - ar * bi) / norm);
+  }
+  case BinaryOperator::Equal:
+    return Value::boolean(ar == br && ai == bi);
+  default:
+    return Value::boolean(ar != br || ai != bi);
+  }
+}
+
+Value applyBinary(BinaryOperator op, const Value &a, const Value &b) {
+  if (a.isAggregate || b.isAggregate) {
+    std::size_t count = a.isAggregate ? a.elements.size() : b.elements.size();
+    std::vector<Value> elements;
+    for (std::size_t i = 0; i < count; ++i)
+      elements.push_back(applyBinary(op, a.isAggregate ? a.elements[i] : a,
+                                     b.isAggregate ? b.elements[i] : b));
+    return Value::aggregate(std::move(elements));
+  }
+  if (a.isComplex())
+    return complexBinary(op, a, b);
+  ElementType result = isComparison(op) ? ElementType::Bool : a.type;
+  return Value::of(result, apply(op, a.real, b.real, a.type));
+}
+
+} // namespace
+
+Value Evaluator::fail(std::string message) {
+  if (!failure)
+    failure = std::move(message);
+  return Value::integer(0);
+}
+
+Value Evaluator::constant(const ConstantExpression &node, const Frame &frame) {
+  if (!node.type->isScalar())
+    return Value::of(ElementType::Bool, node.value);
+  ElementType type = frame.computeType(node.scalar());
+  if (kindOf(type) == ElementKind::Complex)
+    return Value::complex(
+        type, convertLiteral(node.value, ElementType::F64).floating, 0);
+  return Value::of(type, convertLiteral(node.value, type));
+}
+
+Value Evaluator::constantParameter(const ConstantParameterExpression &node,
+                                   const Frame &frame, const Scope &scope,
+                                   const Point &point) {
+  const auto *value =
+      std::get_if<Constant>(&frame.constants[node.parameter->index]);
+  if (!value)
+    return fail("a function parameter is used as a value");
+  if (node.element) {
+    Value element = expression(*node.element, frame, scope, point);
+    return Value::boolean(value->string[element.asInteger()] == '1');
+  }
+  if (node.parameter->kind == ConstantParameterKind::Boolean)
+    return Value::of(ElementType::Bool, *value);
+  if (node.parameter->kind == ConstantParameterKind::Float)
+    return Value::of(ElementType::F64, *value);
+  return Value::of(ElementType::I64, *value);
+}
+
+Value Evaluator::variable(const VariableExpression &node, const Scope &scope,
+                          const Point &point) {
+  unsigned id = node.variable->id;
+  for (const Environment *at = scope.get(); at; at = at->outer.get()) {
+    if (at->locals)
+      return (*at->locals)[id];
+    if (at->id == id)
+      return at->meaning ? at->meaning(point) : Value::absent();
+  }
+  return fail(("`" + node.variable->name + "` has no value").str());
+}
+
+Value Evaluator::binary(const BinaryExpression &node, const Frame &frame,
+                        const Scope &scope, const Point &point) {
+  Value left = expression(*node.left, frame, scope, point);
+  if (node.op == BinaryOperator::And && !left.truth())
+    return left;
+  if (node.op == BinaryOperator::Or && left.truth())
+    return left;
+  Value right = expression(*node.right, frame, scope, point);
+  if (left.isAbsent)
+    return right;
+  return right.isAbsent ? left : applyBinary(node.op, left, right);
+}
+
+Value Evaluator::cast(const CastExpression &node, const Frame &frame,
+                      const Scope &scope, const Point &point) {
+  Value operand = expression(*node.operand, frame, scope, point);
+  // Rounds to the type written; the result computes in its compute type.
+  ElementType written = node.scalar().substitute(frame.types);
+  return eval::cast(eval::cast(operand, written), computeTypeOf(written));
+}
+
+Value Evaluator::tuple(const TupleExpression &node, const Frame &frame,
+                       const Scope &scope, const Point &point) {
+  std::vector<Value> elements;
+  for (const Expression *element : node.elements)
+    elements.push_back(expression(*element, frame, scope, point));
+  return Value::aggregate(std::move(elements));
+}
+
+namespace {
+
+Value applyUnary(UnaryOperator op, const Value &operand) {
+  if (operand.isAggregate) {
+    std::vector<Value> elements;
+    for (const Value &element : operand.elements)
+      elements.push_back(applyUnary(op, element));
+    return Value::aggregate(std::move(elements));
+  }
+  if (operand.isComplex())
+    return Value::complex(operand.type, -operand.real.floating,
+                          -operand.imaginary);
+  return Value::of(operand.type, apply(op, operand.real, operand.type));
+}
+
+Value packElement(const PackElementExpression &node, const Frame &frame,
+                  const Point &point) {
+  const auto &where = node.isIndex ? point : frame.extents;
+  std::vector<Value> elements;
+  if (auto found = where.find(node.pack.index); found != where.end())
+    for (std::int64_t one : found->second)
+      elements.push_back(Value::integer(one));
+  return Value::aggregate(std::move(elements));
+}
+
+Value typeTest(const TypeTestExpression &node, const Frame &frame) {
+  ElementType tested = node.tested.substitute(frame.types);
+  return Value::boolean(node.againstConstraint
+                            ? admits(node.constraint, tested)
+                            : tested == node.other.substitute(frame.types));
+}
+
+/// The evaluator is a target of its own: no GPU, one lane.
+Value targetQuery(const TargetExpression &node) {
+  if (node.query == TargetQuery::IsGpu || node.query == TargetQuery::HasMma)
+    return Value::boolean(false);
+  return Value::integer(1);
+}
+
+} // namespace
+
+Value Evaluator::expression(const Expression &node, const Frame &frame,
+                            const Scope &scope, const Point &point) {
+  if (failure)
+    return Value::integer(0);
+  switch (node.kind) {
+  case ExpressionKind::Constant:
+    return constant(llvm::cast<ConstantExpression>(node), frame);
+  case ExpressionKind::ConstantParameter:
+    return constantParameter(llvm::cast<ConstantParameterExpression>(node),
+                             frame, scope, point);
+  case ExpressionKind::TypeTest:
+    return typeTest(llvm::cast<TypeTestExpression>(node), frame);
+  case ExpressionKind::Target:
+    return targetQuery(llvm::cast<TargetExpression>(node));
+  case ExpressionKind::Present: {
+    const auto &present = llvm::cast<PresentExpression>(node);
+    VariableExpression name(node.span, node.type);
+    name.variable = present.variable;
+    return Value::boolean(!variable(name, scope, point).isAbsent);
+  }
+  case ExpressionKind::Variable:
+    return variable(llvm::cast<VariableExpression>(node), scope, point);
+  case ExpressionKind::PackElement:
+    return packElement(llvm::cast<PackElementExpression>(node), frame, point);
+  case ExpressionKind::Tuple:
+    return tuple(llvm::cast<TupleExpression>(node), frame, scope, point);
+  case ExpressionKind::Field: {
+    const auto &field = llvm::cast<FieldExpression>(node);
+    Value base = expression(*field.base, frame, scope, point);
+    return failure ? base : base.elements[field.index];
+  }
+  case ExpressionKind::Unary: {
+    const auto &unary = llvm::cast<UnaryExpression>(node);
+    return applyUnary(unary.op,
+                      expression(*unary.operand, frame, scope, point));
+  }
+  case ExpressionKind::Binary:
+    return binary(llvm::cast<BinaryExpression>(node), frame, scope, point);
+  case ExpressionKind::Select: {
+    const auto &select = llvm::cast<SelectExpression>(node);
+    bool chosen = expression(*select.condition, frame, scope, point).truth();
+    return expression(chosen ? *select.left : *select.right, frame, scope,
+                      point);
+  }
+  case ExpressionKind::Cast:
+    return cast(llvm::cast<CastExpression>(node), frame, scope, point);
+  default:
+    return construct(node, frame, scope, point);
+  }
+}
+
+Value Evaluator::construct(const Expression &node, const Frame &frame,
+                           const Scope &scope, const Point &point) {
+  switch (node.kind) {
+  case ExpressionKind::Builtin:
+    return builtin(llvm::cast<BuiltinExpression>(node), frame, scope, point);
+  case ExpressionKind::Load:
+    return load(llvm::cast<LoadExpression>(node), frame, scope, point);
+  case ExpressionKind::Call:
+    return call(llvm::cast<CallExpression>(node), frame, scope, point);
+  case ExpressionKind::IndirectCall:
+    return indirectCall(llvm::cast<IndirectCallExpression>(node), frame, scope,
+                        point);
+  case ExpressionKind::Reduce:
+    return reduce(llvm::cast<ReduceExpression>(node), frame, scope, point);
+  case ExpressionKind::Scan:
+    return scan(llvm::cast<ScanExpression>(node), frame, scope, point);
+  case ExpressionKind::Sort:
+    return sort(llvm::cast<SortExpression>(node), frame, scope, point);
+  case ExpressionKind::Scatter:
+    return scatter(llvm::cast<ScatterExpression>(node), frame, scope, point);
+  case ExpressionKind::Concat:
+    return concat(llvm::cast<ConcatExpression>(node), frame, scope, point);
+  default:
+    return fail("the expression belongs to a `kernel` or an `op`, which the "
+                "evaluator does not run");
+  }
+}
+
+} // namespace quern::eval

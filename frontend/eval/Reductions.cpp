@@ -1,0 +1,239 @@
+// Monoids: reduce, scan and scatter, element after element in source order.
+#include "frontend/eval/Evaluator.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace quern::eval {
+
+using namespace typed;
+
+/// A reduction made ready for one use: runs its parts on values.
+struct Monoid {
+  Evaluator &evaluator;
+  Frame frame;
+  const Reduction &reduction;
+  /// The reduction's own scalar parameters.
+  std::vector<Value> parameters;
+
+  Locals locals() const {
+    Locals result(frame.declaration.variableCount);
+    for (auto [parameter, value] :
+         llvm::zip(frame.declaration.parameters, parameters))
+      result[parameter.variable->id] = value;
+    return result;
+  }
+
+  Value initial() {
+    Locals names = locals();
+    std::vector<Value> states;
+    for (const ReductionState &state : reduction.states)
+      states.push_back(
+          cast(evaluator.expression(*state.initial, frame, scopeOf(names), {}),
+               frame.computeType(state.type)));
+    return states.size() == 1 ? states.front()
+                              : Value::aggregate(std::move(states));
+  }
+
+  Value runPart(const ReductionPart &part, std::vector<Value> values) {
+    Locals names = locals();
+    for (auto [variable, value] : llvm::zip(part.variables, values))
+      if (variable)
+        names[variable->id] = value;
+    std::vector<Value> results;
+    evaluator.run(part.body, frame, names, results);
+    if (evaluator.failure || results.empty())
+      return Value::integer(0);
+    return results.size() == 1 ? results.front()
+                               : Value::aggregate(std::move(results));
+  }
+
+  Value step(const Value &state, const std::vector<Value> &operands,
+             std::int64_t position) {
+    std::vector<Value> values = {state};
+    values.insert(values.end(), operands.begin(), operands.end());
+    values.push_back(Value::integer(position));
+    return runPart(reduction.step, std::move(values));
+  }
+
+  Value merge(const Value &left, const Value &right) {
+    return runPart(reduction.merge, {left, right});
+  }
+
+  Value finish(const Value &state) {
+    return reduction.hasFinish ? runPart(reduction.finish, {state}) : state;
+  }
+};
+
+void Evaluator::forEach(llvm::ArrayRef<AxisId> axes, const Frame &frame,
+                        const Scope &scope, Point point,
+                        const std::function<void(const Point &)> &visit) {
+  if (failure)
+    return;
+  if (axes.empty())
+    return visit(point);
+  AxisId axis = axes.front();
+  const Axis &row = frame.declaration.axis(axis);
+  Positions first, extents = extentOf(axis, frame, scope, point);
+  first.assign(extents.size(), 0);
+  if (row.lower && !frame.extents.count(axis.index))
+    first.front() = expression(*row.lower, frame, scope, point).asInteger();
+  if (llvm::any_of(extents, [](std::int64_t extent) { return extent <= 0; }))
+    return;
+  Positions at = first;
+  while (!failure) {
+    point[axis.index] = at;
+    forEach(axes.drop_front(), frame, scope, point, visit);
+    std::size_t digit = at.size();
+    while (digit > 0 &&
+           ++at[digit - 1] == first[digit - 1] + extents[digit - 1]) {
+      --digit;
+      at[digit] = first[digit];
+    }
+    if (digit == 0)
+      return;
+  }
+}
+
+namespace {
+
+std::vector<Value> evaluateAll(Evaluator &evaluator, Expressions nodes,
+                               const Frame &frame, const Scope &scope,
+                               const Point &point) {
+  std::vector<Value> values;
+  for (const Expression *node : nodes)
+    values.push_back(evaluator.expression(*node, frame, scope, point));
+  return values;
+}
+
+} // namespace
+
+Value Evaluator::reduce(const ReduceExpression &node, const Frame &frame,
+                        const Scope &scope, const Point &point) {
+  Monoid monoid{*this,
+                calleeFrame(*node.monoid, node.typeArguments,
+                            node.constantArguments, frame, scope),
+                *node.monoid->reduction,
+                evaluateAll(*this, node.parameters, frame, scope, point)};
+  Value state = monoid.initial();
+  std::int64_t position = 0;
+  forEach(node.over, frame, scope, point, [&](const Point &at) {
+    std::int64_t here = position++;
+    if (node.where && !expression(*node.where, frame, scope, at).truth())
+      return;
+    state = monoid.step(
+        state, evaluateAll(*this, node.operands, frame, scope, at), here);
+  });
+  return monoid.finish(state);
+}
+
+Value Evaluator::scan(const ScanExpression &node, const Frame &frame,
+                      const Scope &scope, const Point &point) {
+  Monoid monoid{*this,
+                calleeFrame(*node.monoid, node.typeArguments,
+                            node.constantArguments, frame, scope),
+                *node.monoid->reduction,
+                evaluateAll(*this, node.parameters, frame, scope, point)};
+  std::int64_t extent = extentOf(node.over, frame, scope, point).front();
+  std::int64_t here = point.at(node.over.index).front();
+  Value state = monoid.initial();
+  for (std::int64_t count = 0; count < extent && !failure; ++count) {
+    std::int64_t position = node.reverse ? extent - 1 - count : count;
+    if (node.exclusive && position == here)
+      break;
+    Point at = point;
+    at[node.over.index] = {position};
+    state = monoid.step(
+        state, evaluateAll(*this, node.operands, frame, scope, at), position);
+    if (position == here)
+      break;
+  }
+  return monoid.finish(state);
+}
+
+namespace {
+
+/// NaN is above every number.
+bool before(const Value &a, const Value &b) {
+  double x = a.asDouble(), y = b.asDouble();
+  if (std::isnan(x) || std::isnan(y))
+    return !std::isnan(x) && std::isnan(y);
+  if (a.real.kind == Constant::Kind::Integer && !a.real.isUnsigned &&
+      !b.real.isUnsigned)
+    return a.real.integer < b.real.integer;
+  return x < y;
+}
+
+} // namespace
+
+Value Evaluator::sort(const SortExpression &node, const Frame &frame,
+                      const Scope &scope, const Point &point) {
+  std::int64_t extent = extentOf(node.over, frame, scope, point).front();
+  auto at = [&](std::int64_t position) {
+    Point place = point;
+    place[node.over.index] = {position};
+    return place;
+  };
+  std::vector<Value> keys;
+  for (std::int64_t i = 0; i < extent; ++i)
+    keys.push_back(expression(*node.operands.front(), frame, scope, at(i)));
+  bool descending =
+      node.descending && expression(*node.descending, frame, scope, {}).truth();
+  std::vector<std::int64_t> order(static_cast<std::size_t>(extent));
+  std::iota(order.begin(), order.end(), 0);
+  // Equal keys stay in order: the position decides between them.
+  std::ranges::sort(order, [&](std::int64_t a, std::int64_t b) {
+    const Value &first = descending ? keys[b] : keys[a];
+    const Value &second = descending ? keys[a] : keys[b];
+    return before(first, second) || (!before(second, first) && a < b);
+  });
+  std::int64_t source = order[point.at(node.over.index).front()];
+  return Value::aggregate(
+      evaluateAll(*this, node.operands, frame, scope, at(source)));
+}
+
+Value Evaluator::scatter(const ScatterExpression &node, const Frame &frame,
+                         const Scope &scope, const Point &point) {
+  bool includeSelf = !node.includeSelf ||
+                     expression(*node.includeSelf, frame, scope, point).truth();
+  Value result = expression(*node.into, frame, scope, point);
+  std::optional<Monoid> monoid;
+  if (node.monoid)
+    monoid.emplace(
+        Monoid{*this,
+               calleeFrame(*node.monoid, node.typeArguments, {}, frame, scope),
+               *node.monoid->reduction,
+               {}});
+  std::optional<Value> state;
+  if (monoid && includeSelf)
+    state = monoid->step(monoid->initial(), {result}, 0);
+  forEach(node.over, frame, scope, point, [&](const Point &at) {
+    if (node.where && !expression(*node.where, frame, scope, at).truth())
+      return;
+    for (auto [axis, position] :
+         llvm::zip_equal(node.into->axes(), node.positions)) {
+      if (!position)
+        continue;
+      std::int64_t place = expression(*position, frame, scope, at).asInteger();
+      std::int64_t extent = extentOf(axis, frame, scope, point).front();
+      if (node.isChecked && (place < 0 || place >= extent)) {
+        fail("scatter index " + std::to_string(place) + " of extent " +
+             std::to_string(extent));
+        return;
+      }
+      if (place != point.at(axis.index).front())
+        return;
+    }
+    Value value = expression(*node.value, frame, scope, at);
+    if (!monoid)
+      result = value;
+    else
+      state = monoid->step(state ? *state : monoid->initial(), {value}, 0);
+  });
+  return state ? monoid->finish(*state) : result;
+}
+
+} // namespace quern::eval
