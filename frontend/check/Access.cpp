@@ -55,11 +55,8 @@ const Expression *DeclarationChecker::positionValue(const ast::Expr *expr,
     report(value->span, diag::PackAligned, axes[pack.index].name);
     return nullptr;
   }
-  if (isPack && rankRoot(axis) != rankRoot(pack)) {
-    report(value->span, diag::PackAlignment, axes[axis.index].name,
-           axes[pack.index].name);
-    return nullptr;
-  }
+  if (isPack)
+    alignPacks(axis, pack);
   return value;
 }
 

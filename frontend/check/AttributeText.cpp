@@ -101,11 +101,12 @@ void DeclarationChecker::backward(const ast::Attribute &attribute,
     } else if (argument.names.empty() && name && !made->declaration) {
       const Symbol *symbol = module.lookup(name->name.text);
       made->declaration = symbol ? symbol->callable : nullptr;
+      if (made->declaration || (symbol && symbol->isPoisoned))
+        continue;
       Suggestion suggestion(name->name.text);
       module.suggest(suggestion);
-      if (!made->declaration && !(symbol && symbol->isPoisoned))
-        report(name->span, diag::BackwardUnknown, name->name.text)
-            .hint(suggestion.hint());
+      report(name->span, diag::BackwardUnknown, name->name.text)
+          .hint(suggestion.hint());
     } else {
       report(argument.span, diag::AttributeArguments, "backward",
              "a declaration and `saves = (…)`");

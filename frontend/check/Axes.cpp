@@ -62,26 +62,30 @@ AxisId DeclarationChecker::rankRoot(AxisId axis) const {
   return axis;
 }
 
-/// The pack that pack-aligned operands align with, invalid when none does;
-/// nothing after an error.
-std::optional<AxisId> DeclarationChecker::jointPack(Expressions operands) {
+/// Packs that meet in one expression have the same number of axes, like `*S` and
+/// `*K` in a convolution's extent; the later one follows the earlier.
+void DeclarationChecker::alignPacks(AxisId a, AxisId b) {
+  a = rankRoot(a);
+  b = rankRoot(b);
+  if (a != b)
+    axes[std::max(a.index, b.index)].rankOf.index = std::min(a.index, b.index);
+}
+
+/// The pack that pack-aligned operands align with; invalid when none does.
+AxisId DeclarationChecker::jointPack(Expressions operands) {
   AxisId pack;
   for (const Expression *operand : operands) {
     AxisId other = operand->type->pack;
-    if (!other.valid() || other == pack)
+    if (!other.valid())
       continue;
-    if (pack.valid()) {
-      report(operand->span, diag::PackAlignment, axes[pack.index].name,
-             axes[other.index].name);
-      return std::nullopt;
-    }
-    pack = other;
+    if (pack.valid())
+      alignPacks(pack, other);
+    pack = rankRoot(other);
   }
   return pack;
 }
 
 const Type *DeclarationChecker::pointwise(ScalarType scalar,
                                           Expressions operands) {
-  std::optional<AxisId> pack = jointPack(operands);
-  return pack ? types.scalar(scalar, uniteAll(operands), *pack) : nullptr;
+  return types.scalar(scalar, uniteAll(operands), jointPack(operands));
 }

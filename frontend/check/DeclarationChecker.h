@@ -205,7 +205,8 @@ private:
   bool contains(AxisList axes, AxisId axis) const;
   /// The type of a result of pointwise work: `scalar` over the operands' axes.
   const Type *pointwise(ScalarType scalar, Expressions operands);
-  std::optional<AxisId> jointPack(Expressions operands);
+  void alignPacks(AxisId a, AxisId b);
+  AxisId jointPack(Expressions operands);
 
   // Calls.cpp, Inference.cpp, LiftedCalls.cpp
   const Expression *call(const ast::CallExpr &expr);

@@ -39,7 +39,12 @@ std::shared_ptr<const TypedModule> ModuleChecker::run() {
     checker.reset();
   }
   findRecursion();
-  warnUnusedImports();
+  // What was not read to its end may have used them.
+  bool isWhole = llvm::none_of(
+      builder.get().declarations(),
+      [](const Declaration *declaration) { return declaration->hasError; });
+  if (isWhole)
+    warnUnusedImports();
   return builder.take();
 }
 

@@ -49,15 +49,13 @@ bool DeclarationChecker::localAxis(const ast::OverAxis &text, Over &over) {
         .label(names[text.name.text].span, "defined here");
     return false;
   }
-  std::optional<AxisId> pack = jointPack({lower, upper});
-  if (!pack)
-    return false;
-  if (pack->valid() != text.isPack) {
+  AxisId pack = jointPack({lower, upper});
+  if (pack.valid() != text.isPack) {
     if (text.isPack)
       report(text.name.span, diag::NotPackAligned,
              ("*" + text.name.text).str());
     else
-      report(upper->span, diag::PackAligned, axes[pack->index].name);
+      report(upper->span, diag::PackAligned, axes[pack.index].name);
     return false;
   }
   Axis axis;
@@ -65,7 +63,7 @@ bool DeclarationChecker::localAxis(const ast::OverAxis &text, Over &over) {
   axis.span = text.name.span;
   axis.kind = AxisKind::Local;
   axis.pack = text.isPack;
-  axis.rankOf = *pack;
+  axis.rankOf = pack;
   axis.lower = lower;
   axis.upper = upper;
   AxisId id = newAxis(axis, true);

@@ -162,6 +162,10 @@ AxisId DeclarationChecker::axisOfDimension(const ast::Dimension &text,
     return fixedAxis(checkInteger(text.extent), text.span);
   bool isPack = text.kind == ast::Dimension::Kind::Pack;
   Binding *binding = lookup(text.name.text);
+  if (binding && binding->kind == Binding::Kind::Poison) {
+    hasFailed = true;
+    return {};
+  }
   if (binding && binding->kind == Binding::Kind::ConstantParameter)
     return fixedAxis(
         coerce(bindingValue(*binding, text.span), ScalarType::integer()),
@@ -177,6 +181,7 @@ AxisId DeclarationChecker::axisOfDimension(const ast::Dimension &text,
   }
   if (text.extent && !isResult) {
     report(text.span, diag::ExtentOnParameter);
+    define(text.name.text, Binding{});
     return {};
   }
   bool isOp = declaration.kind == DeclarationKind::Op;

@@ -209,7 +209,8 @@ const Expr *Parser::parseExtern() {
   if (!expect(Kind::String))
     return errorExpr();
   llvm::StringRef overload = unescape(span, spelling.drop_front().drop_back());
-  if (!at(Kind::LeftParen))
+  // Brackets name the types of results: `extern "aten::nonzero"[i64](x)`.
+  if (!at(Kind::LeftParen) && !at(Kind::LeftBracket))
     fail(since(begin), diag::ExternWithoutCall);
   return arena.make<ExternExpr>(since(begin), overload, span);
 }
