@@ -6,12 +6,13 @@ import sys
 from collections.abc import Callable
 
 import bench
-import build
 import certify
 import checks
 import demo
 import skeleton
 import tests
+
+import build
 
 VERBS: dict[str, Callable[[list[str]], int]] = {
     "bench": bench.main,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from build import build
 from tree import ROOT, VENV, build_dir, run
+
+from build import build
 
 FOLDER = ROOT / "test" / "bench"
 

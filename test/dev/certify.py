@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from build import build
 from tree import ROOT, VENV, run
+
+from build import build
 
 
 def main(arguments: list[str]) -> int:

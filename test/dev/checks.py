@@ -11,8 +11,9 @@ from pathlib import Path
 
 import apidoc
 import features
-from build import build, configure
 from tree import ROOT, VENV, build_dir, run, say, tracked
+
+from build import build, configure
 
 CPP = ("*.cpp", "*.h")
 PROSE = ("*.md", "*.py", "*.cpp", "*.h", "*.qn", "*.td", "*.def")

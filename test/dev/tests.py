@@ -8,9 +8,10 @@ import shutil
 import sys
 from pathlib import Path
 
-from build import build
 from results import Counts, of_junit, of_lit
 from tree import ROOT, VENV, build_dir, run, say
+
+from build import build
 
 PYTHON_SUITES = ("test/repo", "test/python", "test/features", "test/backend-torch")
 

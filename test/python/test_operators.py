@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import opinfo
@@ -19,9 +20,11 @@ NAMES = matrix(
 
 
 @pytest.fixture(autouse=True)
-def many_samples(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every sample is one more compile of the same function."""
-    monkeypatch.setattr(torch._dynamo.config, "recompile_limit", 100)
+def many_samples() -> Iterator[None]:
+    """Every sample is one more compile of the same function. Dynamo's own patch:
+    pytest's leaves its config without the entry."""
+    with torch._dynamo.config.patch(recompile_limit=100):
+        yield
 
 
 def check(name: str, dtype: torch.dtype, **options: Any) -> None:
