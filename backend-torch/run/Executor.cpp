@@ -8,48 +8,66 @@
 
 namespace quern {
 
-void Recorder::countGraph() {
+std::shared_ptr<GraphCounts> Recorder::add(RunCounters perCall) {
+  auto counts = std::make_shared<GraphCounts>();
+  counts->perCall = std::move(perCall);
   std::lock_guard lock(mutex);
-  ++counters.graphs;
-}
-
-void Recorder::countCall(const CallCounts &counts) {
-  std::lock_guard lock(mutex);
-  ++counters.calls;
-  counters.launches += counts.launches;
-  for (auto table :
-       {&RunCounters::fallbacks, &RunCounters::preferred, &RunCounters::random})
-    for (const auto &[name, count] : counts.*table)
-      (counters.*table)[name] += count;
+  graphs.push_back(counts);
+  return counts;
 }
 
 RunCounters Recorder::read() const {
   std::lock_guard lock(mutex);
-  return counters;
+  RunCounters sum;
+  sum.graphs = static_cast<std::int64_t>(graphs.size()) - graphsBefore;
+  for (const auto &graph : graphs) {
+    std::int64_t calls = graph->calls;
+    sum.calls += calls;
+    sum.launches += calls * graph->perCall.launches;
+    for (auto table : {&RunCounters::fallbacks, &RunCounters::preferred,
+                       &RunCounters::random})
+      for (const auto &[name, count] : graph->perCall.*table)
+        if (calls != 0)
+          (sum.*table)[name] += calls * count;
+  }
+  return sum;
 }
 
 void Recorder::reset() {
   std::lock_guard lock(mutex);
-  counters = {};
+  // Only the recorder still knows of a graph that is gone.
+  std::erase_if(graphs, [](const auto &g) { return g.use_count() == 1; });
+  for (const auto &graph : graphs)
+    graph->calls = 0;
+  graphsBefore = static_cast<std::int64_t>(graphs.size());
 }
 
-Executor::Executor(CompiledProgram program, std::vector<c10::IValue> constants,
-                   std::shared_ptr<Recorder> recorder, ExecutorOptions options)
-    : compiled(std::move(program)),
-      launchPlan(makePlan(compiled.fusion, compiled.program)),
-      constants(std::move(constants)), recorder(std::move(recorder)),
-      options(std::move(options)) {
+static RunCounters countsOf(const CompiledProgram &compiled) {
+  RunCounters counts;
   for (const auto &[node, opaque] : compiled.fusion->opaque) {
     auto &table = opaque.kind == OpaqueKind::Fallback    ? counts.fallbacks
                   : opaque.kind == OpaqueKind::Preferred ? counts.preferred
                                                          : counts.random;
-    ++table[launchPlan.graph->nodes[node].overload];
+    ++table[compiled.fusion->graph->nodes[node].overload];
   }
   counts.launches = static_cast<std::int64_t>(compiled.kernels.size());
-  if (launchPlan.graph->sizes.symbols().empty())
+  return counts;
+}
+
+Executor::Executor(CompiledProgram program, std::vector<c10::IValue> objects,
+                   Recorder &recorder, ExecutorOptions options)
+    : compiled(std::move(program)),
+      launchPlan(makePlan(compiled.fusion, compiled.program)),
+      options(std::move(options)), counts(recorder.add(countsOf(compiled))) {
+  const Graph &graph = *launchPlan.graph;
+  for (const Node &node : graph.nodes)
+    if (node.kind == NodeKind::Constant)
+      constants.emplace_back(node.results[0], std::move(objects[node.object]));
+  for (const GraphOutput &output : graph.outputs)
+    outputs.push_back(makeTemplate(output, nullptr));
+  if (graph.sizes.symbols().empty())
     for (std::size_t i = 0; i != compiled.kernels.size(); ++i)
       fixedShapes.push_back(launchShape(static_cast<int>(i), {}));
-  this->recorder->countGraph();
 }
 
 void Executor::bindSymbols(const std::vector<SymbolBinding> &bindings,
@@ -216,41 +234,39 @@ void Executor::runKernel(const Step &step, Frame &frame) const {
     frame.slots[id] = {};
 }
 
-c10::IValue Executor::output(const GraphOutput &output,
-                             const Frame &frame) const {
-  return instantiate(makeTemplate(output, nullptr), *compiled.fusion->sizes,
-                     frame);
-}
-
-std::vector<c10::IValue>
-Executor::run(std::vector<c10::IValue> arguments) const {
+void Executor::fillFrame(std::vector<c10::IValue> arguments,
+                         Frame &frame) const {
   const Graph &graph = *launchPlan.graph;
-  at::AutoDispatchBelowADInplaceOrView guard;
-  Frame frame;
   frame.slots.resize(graph.values.size());
   frame.symbols.resize(graph.sizes.symbols().size());
   for (std::size_t i = 0; i != graph.inputs.size(); ++i)
     frame.slots[graph.nodes[graph.inputs[i]].results[0]] =
         std::move(arguments[i]);
-  arguments.clear();
-  for (const Node &node : graph.nodes)
-    if (node.kind == NodeKind::Constant)
-      frame.slots[node.results[0]] = constants[node.object];
+  for (const auto &[id, value] : constants)
+    frame.slots[id] = value;
   bindSymbols(launchPlan.inputBindings, frame);
   for (ValueId id : launchPlan.unusedInputs)
     frame.slots[id] = {};
   checkInputs(frame);
+}
+
+std::vector<c10::IValue>
+Executor::run(std::vector<c10::IValue> arguments) const {
+  at::AutoDispatchBelowADInplaceOrView guard;
+  Frame frame;
+  fillFrame(std::move(arguments), frame);
   for (const Step &step : launchPlan.steps) {
     if (step.kernel >= 0)
       runKernel(step, frame);
     else
       runCall(step, frame);
   }
-  recorder->countCall(counts);
-  std::vector<c10::IValue> outputs;
-  for (const GraphOutput &result : graph.outputs)
-    outputs.push_back(output(result, frame));
-  return outputs;
+  ++counts->calls;
+  std::vector<c10::IValue> results;
+  results.reserve(outputs.size());
+  for (const ArgumentTemplate &output : outputs)
+    results.push_back(instantiate(output, *compiled.fusion->sizes, frame));
+  return results;
 }
 
 } // namespace quern

@@ -20,19 +20,24 @@ struct RunCounters {
   std::map<std::string, std::int64_t> fallbacks, preferred, random;
 };
 
-/// What one call of a graph adds to the counters.
-using CallCounts = RunCounters;
+/// How often one graph was called, and what each of its calls does.
+struct GraphCounts {
+  RunCounters perCall;
+  std::atomic<std::int64_t> calls = 0;
+};
 
+/// Adds up over all graphs when it is asked, so that a call costs one
+/// increment.
 class Recorder {
 public:
-  void countGraph();
-  void countCall(const CallCounts &counts);
+  std::shared_ptr<GraphCounts> add(RunCounters perCall);
   RunCounters read() const;
   void reset();
 
 private:
   mutable std::mutex mutex;
-  RunCounters counters;
+  std::int64_t graphsBefore = 0; ///< when the counters were reset
+  std::vector<std::shared_ptr<GraphCounts>> graphs;
 };
 
 /// Calls back into Python for a Host node.
@@ -50,7 +55,7 @@ struct ExecutorOptions {
 class Executor {
 public:
   Executor(CompiledProgram compiled, std::vector<c10::IValue> constants,
-           std::shared_ptr<Recorder> recorder, ExecutorOptions options);
+           Recorder &recorder, ExecutorOptions options);
 
   /// Takes the arguments of the graph and gives its outputs.
   std::vector<c10::IValue> run(std::vector<c10::IValue> arguments) const;
@@ -76,15 +81,15 @@ private:
                     Frame &frame) const;
   void bindSymbols(const std::vector<SymbolBinding> &bindings,
                    Frame &frame) const;
-  c10::IValue output(const GraphOutput &output, const Frame &frame) const;
+  void fillFrame(std::vector<c10::IValue> arguments, Frame &frame) const;
 
   CompiledProgram compiled;
   LaunchPlan launchPlan;
   std::vector<LaunchShape> fixedShapes; ///< by kernel; empty where symbolic
-  std::vector<c10::IValue> constants;
-  std::shared_ptr<Recorder> recorder;
+  std::vector<std::pair<ValueId, c10::IValue>> constants;
+  std::vector<ArgumentTemplate> outputs;
   ExecutorOptions options;
-  CallCounts counts;
+  std::shared_ptr<GraphCounts> counts;
 };
 
 } // namespace quern

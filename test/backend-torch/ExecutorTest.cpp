@@ -78,7 +78,7 @@ protected:
 
   GraphMaker maker;
   AddingCompiler compiler;
-  std::shared_ptr<Recorder> recorder = std::make_shared<Recorder>();
+  Recorder recorder;
 };
 
 TEST_F(ExecutorTest, KernelsAndCallsAlternate) {
@@ -92,7 +92,7 @@ TEST_F(ExecutorTest, KernelsAndCallsAlternate) {
   at::Tensor value = at::arange(4, at::kFloat).view({2, 2});
   at::Tensor result = executor->run({value})[0].toTensor();
   EXPECT_TRUE(at::equal(result, at::mm(value + 100, value) + 100));
-  RunCounters counters = recorder->read();
+  RunCounters counters = recorder.read();
   EXPECT_EQ(counters.launches, 2);
   EXPECT_EQ(counters.preferred.at("aten::mm"), 1);
   EXPECT_TRUE(counters.fallbacks.empty());
