@@ -48,7 +48,7 @@ CompiledGraph::CompiledGraph(GraphBuilder &builder, Backend &backend,
                    std::move(fusion), chosen.codeNow);
   executor =
       std::make_unique<Executor>(std::move(program), std::move(constants),
-                                 backend.recorder, std::move(options));
+                                 *backend.recorder, std::move(options));
 }
 
 void CompiledGraph::callHost(int callable,
