@@ -57,7 +57,7 @@ def round_small(x: Array, t: str) -> Array:
     """An f32 array rounded to `t`, still in f32."""
     if t not in ("f16", "bf16"):
         return x
-    return torch.from_numpy(np.ascontiguousarray(x)).to(TORCH[t]).to(torch.float32).numpy()
+    return torch.from_numpy(np.array(x)).to(TORCH[t]).to(torch.float32).numpy()
 
 
 def float_to_integer(x: Array, t: str) -> Array:
@@ -163,5 +163,4 @@ def load(tensor: torch.Tensor, t: str) -> Array:
 
 
 def store(x: Array, t: str) -> torch.Tensor:
-    held = np.ascontiguousarray(x, dtype=HELD[t])
-    return torch.from_numpy(held.copy()).to(TORCH[t])
+    return torch.from_numpy(np.array(x, dtype=HELD[t])).to(TORCH[t])

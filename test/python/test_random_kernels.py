@@ -24,7 +24,7 @@ def values(t: str, shape: tuple[int, ...], seed: int) -> torch.Tensor:
     """Elements with many edges among them."""
     rng = np.random.default_rng(seed)
     if t == "bool":
-        return torch.from_numpy(rng.integers(0, 2, shape).astype(bool))
+        return torch.from_numpy(np.asarray(rng.integers(0, 2, shape)).astype(bool))
     if is_float(t):
         plain = rng.normal(size=shape) * 10.0 ** rng.integers(-3, 4, shape)
         edges = np.array([0.0, -0.0, 1.0, -1.0, 0.5, np.inf, -np.inf, np.nan, 3e4, -128.5])
@@ -35,7 +35,7 @@ def values(t: str, shape: tuple[int, ...], seed: int) -> torch.Tensor:
     edges = np.array([info.min, info.max, 0, 1], dtype=object)
     picked = np.where(rng.random(shape) < 0.3, rng.choice(edges, shape), small)
     held = np.asarray(picked, dtype=object).astype(f"{'u' if info.min == 0 else ''}int{info.bits}")
-    return torch.from_numpy(held)
+    return torch.from_numpy(np.array(held))
 
 
 def laid_out(tensor: torch.Tensor, how: int) -> torch.Tensor:
