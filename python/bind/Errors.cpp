@@ -1,4 +1,5 @@
 // The one exception class of the Python interface.
+#define PY_SSIZE_T_CLEAN // lengths behind `#` are Py_ssize_t
 #include "python/bind/Errors.h"
 
 namespace quern::python {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import quern
 import torch
-import torch.nn.functional as F
+from torch.nn import functional
 
 torch.manual_seed(0)
 
@@ -37,8 +37,9 @@ rowwise product[T: Float](a: T[M, K], b: T[K, N]) -> T[M, N]:
 
 rowwise pooled[T: Float](x: T[*B, H, W], kh: int, kw: int, sh: int, sw: int, ph: int, pw: int)
         -> T[*B, P = (H + 2 * ph - kh) // sh + 1, Q = (W + 2 * pw - kw) // sw + 1]:
-    let all = sum(x.at(H = P * sh - ph + i, W = Q * sw - pw + j, outside = 0) over (i: 0 .. kh, j: 0 .. kw))
-    return all / T(kh * kw)
+    let y = sum(x.at(H = P * sh - ph + i, W = Q * sw - pw + j, outside = 0)
+                over (i: 0 .. kh, j: 0 .. kw))
+    return y / T(kh * kw)
 
 rowwise running[T: Number](x: T[*R, C]) -> T[*R, C]:
     return T(scan(sum, x over C))
@@ -130,7 +131,7 @@ def test_contraction(k: quern.Module) -> None:
 
 def test_window(k: quern.Module) -> None:
     x = torch.randn(2, 3, 13, 17)
-    close(k.pooled(x, 3, 2, 2, 1, 1, 1), F.avg_pool2d(x, (3, 2), (2, 1), (1, 1)))
+    close(k.pooled(x, 3, 2, 2, 1, 1, 1), functional.avg_pool2d(x, (3, 2), (2, 1), (1, 1)))
 
 
 @pytest.mark.parametrize("dtype", [torch.int64, torch.float64])
@@ -179,7 +180,7 @@ def test_split_axis(k: quern.Module) -> None:
 
 def test_position_of_a_computed_value(k: quern.Module) -> None:
     x = torch.randn(3, 8)
-    close(k.shifted(x), F.pad((x * x)[:, :-1], (1, 0), value=7.0))
+    close(k.shifted(x), functional.pad((x * x)[:, :-1], (1, 0), value=7.0))
 
 
 def test_mutation(k: quern.Module) -> None:
@@ -202,7 +203,7 @@ def test_loop_masked_per_lane(k: quern.Module) -> None:
 
 def test_table(k: quern.Module) -> None:
     x = torch.tensor([3, 0, 1, 2, 2])
-    close(k.looked_up(x), 10.0 ** x)
+    close(k.looked_up(x), 10.0**x)
 
 
 def test_compile_time_choice(k: quern.Module) -> None:
