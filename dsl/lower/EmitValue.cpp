@@ -1,6 +1,7 @@
 // Values in a context: found, or made in the outermost frame that can hold
 // them.
 #include "dsl/lower/Emitter.h"
+#include "dsl/lower/SmallFloat.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -226,10 +227,27 @@ Emitter::Values Emitter::operation(Frame &frame, Operation *op, Local &local,
                             "is not possible in a kernel for a CPU yet")};
 }
 
+/// Small floats are converted by integer code, but for f16 where the target
+/// does.
+bool Emitter::isSmallFloat(Type type) const {
+  auto small = dyn_cast<FloatType>(type);
+  bool halves =
+      target.vectorBytes >= 32 || target.triple.rfind("x86_64", 0) != 0;
+  return small && small.getWidth() <= 16 && !(small.isF16() && halves);
+}
+
 /// The same operation on scalars or on vectors, as its operands are.
 Emitter::Values Emitter::elementwise(Frame &frame, Operation *op,
                                      Values operands) {
   unsigned lanes = operands.empty() ? 1 : lanesOf(operands.front());
+  Type result = op->getResult(0).getType();
+  if (isa<arith::ExtFOp>(op) && result.isF32() &&
+      isSmallFloat(op->getOperand(0).getType()))
+    return Values{widenSmallFloat(in(frame), op->getLoc(), operands[0])};
+  if (isa<arith::TruncFOp>(op) && op->getOperand(0).getType().isF32() &&
+      isSmallFloat(result))
+    return Values{roundSmallFloat(in(frame), op->getLoc(), operands[0],
+                                  cast<FloatType>(result))};
   OperationState state(op->getLoc(), op->getName());
   state.addOperands(operands);
   state.addAttributes(op->getAttrs());

@@ -126,6 +126,7 @@ private:
                    unsigned lanes);
   Values operation(Frame &frame, mlir::Operation *op, Local &local,
                    Copies copies);
+  bool isSmallFloat(mlir::Type type) const;
   Values elementwise(Frame &frame, mlir::Operation *op, Values operands);
   Values localOperands(Frame &frame, mlir::Operation *op, Local &local,
                        Copies copies);

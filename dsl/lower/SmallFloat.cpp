@@ -1,0 +1,130 @@
+// Conversions between f32 and floats of 16 and 8 bits, made of integer code:
+// the same bits on every target, subnormal numbers included.
+#include "dsl/lower/SmallFloat.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace quern;
+
+namespace {
+/// A format, and short names for the operations on vectors of 32 bits.
+struct Converter {
+  Converter(OpBuilder &builder, Location loc, FloatType type, Type like)
+      : builder(builder), loc(loc), mantissa(type.getFPMantissaWidth() - 1),
+        bits(type.getWidth()), infinities(!isa<Float8E4M3FNType>(type)),
+        like(like) {
+    bias = (1 << (bits - 2 - mantissa)) - 1;
+    infinite = ((1 << (bits - 1)) - 1) & ~((1 << mantissa) - 1);
+  }
+
+  Type of(Type element) const {
+    auto vector = dyn_cast<VectorType>(like);
+    return vector ? Type(vector.clone(element)) : element;
+  }
+  Value number(std::uint32_t value) {
+    Type type = of(builder.getI32Type());
+    Attribute one = builder.getI32IntegerAttr(static_cast<std::int32_t>(value));
+    TypedAttr all = cast<TypedAttr>(one);
+    if (auto vector = dyn_cast<VectorType>(type))
+      all = DenseElementsAttr::get(vector, one);
+    return arith::ConstantOp::create(builder, loc, all);
+  }
+  template <typename Op> Value make(Value a, Value b) {
+    return Op::create(builder, loc, a, b);
+  }
+  Value asFloat(Value value) {
+    return arith::BitcastOp::create(builder, loc, of(builder.getF32Type()),
+                                    value);
+  }
+  Value asBits(Value value) {
+    return arith::BitcastOp::create(builder, loc, of(builder.getI32Type()),
+                                    value);
+  }
+  Value select(arith::CmpIPredicate predicate, Value a, std::uint32_t b,
+               Value yes, Value no) {
+    Value is = arith::CmpIOp::create(builder, loc, predicate, a, number(b));
+    return arith::SelectOp::create(builder, loc, is, yes, no);
+  }
+
+  Value widen(Value value);
+  Value round(Value value);
+
+  OpBuilder &builder;
+  Location loc;
+  unsigned mantissa, bits, bias = 0;
+  std::uint32_t infinite = 0;
+  bool infinities;
+  Type like;
+};
+} // namespace
+
+/// The exponent is moved by a multiplication, which is exact and gets subnormal
+/// numbers right.
+Value Converter::widen(Value value) {
+  using Predicate = arith::CmpIPredicate;
+  unsigned up = 23 - mantissa;
+  Type small = of(builder.getIntegerType(bits));
+  Value raw = arith::BitcastOp::create(builder, loc, small, value);
+  Value wide =
+      arith::ExtUIOp::create(builder, loc, of(builder.getI32Type()), raw);
+  Value size = make<arith::AndIOp>(wide, number((1u << (bits - 1)) - 1));
+  Value sign =
+      make<arith::ShLIOp>(make<arith::XOrIOp>(wide, size), number(32 - bits));
+  Value moved = make<arith::ShLIOp>(size, number(up));
+  Value result = moved;
+  if (bias != 127) {
+    Value factor = asFloat(number((254 - bias) << 23));
+    result = asBits(make<arith::MulFOp>(asFloat(moved), factor));
+    Value special = infinities ? make<arith::OrIOp>(moved, number(0x7f800000))
+                               : number(0x7fc00000);
+    std::uint32_t first = infinities ? infinite : (1u << (bits - 1)) - 1;
+    result = select(Predicate::uge, size, first, special, result);
+  }
+  return asFloat(make<arith::OrIOp>(result, sign));
+}
+
+/// Half of the last place less one is added, and one where that place is odd;
+/// what becomes subnormal is rounded by an addition instead.
+Value Converter::round(Value value) {
+  using Predicate = arith::CmpIPredicate;
+  unsigned down = 23 - mantissa;
+  Value raw = asBits(value);
+  Value size = make<arith::AndIOp>(raw, number(0x7fffffff));
+  Value sign =
+      make<arith::ShRUIOp>(make<arith::XOrIOp>(raw, size), number(32 - bits));
+  Value odd =
+      make<arith::AndIOp>(make<arith::ShRUIOp>(size, number(down)), number(1));
+  Value half = number((1u << (down - 1)) - 1);
+  Value sum = make<arith::AddIOp>(make<arith::AddIOp>(size, half), odd);
+  Value result = make<arith::ShRUIOp>(sum, number(down));
+  std::uint32_t most = infinities ? infinite : (1u << (bits - 1)) - 2;
+  std::uint32_t nan =
+      infinities ? infinite | 1u << (mantissa - 1) : (1u << (bits - 1)) - 1;
+  if (bias != 127) {
+    result = make<arith::SubIOp>(result, number((127 - bias) << mantissa));
+    std::uint32_t magic = (127 - bias + down + 1) << 23;
+    Value small =
+        asBits(make<arith::AddFOp>(asFloat(size), asFloat(number(magic))));
+    small = make<arith::SubIOp>(small, number(magic));
+    result = select(Predicate::ult, size, (128 - bias) << 23, small, result);
+    result = make<arith::MinUIOp>(result, number(most));
+  }
+  result = select(Predicate::ugt, size, 0x7f800000, number(nan), result);
+  result = make<arith::OrIOp>(result, sign);
+  Type small = of(builder.getIntegerType(bits));
+  return arith::TruncIOp::create(builder, loc, small, result);
+}
+
+Value quern::widenSmallFloat(OpBuilder &builder, Location location,
+                             Value value) {
+  auto type = cast<FloatType>(getElementTypeOrSelf(value.getType()));
+  return Converter(builder, location, type, value.getType()).widen(value);
+}
+
+Value quern::roundSmallFloat(OpBuilder &builder, Location location, Value value,
+                             FloatType type) {
+  Converter converter(builder, location, type, value.getType());
+  Value bits = converter.round(value);
+  return arith::BitcastOp::create(builder, location, converter.of(type), bits);
+}
