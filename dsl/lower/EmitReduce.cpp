@@ -23,7 +23,8 @@ ReductionGroup Emitter::groupOf(Frame &frame, qn::ReduceOp op) {
         {other->getResult(0).getAsOpaquePointer(), Copies(0)});
     if (other == op ||
         (!made && other.getAxes() == op.getAxes() && its.axes == facts.axes &&
-         its.rank == facts.rank && wanted.contains(other.getOperation())))
+         its.rank == facts.rank && other.getPortable() == op.getPortable() &&
+         wanted.contains(other.getOperation())))
       group.members.push_back(other);
   }
   group.outer = copiesOf(frame, facts.axes);
@@ -39,7 +40,7 @@ void Emitter::planLoops(Frame &frame, ReductionGroup &group) {
   int lane = laneOf(frame, around) ? -1 : schedule.laneAxis(set, *launch);
   for (qn::ReduceOp member : group.members)
     valid &= scansBehind(member.getOperands(), set, group.scans);
-  if (!group.scans.empty())
+  if (!group.scans.empty() || op.getPortable())
     lane = -1;
   int last =
       group.scans.empty() ? lane : int(model.axisOf(group.scans[0].getAxis()));
