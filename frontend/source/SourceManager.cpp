@@ -12,6 +12,7 @@ using namespace quern;
 const SourceFile *
 SourceManager::adopt(llvm::StringRef name,
                      std::unique_ptr<llvm::MemoryBuffer> buffer) {
+  std::lock_guard guard(lock);
   std::uint64_t size = buffer->getBufferSize();
   if (size > maximumSize || nextOffset + size >= UINT32_MAX)
     return nullptr;
@@ -60,6 +61,11 @@ const SourceFile *SourceManager::load(llvm::StringRef path,
 }
 
 const SourceFile *SourceManager::fileOf(std::uint32_t offset) const {
+  std::lock_guard guard(lock);
+  return find(offset);
+}
+
+const SourceFile *SourceManager::find(std::uint32_t offset) const {
   auto next = llvm::upper_bound(files, offset,
                                 [](std::uint32_t value, const auto &file) {
                                   return value < file->beginOffset();
@@ -88,7 +94,8 @@ SourceManager::lineStarts(const SourceFile &file) const {
 }
 
 SourceLocation SourceManager::locate(std::uint32_t offset) const {
-  const SourceFile *file = fileOf(offset);
+  std::lock_guard guard(lock);
+  const SourceFile *file = find(offset);
   if (!file)
     return {};
   std::uint32_t local = offset - file->beginOffset();
@@ -100,6 +107,7 @@ SourceLocation SourceManager::locate(std::uint32_t offset) const {
 
 llvm::StringRef SourceManager::lineText(const SourceFile &file,
                                         unsigned line) const {
+  std::lock_guard guard(lock);
   const std::vector<std::uint32_t> &starts = lineStarts(file);
   if (line == 0 || line > starts.size())
     return {};

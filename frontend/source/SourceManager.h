@@ -7,6 +7,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,8 @@ enum class LoadFailure : std::uint8_t {
   TooLarge
 };
 
+/// Thread-safe: kernels are made, and ask for places, while other texts are
+/// being read.
 class SourceManager {
 public:
   /// Largest text accepted; all texts together must fit 32-bit offsets.
@@ -76,9 +79,11 @@ public:
 private:
   const SourceFile *adopt(llvm::StringRef name,
                           std::unique_ptr<llvm::MemoryBuffer> buffer);
+  const SourceFile *find(std::uint32_t offset) const;
   /// Begins of lines, found on first use: only messages need them.
   const std::vector<std::uint32_t> &lineStarts(const SourceFile &file) const;
 
+  mutable std::mutex lock;
   std::vector<std::unique_ptr<SourceFile>> files;
   mutable std::vector<std::vector<std::uint32_t>> lines;
   std::uint32_t nextOffset = 1;

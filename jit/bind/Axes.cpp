@@ -28,7 +28,12 @@ private:
     bool done = false;
   };
 
+  struct Known {
+    std::int64_t axes = 0, openPacks = 0;
+  };
+
   void byName();
+  Known count(llvm::ArrayRef<Dimension> dimensions) const;
   bool tensor(Pending &pending, bool &progress);
   bool dimension(const Pending &pending, const Dimension &dimension,
                  unsigned position, bool &complete, bool &progress);
@@ -123,52 +128,54 @@ bool AxisSolver::set(AxisId axis, llvm::ArrayRef<std::int64_t> extents,
   return true;
 }
 
+/// How many axes of a shape are spoken for, and how many packs are open.
+AxisSolver::Known
+AxisSolver::count(llvm::ArrayRef<Dimension> dimensions) const {
+  Known known;
+  for (const Dimension &dimension : dimensions) {
+    const AxisGroup &group = solution.axes[dimension.axis().index];
+    if (dimension.isSplit() || !declaration.axis(dimension.axis()).pack)
+      ++known.axes;
+    else if (group.solved)
+      known.axes += group.extents.size();
+    else
+      ++known.openPacks;
+  }
+  return known;
+}
+
 /// Matches a shape with its dimensions as far as the packs are known.
 bool AxisSolver::tensor(Pending &pending, bool &progress) {
   llvm::ArrayRef<Dimension> dimensions = pending.parameter->dimensions;
   llvm::ArrayRef<std::int64_t> sizes(pending.tensor->sizes.data(),
                                      pending.tensor->sizes.size());
-  std::int64_t plain = 0, unknownPacks = 0;
-  AxisId unknown;
-  for (const Dimension &dimension : dimensions) {
-    AxisId axis = dimension.axis();
-    if (dimension.isSplit() || !declaration.axis(axis).pack) {
-      ++plain;
-      continue;
-    }
-    const AxisGroup &group = solution.axes[axis.index];
-    if (group.solved)
-      plain += group.extents.size();
-    else {
-      ++unknownPacks;
-      unknown = axis;
-    }
-  }
+  Known known = count(dimensions);
   std::int64_t rank = sizes.size();
-  if (rank < plain || (unknownPacks == 0 && rank != plain)) {
+  if (rank < known.axes || (known.openPacks == 0 && rank != known.axes)) {
     Span span = pending.parameter->variable->span;
-    if (unknownPacks)
-      report.report(span, fault::RankTooSmall, name(pending), rank,
-                    pending.parameter->text, plain);
+    llvm::StringRef text = pending.parameter->text;
+    if (known.openPacks)
+      report.report(span, fault::RankTooSmall, name(pending), rank, text,
+                    known.axes);
     else
-      report.report(span, fault::RankMismatch, name(pending), rank,
-                    pending.parameter->text, plain);
+      report.report(span, fault::RankMismatch, name(pending), rank, text,
+                    known.axes);
     return false;
   }
   // Two packs of unknown rank: another argument has to say.
-  if (unknownPacks > 1)
+  if (known.openPacks > 1)
     return true;
   bool complete = true;
   std::size_t position = 0;
   for (const Dimension &each : dimensions) {
     AxisId axis = each.axis();
     if (!each.isSplit() && declaration.axis(axis).pack) {
-      std::size_t count = solution.axes[axis.index].solved
-                              ? solution.axes[axis.index].extents.size()
-                              : rank - plain;
-      if (!set(axis, sizes.slice(position, count), pending))
+      const AxisGroup &group = solution.axes[axis.index];
+      std::size_t taken =
+          group.solved ? group.extents.size() : rank - known.axes;
+      if (!set(axis, sizes.slice(position, taken), pending))
         return false;
-      position += count;
+      position += taken;
       continue;
     }
     if (!dimension(pending, each, position++, complete, progress))

@@ -195,6 +195,25 @@ int runRepeatedly(BoundKernel &kernel, std::vector<void *> &pointers,
   return success;
 }
 
+int runAndPrint(BoundKernel &kernel,
+                const std::vector<std::unique_ptr<OwnedTensor>> &inputs,
+                std::int64_t repeat) {
+  std::vector<std::unique_ptr<OwnedTensor>> outputs;
+  std::vector<void *> pointers;
+  for (const auto &tensor : inputs)
+    pointers.push_back(tensor->memory.get());
+  for (const TensorSpec &spec : kernel.outputs()) {
+    outputs.push_back(std::make_unique<OwnedTensor>(
+        static_cast<ElementType>(spec.type), spec.sizes));
+    pointers.push_back(outputs.back()->memory.get());
+  }
+  int code = runRepeatedly(kernel, pointers, repeat);
+  if (code == success)
+    for (const auto &output : outputs)
+      llvm::outs() << summary(*output) << '\n';
+  return code;
+}
+
 } // namespace
 
 int command::run(Words words) {
@@ -234,21 +253,7 @@ int command::run(Words words) {
       module->bind(declaration->name, inputs.arguments, {}, inputs.constants);
   if (!bound)
     return complain(bound.error());
-  std::vector<std::unique_ptr<OwnedTensor>> outputs;
-  std::vector<void *> pointers;
-  for (const auto &tensor : inputs.tensors)
-    pointers.push_back(tensor->memory.get());
-  for (const TensorSpec &spec : bound->outputs()) {
-    outputs.push_back(std::make_unique<OwnedTensor>(
-        static_cast<ElementType>(spec.type), spec.sizes));
-    pointers.push_back(outputs.back()->memory.get());
-  }
-  int code = runRepeatedly(
-      *bound, pointers,
+  return runAndPrint(
+      *bound, inputs.tensors,
       std::max(1, std::atoi(line->option("repeat", "1").c_str())));
-  if (code != success)
-    return code;
-  for (const auto &output : outputs)
-    llvm::outs() << summary(*output) << '\n';
-  return success;
 }

@@ -33,8 +33,8 @@ rowwise product[T: Float](a: T[M, K], b: T[K, N]) -> T[M, N]:
 rowwise turned[T: Any](x: T[M, N]) -> T[N, M]:
     return x
 
-rowwise halves[T: Float](x: T[N, (2 C)]) -> T[N, C]:
-    return sum(x over 2)
+rowwise grouped[T: Float](x: T[N, (G C)], w: T[G]) -> T[N, C]:
+    return sum(x * w over G)
 )";
 
 /// A float tensor that owns its memory.
@@ -182,7 +182,8 @@ TEST_F(SessionTest, WrongArgumentsAreNamed) {
       << message;
   Tensor scalar({});
   EXPECT_EQ(fault("spread", {scalar.view()}), "QN2021");
-  EXPECT_EQ(fault("halves", {matrix.view()}), "QN2025");
+  Tensor two({2});
+  EXPECT_EQ(fault("grouped", {matrix.view(), two.view()}), "QN2025");
   TensorView integers = x.view();
   integers.type = DType::I32;
   EXPECT_EQ(fault("gate", {integers}), "QN2012");
