@@ -27,7 +27,7 @@ private:
   void collectGroups();
   void orderUnits();
   void emit(int node);
-  void emitOperands(int node);
+  void emitOperands(int node, int ownUnit = -1);
 
   FusionPlan &plan;
   const Graph &graph;
@@ -203,9 +203,13 @@ void Fuser::collectGroups() {
             [](const auto &a, const auto &b) { return a.first < b.first; });
 }
 
-void Fuser::emitOperands(int node) {
-  for (ValueId operand : graph.operands(graph.nodes[node]))
-    emit(graph.values[operand].node);
+/// What a node reads comes first, but for views of its own group's results.
+void Fuser::emitOperands(int node, int ownUnit) {
+  for (ValueId operand : graph.operands(graph.nodes[node])) {
+    int base = graph.values[analysis.baseOf(operand)].node;
+    if (ownUnit < 0 || units.unitOf(base) != ownUnit)
+      emit(graph.values[operand].node);
+  }
   for (int other : units.walls(node))
     emit(other);
 }
@@ -224,7 +228,7 @@ void Fuser::emit(int node) {
   for (int member : units.members(unit))
     isEmitted[member] = true;
   for (int member : units.members(unit))
-    emitOperands(member);
+    emitOperands(member, unit);
   plan.order.push_back({.group = group->second, .node = -1});
 }
 

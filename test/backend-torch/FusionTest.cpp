@@ -101,6 +101,21 @@ TEST(Fusion, ViewsRenameAxes) {
   EXPECT_EQ(program.kernels[0].inputs[0].extents.size(), 3u);
 }
 
+TEST(Fusion, ViewOfAResultFollowsItsGroup) {
+  GraphMaker maker;
+  ValueId x = maker.input({maker.size(6)});
+  ValueId a =
+      maker.call("aten::silu", {maker.tensor("self", x)}, {maker.size(6)});
+  ValueId v = maker.view("aten::view", a, {}, {maker.size(2), maker.size(3)});
+  ValueId b = maker.call("aten::silu", {maker.tensor("self", v)},
+                         {maker.size(2), maker.size(3)});
+  FusionPlan plan = fused(maker, {b, v});
+  ASSERT_EQ(plan.groups.size(), 1u);
+  ASSERT_EQ(plan.order.size(), 2u);
+  EXPECT_EQ(plan.order[0].group, 0);
+  EXPECT_EQ(plan.order[1].node, plan.graph->values[v].node);
+}
+
 TEST(Fusion, BroadcastOperandHasStrideZero) {
   GraphMaker maker;
   ValueId x = maker.input({maker.size(7), maker.size(5)});
