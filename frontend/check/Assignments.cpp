@@ -134,10 +134,6 @@ void DeclarationChecker::assignVariable(const ast::Expr *target,
 
 void DeclarationChecker::assignTuple(const ast::AssignStmt &stmt,
                                      StatementList &into) {
-  if (stmt.isCompound) {
-    report(stmt.span, diag::CompoundTargets);
-    return;
-  }
   llvm::SmallVector<const Variable *, 4> targets;
   for (const ast::Expr *target : stmt.targets)
     targets.push_back(assignable(target));

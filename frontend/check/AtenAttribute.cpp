@@ -150,6 +150,42 @@ bool DeclarationChecker::promotionBinding(
   return true;
 }
 
+/// A name on the right: type, parameter, compile-time parameter or axis.
+bool DeclarationChecker::nameBinding(const ast::Expr *value,
+                                     const ast::Identifier &name, bool isPack,
+                                     AtenBinding &binding) {
+  std::optional<ScalarType> type;
+  if (!isPack)
+    type = typeNamed(value);
+  if (type && type->isBareParameter()) {
+    binding.kind = AtenBindingKind::Type;
+    binding.typeParameter = type->parameterIndex();
+    return true;
+  }
+  if (std::optional<unsigned> number = parameterIndex(name.text)) {
+    binding.kind = AtenBindingKind::Parameter;
+    binding.parameters = builder.list(llvm::ArrayRef(*number));
+    return true;
+  }
+  Binding *found = lookup(name.text);
+  if (found && found->kind == Binding::Kind::ConstantParameter) {
+    binding.kind = AtenBindingKind::Generic;
+    binding.constantParameter = found->index;
+    return true;
+  }
+  if (found && found->kind == Binding::Kind::Axis) {
+    binding.kind = AtenBindingKind::Axis;
+    binding.axis.index = found->index;
+    return true;
+  }
+  Suggestion suggestion(name.text);
+  for (const Axis &row : axes)
+    suggestion.consider(row.name);
+  report(value->span, diag::BindingAxis, source(value->span))
+      .hint(suggestion.hint());
+  return false;
+}
+
 /// `dim = C`, `dtype = U`, `half_to_float = false`.
 bool DeclarationChecker::valueBinding(const ast::Expr *value,
                                       AtenBinding &binding) {
@@ -158,46 +194,10 @@ bool DeclarationChecker::valueBinding(const ast::Expr *value,
     binding.isNone = true;
     return true;
   }
-  const ast::Identifier *axis = nullptr;
   if (const auto *pack = llvm::dyn_cast<ast::PackExpr>(value))
-    axis = &pack->name;
-  const auto *name = llvm::dyn_cast<ast::NameExpr>(value);
-  if (name) {
-    if (std::optional<ScalarType> type = typeNamed(value);
-        type && type->isBareParameter()) {
-      binding.kind = AtenBindingKind::Type;
-      binding.typeParameter = type->parameterIndex();
-      return true;
-    }
-    if (std::optional<unsigned> number = parameterIndex(name->name.text)) {
-      binding.kind = AtenBindingKind::Parameter;
-      binding.parameters = builder.list(llvm::ArrayRef(*number));
-      return true;
-    }
-    Binding *found = lookup(name->name.text);
-    if (found && found->kind == Binding::Kind::ConstantParameter) {
-      binding.kind = AtenBindingKind::Generic;
-      binding.constantParameter = found->index;
-      return true;
-    }
-    axis = &name->name;
-  }
-  if (axis) {
-    auto found = names.find(axis->text);
-    bool isAxis =
-        found != names.end() && found->second.kind == Binding::Kind::Axis;
-    if (!isAxis) {
-      Suggestion suggestion(axis->text);
-      for (const Axis &row : axes)
-        suggestion.consider(row.name);
-      report(value->span, diag::BindingAxis, source(value->span))
-          .hint(suggestion.hint());
-      return false;
-    }
-    binding.kind = AtenBindingKind::Axis;
-    binding.axis.index = found->second.index;
-    return true;
-  }
+    return nameBinding(value, pack->name, true, binding);
+  if (const auto *name = llvm::dyn_cast<ast::NameExpr>(value))
+    return nameBinding(value, name->name, false, binding);
   const Expression *constant = nullptr;
   if (!llvm::isa<ast::ListExpr, ast::TupleExpr>(value))
     constant = fold(check(value));

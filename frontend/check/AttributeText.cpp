@@ -68,25 +68,41 @@ bool DeclarationChecker::isParameterOrResult(llvm::StringRef name) const {
                       [&](const Result &row) { return row.name == name; });
 }
 
+/// One name of `saves`; reports what is neither parameter nor result.
+bool DeclarationChecker::saved(const ast::Expr *expr,
+                               llvm::SmallVectorImpl<llvm::StringRef> &saves) {
+  const auto *name = llvm::dyn_cast<ast::NameExpr>(ast::withoutParens(expr));
+  llvm::StringRef text = name ? name->name.text : llvm::StringRef();
+  if (isParameterOrResult(text)) {
+    saves.push_back(text);
+    return true;
+  }
+  Suggestion suggestion(text);
+  for (const Parameter &row : parameters)
+    suggestion.consider(row.variable->name);
+  report(expr->span, diag::SavesUnknown, source(expr->span), declaration.name)
+      .hint(suggestion.hint());
+  return false;
+}
+
+const Declaration *
+DeclarationChecker::derivativeNamed(const ast::Identifier &name) {
+  const Symbol *symbol = module.lookup(name.text);
+  if (symbol && (symbol->callable || symbol->isPoisoned))
+    return symbol->callable;
+  Suggestion suggestion(name.text);
+  module.suggest(suggestion);
+  report(name.span, diag::BackwardUnknown, name.text).hint(suggestion.hint());
+  return nullptr;
+}
+
 /// `@backward(silu_backward, saves = (x, y))`.
 void DeclarationChecker::backward(const ast::Attribute &attribute,
                                   Attributes &result) {
   auto *made = builder.make<BackwardAttribute>();
   made->span = attribute.span;
   llvm::SmallVector<llvm::StringRef, 4> saves;
-  auto save = [&](const ast::Expr *expr) {
-    const auto *name = llvm::dyn_cast<ast::NameExpr>(ast::withoutParens(expr));
-    llvm::StringRef saved = name ? name->name.text : llvm::StringRef();
-    if (isParameterOrResult(saved)) {
-      saves.push_back(saved);
-      return;
-    }
-    Suggestion suggestion(saved);
-    for (const Parameter &row : parameters)
-      suggestion.consider(row.variable->name);
-    report(expr->span, diag::SavesUnknown, source(expr->span), declaration.name)
-        .hint(suggestion.hint());
-  };
+  bool isNamed = false;
   for (const ast::AttributeArgument &argument : attribute.arguments) {
     bool isSaves =
         argument.names.size() == 1 && argument.names[0].text == "saves";
@@ -95,25 +111,18 @@ void DeclarationChecker::backward(const ast::Attribute &attribute,
     const auto *name = llvm::dyn_cast<ast::NameExpr>(argument.value);
     if (isSaves && tuple) {
       for (const ast::Argument &element : tuple->elements)
-        save(element.value);
+        saved(element.value, saves);
     } else if (isSaves) {
-      save(argument.value);
-    } else if (argument.names.empty() && name && !made->declaration) {
-      const Symbol *symbol = module.lookup(name->name.text);
-      made->declaration = symbol ? symbol->callable : nullptr;
-      if (made->declaration || (symbol && symbol->isPoisoned))
-        continue;
-      Suggestion suggestion(name->name.text);
-      module.suggest(suggestion);
-      report(name->span, diag::BackwardUnknown, name->name.text)
-          .hint(suggestion.hint());
+      saved(argument.value, saves);
+    } else if (argument.names.empty() && name && !isNamed) {
+      isNamed = true;
+      made->declaration = derivativeNamed(name->name);
     } else {
-      report(argument.span, diag::AttributeArguments, "backward",
-             "a declaration and `saves = (…)`");
-      return;
+      isNamed = false;
+      break;
     }
   }
-  if (attribute.arguments.empty())
+  if (!isNamed)
     report(attribute.span, diag::AttributeArguments, "backward",
            "a declaration and `saves = (…)`");
   made->saves = builder.list(saves);

@@ -62,7 +62,8 @@ AxisId DeclarationChecker::rankRoot(AxisId axis) const {
   return axis;
 }
 
-/// Packs that meet in one expression have the same number of axes, like `*S` and
+/// Packs that meet in one expression have the same number of axes, like `*S`
+/// and
 /// `*K` in a convolution's extent; the later one follows the earlier.
 void DeclarationChecker::alignPacks(AxisId a, AxisId b) {
   a = rankRoot(a);

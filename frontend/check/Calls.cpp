@@ -149,6 +149,10 @@ bool DeclarationChecker::mayCall(const Declaration &callee, Span span) {
 const Expression *
 DeclarationChecker::declarationCall(const ast::CallExpr &expr,
                                     const Declaration &callee) {
+  if (llvm::isa<ast::ConstDecl>(text)) {
+    report(expr.span, diag::NotConstant);
+    return nullptr;
+  }
   if (!mayCall(callee, expr.callee->span))
     return nullptr;
   GenericArguments generics;
@@ -178,62 +182,71 @@ bool DeclarationChecker::matchArguments(const ast::CallExpr &expr,
   arguments.spans.resize(count);
   bool succeeded = true;
   for (auto [place, argument] : llvm::enumerate(expr.arguments)) {
-    std::optional<std::size_t> number = place;
-    if (argument.name) {
-      number = parameterNamed(callee, argument.name.text);
-      if (!number) {
-        Suggestion suggestion(argument.name.text);
-        for (const Parameter &parameter : callee.parameters)
-          suggestion.consider(parameter.variable->name);
-        report(argument.name.span, diag::UnknownArgument, callee.name,
-               argument.name.text)
-            .hint(suggestion.hint());
-        succeeded = false;
-        continue;
-      }
-    }
-    if (*number >= count) {
+    if (!argument.name && place >= count) {
       report(argument.span, diag::TooManyArguments, callee.name, count,
              expr.arguments.size())
           .label(callee.nameSpan, "declared here");
       return false;
     }
-    const Parameter &parameter = callee.parameters[*number];
-    if (arguments.spans[*number].valid()) {
-      report(argument.span, diag::RepeatedArgument, parameter.variable->name)
-          .label(arguments.spans[*number], "given here already");
-      return false;
-    }
-    arguments.spans[*number] = argument.span;
-    bool isNone = llvm::isa<ast::NoneExpr>(argument.value);
-    if (isNone && parameter.isOptional)
-      continue;
-    arguments.values[*number] = argumentValue(argument.value, parameter);
-    succeeded &= arguments.values[*number] != nullptr;
+    succeeded &= matchArgument(argument, place, callee, arguments);
   }
+  return succeeded && fillArguments(expr, callee, arguments);
+}
+
+/// Enters one argument at its parameter's place.
+bool DeclarationChecker::matchArgument(const ast::Argument &argument,
+                                       std::size_t place,
+                                       const Declaration &callee,
+                                       CallArguments &arguments) {
+  std::optional<std::size_t> number = place;
+  if (argument.name)
+    number = parameterNamed(callee, argument.name.text);
+  if (!number) {
+    Suggestion suggestion(argument.name.text);
+    for (const Parameter &parameter : callee.parameters)
+      suggestion.consider(parameter.variable->name);
+    report(argument.name.span, diag::UnknownArgument, callee.name,
+           argument.name.text)
+        .hint(suggestion.hint());
+    return false;
+  }
+  const Parameter &parameter = callee.parameters[*number];
+  if (arguments.spans[*number].valid()) {
+    report(argument.span, diag::RepeatedArgument, parameter.variable->name)
+        .label(arguments.spans[*number], "given here already");
+    return false;
+  }
+  arguments.spans[*number] = argument.span;
+  if (llvm::isa<ast::NoneExpr>(argument.value) && parameter.isOptional)
+    return true;
+  arguments.values[*number] = argumentValue(argument.value, parameter);
+  return arguments.values[*number] != nullptr;
+}
+
+/// Defaults for what is not given; a parameter without one is missed.
+bool DeclarationChecker::fillArguments(const ast::CallExpr &expr,
+                                       const Declaration &callee,
+                                       CallArguments &arguments) {
   for (auto [number, parameter] : llvm::enumerate(callee.parameters)) {
     if (arguments.spans[number].valid() || parameter.isOptional)
       continue;
-    if (parameter.defaultValue) {
-      arguments.values[number] = parameter.defaultValue;
+    arguments.values[number] = parameter.defaultValue;
+    if (parameter.defaultValue)
       continue;
-    }
-    if (!succeeded)
-      return false;
-    if (expr.arguments.size() < count &&
-        !llvm::any_of(expr.arguments, [](const ast::Argument &argument) {
-          return bool(argument.name);
-        }))
-      report(expr.span, diag::TooFewArguments, callee.name, count,
-             expr.arguments.size())
-          .label(callee.nameSpan, "declared here");
-    else
+    bool hasNames = llvm::any_of(expr.arguments, [](const ast::Argument &a) {
+      return static_cast<bool>(a.name);
+    });
+    if (hasNames)
       report(expr.span, diag::MissingArgument, callee.name,
              parameter.variable->name)
           .label(callee.nameSpan, "declared here");
+    else
+      report(expr.span, diag::TooFewArguments, callee.name,
+             callee.parameters.size(), expr.arguments.size())
+          .label(callee.nameSpan, "declared here");
     return false;
   }
-  return succeeded;
+  return true;
 }
 
 const Expression *

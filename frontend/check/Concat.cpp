@@ -5,10 +5,10 @@ using namespace quern;
 using namespace quern::check;
 using namespace quern::typed;
 
-const Expression *DeclarationChecker::concatOver(const ast::CallExpr &expr,
-                                                 const Over &over) {
-  llvm::SmallVector<const Expression *, 4> operands;
-  ScalarType element;
+/// The operands, all of one element type, which comes back in `element`.
+bool DeclarationChecker::concatOperands(
+    const ast::CallExpr &expr,
+    llvm::SmallVectorImpl<const Expression *> &operands, ScalarType &element) {
   for (const ast::Argument &argument : expr.arguments) {
     const Expression *value = check(argument.value);
     bool isList = value && value->type->isList() &&
@@ -16,21 +16,28 @@ const Expression *DeclarationChecker::concatOver(const ast::CallExpr &expr,
     if (value && !isList)
       value = settle(asScalar(value));
     if (!value || !usable(value))
-      return nullptr;
+      return false;
     ScalarType own =
         isList ? value->type->elements.front()->scalar : value->scalar();
     if (!operands.empty() && !sameType(element, own)) {
       report(value->span, diag::TypeMismatch, source(value->span), spell(own),
              spell(element));
-      return nullptr;
+      return false;
     }
     element = operands.empty() ? own : joinTypes(element, own);
     operands.push_back(value);
   }
-  if (operands.empty()) {
+  if (operands.empty())
     report(expr.span, diag::TooFewArguments, "concat", 1, 0);
+  return !operands.empty();
+}
+
+const Expression *DeclarationChecker::concatOver(const ast::CallExpr &expr,
+                                                 const Over &over) {
+  llvm::SmallVector<const Expression *, 4> operands;
+  ScalarType element;
+  if (!concatOperands(expr, operands, element))
     return nullptr;
-  }
   if (over.axes.size() != 1 && over.axes.size() != operands.size()) {
     report(expr.over->span, diag::ScanAxes, over.axes.size());
     return nullptr;

@@ -13,6 +13,18 @@ const ConstantTable *check::checkConstant(const ast::ConstDecl &text,
   return DeclarationChecker(module, text, *declaration).constantTable(text);
 }
 
+bool DeclarationChecker::constantEntry(
+    const ast::Expr *expr, ScalarType type,
+    llvm::SmallVectorImpl<Constant> &values) {
+  const Expression *value = fold(checkAs(expr, type));
+  const auto *known = llvm::dyn_cast_if_present<ConstantExpression>(value);
+  if (value && !known)
+    report(expr->span, diag::NotConstant);
+  if (known)
+    values.push_back(known->value);
+  return known != nullptr;
+}
+
 const ConstantTable *
 DeclarationChecker::constantTable(const ast::ConstDecl &decl) {
   place = Place::Extent;
@@ -23,49 +35,42 @@ DeclarationChecker::constantTable(const ast::ConstDecl &decl) {
       scalarType(tensor ? tensor->element : decl.type);
   if (!type)
     return nullptr;
+  llvm::SmallVector<Constant, 16> values;
+  const auto *list = llvm::dyn_cast<ast::ListExpr>(decl.value);
+  if (!tensor) {
+    if (!constantEntry(decl.value, *type, values))
+      return nullptr;
+  } else if (!list || tensor->dimensions.size() != 1) {
+    report(list ? decl.type->span : decl.value->span, diag::ConstType);
+    return nullptr;
+  } else {
+    for (const ast::Expr *element : list->elements)
+      if (!constantEntry(element, *type, values))
+        return nullptr;
+    if (!checkTableLength(*tensor, values.size(), decl.value->span))
+      return nullptr;
+  }
   auto *table = builder.make<ConstantTable>();
   table->name = decl.name.text;
   table->span = decl.name.span;
   table->element = type->element();
   table->isTable = tensor != nullptr;
-  llvm::SmallVector<Constant, 16> values;
-  auto add = [&](const ast::Expr *expr) {
-    const Expression *value = fold(checkAs(expr, *type));
-    const auto *known = llvm::dyn_cast_if_present<ConstantExpression>(value);
-    if (value && !known)
-      report(expr->span, diag::NotConstant);
-    if (known)
-      values.push_back(known->value);
-    return known != nullptr;
-  };
-  if (!tensor) {
-    if (!add(decl.value))
-      return nullptr;
-    table->values = builder.list(values);
-    return table;
-  }
-  const auto *list = llvm::dyn_cast<ast::ListExpr>(decl.value);
-  if (!list || tensor->dimensions.size() != 1) {
-    report(list ? decl.type->span : decl.value->span, diag::ConstType);
-    return nullptr;
-  }
-  for (const ast::Expr *element : list->elements)
-    if (!add(element))
-      return nullptr;
+  table->values = builder.list(values);
+  return table;
+}
+
+bool DeclarationChecker::checkTableLength(const ast::TensorType &type,
+                                          std::size_t given, Span value) {
   WrittenType written;
-  if (!tensorType(*tensor, written, false))
-    return nullptr;
+  if (!tensorType(type, written, false))
+    return false;
   AxisId only = written.dimensions.front().axis();
   const auto *count =
       llvm::dyn_cast_if_present<ConstantExpression>(axes[only.index].extent);
   if (!count)
-    report(tensor->dimensions[0].span, diag::ConstantNotInteger);
-  else if (count->value.integer != static_cast<std::int64_t>(values.size()))
-    report(decl.value->span, diag::TableLength, values.size(),
-           count->value.integer)
-        .label(tensor->dimensions[0].span, "declared here");
-  if (hasFailed)
-    return nullptr;
-  table->values = builder.list(values);
-  return table;
+    report(type.dimensions[0].span, diag::ConstantNotInteger);
+  else if (count->value.integer != static_cast<std::int64_t>(given))
+    report(value, diag::TableLength, given, count->value.integer)
+        .label(type.dimensions[0].span, "declared here");
+  return !hasFailed;
 }

@@ -1,77 +1,13 @@
 // Checks one declaration: first its signature, then its body.
 #pragma once
 
-#include "frontend/ast/Decl.h"
-#include "frontend/check/ElementMask.h"
+#include "frontend/check/CheckerTypes.h"
 #include "frontend/check/ModuleChecker.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace quern::check {
-
-using typed::AxisId;
-using typed::Expression;
-using typed::Expressions;
-using typed::ScalarType;
-using typed::Type;
-using AxisList = llvm::ArrayRef<AxisId>;
-
-/// What a name in a declaration stands for.
-struct Binding {
-  enum class Kind : std::uint8_t {
-    Poison, ///< its definition had an error: uses are not blamed
-    Variable,
-    Alias, ///< a `let` of literals: stays weak
-    TypeParameter,
-    ConstantParameter,
-    Axis
-  };
-  Kind kind = Kind::Poison;
-  Span span;
-  const typed::Variable *variable = nullptr;
-  const Expression *alias = nullptr;
-  unsigned index = 0; ///< type or constant parameter, or axis
-  bool isUsed = false;
-};
-
-/// The kind of text at hand decides what may stand there.
-enum class Place : std::uint8_t {
-  Lifted, ///< bodies of elementwise and rowwise
-  Scalar, ///< bodies of fn and parts of reductions
-  Kernel,
-  Host,  ///< bodies of op
-  Extent ///< extents of axes, launch, defaults: host scalars
-};
-
-/// A type as a signature writes it.
-struct WrittenType {
-  ScalarType element;
-  llvm::SmallVector<typed::Dimension, 4> dimensions;
-  bool hasBrackets = false, isOptional = false, isMutable = false,
-       isList = false;
-  bool isHostInteger = false; ///< the element was spelled `int`
-};
-
-/// One argument of a call after names were matched with parameters.
-struct CallArguments {
-  llvm::SmallVector<const Expression *, 8> values; ///< null: not given
-  llvm::SmallVector<Span, 8> spans;
-};
-
-/// Compile-time arguments while they are being solved.
-struct GenericArguments {
-  llvm::SmallVector<std::optional<ScalarType>, 4> types;
-  llvm::SmallVector<const Expression *, 4> constants;
-  /// Axes given by name: callee's axis, caller's axes.
-  llvm::SmallVector<std::pair<AxisId, llvm::SmallVector<AxisId, 4>>, 2> axes;
-};
-
-/// Known when compiling, once the parameters are.
-bool isCompileTimeValue(const Expression *value);
-
-/// Per axis of a callee, the caller's axes it stands for.
-using BoundAxes = llvm::ArrayRef<llvm::SmallVector<AxisId, 4>>;
 
 class DeclarationChecker {
 public:
@@ -86,6 +22,11 @@ public:
   const typed::ConstantTable *constantTable(const ast::ConstDecl &decl);
 
 private:
+  bool constantEntry(const ast::Expr *expr, ScalarType type,
+                     llvm::SmallVectorImpl<typed::Constant> &values);
+  bool checkTableLength(const ast::TensorType &type, std::size_t given,
+                        Span value);
+
   // Signature.cpp, WrittenTypes.cpp, Generics.cpp
   void checkGenerics(llvm::ArrayRef<ast::GenericParam> generics);
   void addTypeParameter(const ast::GenericParam &text);
@@ -94,6 +35,8 @@ private:
                              typed::ConstantParameter &parameter);
   bool constantChoices(const ast::GenericParam &text,
                        typed::ConstantParameter &parameter);
+  bool booleansType(const ast::TensorType &text,
+                    typed::ConstantParameter &parameter);
   bool functionParameterType(const ast::FunctionType &text,
                              typed::ConstantParameter &parameter);
   void finishGenerics(llvm::ArrayRef<ast::GenericParam> generics);
@@ -146,6 +89,7 @@ private:
   // Expressions.cpp, Literals.cpp, Operators.cpp, Folding.cpp
   const Expression *check(const ast::Expr *expr);
   const Expression *checkInner(const ast::Expr *expr);
+  const Expression *checkLeaf(const ast::Expr *expr);
   /// One scalar value, no pack-aligned one, no tuple, nothing absent.
   const Expression *checkScalar(const ast::Expr *expr);
   const Expression *checkScalarOrAligned(const ast::Expr *expr);
@@ -172,11 +116,18 @@ private:
   const Expression *makeBinary(typed::BinaryOperator op, Span operatorSpan,
                                const Expression *left, const Expression *right);
   const Expression *equalityOfTypes(const ast::BinaryExpr &expr);
-  const Expression *equalityOfStrings(const ast::BinaryExpr &expr);
   const Expression *comparisonChain(const ast::ComparisonChainExpr &expr);
   bool unify(const Expression *&left, const Expression *&right, Span span,
              llvm::StringRef what);
   bool operatorApplies(typed::BinaryOperator op, ScalarType type, Span span);
+  const Expression *foldLiterals(typed::BinaryOperator op, Span span,
+                                 const Expression *left,
+                                 const Expression *right);
+  bool dividesByZero(typed::BinaryOperator op, const Expression *left,
+                     const Expression *right);
+  const Expression *compareStrings(typed::BinaryOperator op, Span span,
+                                   const Expression *left,
+                                   const Expression *right);
   bool skipAbsent(typed::BinaryOperator op, const Expression *left,
                   const Expression *right, bool &leftOptional,
                   bool &rightOptional);
@@ -228,6 +179,12 @@ private:
   bool matchArguments(const ast::CallExpr &expr,
                       const typed::Declaration &callee,
                       CallArguments &arguments);
+  bool matchArgument(const ast::Argument &argument, std::size_t place,
+                     const typed::Declaration &callee,
+                     CallArguments &arguments);
+  bool fillArguments(const ast::CallExpr &expr,
+                     const typed::Declaration &callee,
+                     CallArguments &arguments);
   const Expression *argumentValue(const ast::Expr *expr,
                                   const typed::Parameter &parameter);
   bool genericArguments(llvm::ArrayRef<ast::Argument> brackets,
@@ -272,6 +229,9 @@ private:
   bool bindOperand(const typed::Declaration &callee,
                    const typed::Parameter &parameter, const Expression *value,
                    llvm::SmallVectorImpl<llvm::SmallVector<AxisId, 4>> &bound);
+  bool bindOpen(const typed::Declaration &callee, const Expression *value,
+                AxisList open, AxisList rest,
+                llvm::SmallVectorImpl<llvm::SmallVector<AxisId, 4>> &bound);
   void bindDerived(const typed::Declaration &callee,
                    const CallArguments &arguments,
                    const GenericArguments &generics,
@@ -321,6 +281,9 @@ private:
                              const Over &over);
   const Expression *sortOver(const ast::CallExpr &expr, const Over &over);
   const Expression *concatOver(const ast::CallExpr &expr, const Over &over);
+  bool concatOperands(const ast::CallExpr &expr,
+                      llvm::SmallVectorImpl<const Expression *> &operands,
+                      ScalarType &element);
   AxisList concatAxes(const Expression *operand);
   AxisId joinedAxis(const ast::CallExpr &expr, Expressions operands,
                     AxisList own);
@@ -448,6 +411,9 @@ private:
   void attribute(const ast::Attribute &attribute, typed::Attributes &result);
   bool flagAttribute(const ast::Attribute &attribute,
                      typed::Attributes &result);
+  bool saved(const ast::Expr *expr,
+             llvm::SmallVectorImpl<llvm::StringRef> &saves);
+  const typed::Declaration *derivativeNamed(const ast::Identifier &name);
   void backward(const ast::Attribute &attribute, typed::Attributes &result);
   void origin(const ast::Attribute &attribute, typed::Attributes &result);
   void expectations(const ast::Attribute &attribute, typed::Attributes &result);
@@ -459,6 +425,8 @@ private:
                         typed::AtenBinding &binding);
   bool promotionBinding(const ast::AttributeArgument &argument,
                         typed::AtenBinding &binding);
+  bool nameBinding(const ast::Expr *value, const ast::Identifier &name,
+                   bool isPack, typed::AtenBinding &binding);
   bool valueBinding(const ast::Expr *value, typed::AtenBinding &binding);
   std::optional<unsigned> parameterIndex(llvm::StringRef name) const;
 

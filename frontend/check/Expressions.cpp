@@ -22,15 +22,12 @@ const Expression *DeclarationChecker::check(const ast::Expr *expr) {
   return value;
 }
 
-static Constant literalValue(const ast::IntExpr &expr) {
-  return Constant::ofUnsigned(expr.value);
-}
-
-const Expression *DeclarationChecker::checkInner(const ast::Expr *expr) {
+/// Literals and names.
+const Expression *DeclarationChecker::checkLeaf(const ast::Expr *expr) {
   switch (expr->kind) {
   case ast::Expr::Kind::Int:
-    return weakInteger(expr->span,
-                       literalValue(*llvm::cast<ast::IntExpr>(expr)));
+    return weakInteger(expr->span, Constant::ofUnsigned(
+                                       llvm::cast<ast::IntExpr>(expr)->value));
   case ast::Expr::Kind::Float:
     return weakFloat(expr->span, llvm::cast<ast::FloatExpr>(expr)->value);
   case ast::Expr::Kind::Bool:
@@ -43,10 +40,24 @@ const Expression *DeclarationChecker::checkInner(const ast::Expr *expr) {
   case ast::Expr::Kind::None:
     report(expr->span, diag::NoneMisplaced);
     return nullptr;
+  case ast::Expr::Kind::List:
+    report(expr->span, diag::TableMisplaced);
+    return nullptr;
+  case ast::Expr::Kind::Extern:
+    report(expr->span, diag::NotAValue, "ATen overload",
+           llvm::cast<ast::ExternExpr>(expr)->overload);
+    return nullptr;
   case ast::Expr::Kind::Name:
     return nameValue(llvm::cast<ast::NameExpr>(expr)->name);
   case ast::Expr::Kind::Pack:
     return packValue(*llvm::cast<ast::PackExpr>(expr));
+  default:
+    return nullptr;
+  }
+}
+
+const Expression *DeclarationChecker::checkInner(const ast::Expr *expr) {
+  switch (expr->kind) {
   case ast::Expr::Kind::Unary:
     return unary(*llvm::cast<ast::UnaryExpr>(expr));
   case ast::Expr::Kind::Binary:
@@ -63,19 +74,11 @@ const Expression *DeclarationChecker::checkInner(const ast::Expr *expr) {
     return memberValue(*llvm::cast<ast::MemberExpr>(expr));
   case ast::Expr::Kind::Tuple:
     return tuple(*llvm::cast<ast::TupleExpr>(expr));
-  case ast::Expr::Kind::List:
-    report(expr->span, diag::TableMisplaced);
-    return nullptr;
   case ast::Expr::Kind::Paren:
     return check(llvm::cast<ast::ParenExpr>(expr)->inner);
-  case ast::Expr::Kind::Extern:
-    report(expr->span, diag::NotAValue, "ATen overload",
-           llvm::cast<ast::ExternExpr>(expr)->overload);
-    return nullptr;
-  case ast::Expr::Kind::Error:
-    return nullptr;
+  default:
+    return checkLeaf(expr);
   }
-  llvm_unreachable("all kinds of expression are checked");
 }
 
 /// An optional operand that is not known to be present here.

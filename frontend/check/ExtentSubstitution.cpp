@@ -50,21 +50,31 @@ ExtentSubstitution::variable(const VariableExpression &expression,
   return &expression;
 }
 
+const Expression *
+ExtentSubstitution::builtin(const BuiltinExpression &expression,
+                            std::size_t element) {
+  if (expression.builtin == Builtin::Size)
+    return size(expression);
+  auto *node = copy(expression);
+  node->operands = list(expression.operands, element);
+  return node;
+}
+
+Expressions ExtentSubstitution::list(Expressions expressions,
+                                     std::size_t element) {
+  llvm::SmallVector<const Expression *, 4> applied;
+  for (const Expression *one : expressions)
+    applied.push_back(one ? apply(*one, element) : nullptr);
+  return builder.list(applied);
+}
+
 const Expression *ExtentSubstitution::apply(const Expression &expression,
                                             std::size_t element) {
-  if (const auto *builtin = llvm::dyn_cast<BuiltinExpression>(&expression)) {
-    if (builtin->builtin == Builtin::Size)
-      return size(*builtin);
-    auto *node = copy(*builtin);
-    llvm::SmallVector<const Expression *, 4> operands;
-    for (const Expression *operand : builtin->operands)
-      operands.push_back(apply(*operand, element));
-    node->operands = builder.list(operands);
-    return node;
-  }
+  if (const auto *one = llvm::dyn_cast<BuiltinExpression>(&expression))
+    return builtin(*one, element);
   if (const auto *pack = llvm::dyn_cast<PackElementExpression>(&expression)) {
-    llvm::ArrayRef<AxisId> list = bound[pack->pack.index];
-    return element < list.size() ? sizeOf(list[element], pack->span) : pack;
+    llvm::ArrayRef<AxisId> axes = bound[pack->pack.index];
+    return element < axes.size() ? sizeOf(axes[element], pack->span) : pack;
   }
   if (const auto *use = llvm::dyn_cast<VariableExpression>(&expression))
     return variable(*use, element);
@@ -97,13 +107,10 @@ const Expression *ExtentSubstitution::apply(const Expression &expression,
     node->right = apply(*select->right, element);
     return node;
   }
-  if (const auto *call = llvm::dyn_cast<CallExpression>(&expression)) {
-    auto *node = copy(*call);
-    llvm::SmallVector<const Expression *, 4> operands;
-    for (const Expression *operand : call->arguments)
-      operands.push_back(operand ? apply(*operand, element) : nullptr);
-    node->arguments = builder.list(operands);
-    return node;
-  }
-  return &expression;
+  const auto *call = llvm::dyn_cast<CallExpression>(&expression);
+  if (!call)
+    return &expression;
+  auto *node = copy(*call);
+  node->arguments = list(call->arguments, element);
+  return node;
 }

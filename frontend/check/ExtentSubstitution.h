@@ -16,6 +16,9 @@ struct ExtentSubstitution {
   const Expression *apply(const Expression &expression, std::size_t element);
 
 private:
+  const Expression *builtin(const typed::BuiltinExpression &expression,
+                            std::size_t element);
+  Expressions list(Expressions expressions, std::size_t element);
   const Expression *size(const typed::BuiltinExpression &expression);
   const Expression *sizeOf(AxisId axis, Span span);
   const Expression *variable(const typed::VariableExpression &expression,

@@ -96,8 +96,6 @@ bool DeclarationChecker::constantParameterType(const ast::GenericParam &text,
     return true;
   }
   if (named->name.text != "bool") {
-    auto report =
-        this->report(named->span, diag::UnknownConstraint, named->name.text);
     Suggestion suggestion(named->name.text);
 #define QN_CONSTRAINT(enumerator, spelling, booleans, integers, floats,        \
                       complexes)                                               \
@@ -105,20 +103,25 @@ bool DeclarationChecker::constantParameterType(const ast::GenericParam &text,
 #include "frontend/typed/Constraints.def"
     suggestion.consider("int");
     suggestion.consider("bool");
-    report.hint(suggestion.hint());
+    report(named->span, diag::UnknownConstraint, named->name.text)
+        .hint(suggestion.hint());
     return false;
   }
   parameter.kind = ConstantParameterKind::Boolean;
   parameter.type = types.boolean();
-  if (!tensor)
-    return true;
-  bool isOneExtent = tensor->dimensions.size() == 1 &&
-                     tensor->dimensions[0].kind == ast::Dimension::Kind::Extent;
+  return !tensor || booleansType(*tensor, parameter);
+}
+
+/// `bool[3]`.
+bool DeclarationChecker::booleansType(const ast::TensorType &text,
+                                      ConstantParameter &parameter) {
+  bool isOneExtent = text.dimensions.size() == 1 &&
+                     text.dimensions[0].kind == ast::Dimension::Kind::Extent;
   const auto *count =
-      isOneExtent ? llvm::dyn_cast<ast::IntExpr>(tensor->dimensions[0].extent)
+      isOneExtent ? llvm::dyn_cast<ast::IntExpr>(text.dimensions[0].extent)
                   : nullptr;
   if (!count) {
-    report(tensor->span, diag::ConstantNotInteger);
+    report(text.span, diag::ConstantNotInteger);
     return false;
   }
   parameter.kind = ConstantParameterKind::Booleans;

@@ -123,17 +123,14 @@ void DeclarationChecker::launch(const ast::LaunchStmt &stmt,
   firstLaunch = stmt.span;
   place = Place::Extent;
   auto *node = makeStatement<LaunchStatement>(stmt.span);
-  auto extents = [&](llvm::ArrayRef<const ast::Expr *> written,
-                     llvm::StringRef what) {
-    if (written.empty() || written.size() > 3)
-      report(stmt.span, diag::LaunchDimensions, what, written.size());
+  auto extents = [&](llvm::ArrayRef<const ast::Expr *> written) {
     llvm::SmallVector<const Expression *, 3> values;
     for (const ast::Expr *extent : written)
       values.push_back(fold(checkInteger(extent)));
     return builder.list(values);
   };
-  node->grid = extents(stmt.grid, "grid");
-  node->block = extents(stmt.block, "block");
+  node->grid = extents(stmt.grid);
+  node->block = extents(stmt.block);
   place = Place::Kernel;
   into.push_back(node);
 }

@@ -95,6 +95,14 @@ bool DeclarationChecker::bindAxes(
   return true;
 }
 
+/// The callee's axis that already stands for the caller's.
+static std::optional<AxisId> ownerOf(BoundAxes bound, AxisId axis) {
+  for (auto [number, list] : llvm::enumerate(bound))
+    if (llvm::is_contained(list, axis))
+      return AxisId{static_cast<std::uint16_t>(number)};
+  return std::nullopt;
+}
+
 bool DeclarationChecker::bindOperand(
     const Declaration &callee, const Parameter &parameter,
     const Expression *value,
@@ -102,14 +110,8 @@ bool DeclarationChecker::bindOperand(
   llvm::SmallVector<AxisId, 8> own, open, rest;
   for (const Dimension &dimension : parameter.dimensions)
     own.append(dimension.parts.begin(), dimension.parts.end());
-  auto ownerOf = [&](AxisId axis) -> std::optional<AxisId> {
-    for (auto [number, list] : llvm::enumerate(bound))
-      if (contains(list, axis))
-        return AxisId{static_cast<std::uint16_t>(number)};
-    return std::nullopt;
-  };
   for (AxisId axis : value->axes()) {
-    std::optional<AxisId> owner = ownerOf(axis);
+    std::optional<AxisId> owner = ownerOf(bound, axis);
     if (owner && !contains(own, *owner)) {
       report(value->span, diag::CallAxisBound, axes[axis.index].name,
              callee.axis(*owner).name, parameter.variable->name)
@@ -128,18 +130,25 @@ bool DeclarationChecker::bindOperand(
   }
   std::size_t plain = open.size() - hasPack;
   bool fits = hasPack ? rest.size() >= plain : rest.size() == plain;
-  if (!fits) {
-    report(value->span, diag::CallAxisCount, parameter.variable->name,
-           own.size(), value->axes().size())
-        .label(parameter.variable->span, "declared here");
-    return false;
-  }
-  llvm::ArrayRef<AxisId> left = rest;
+  if (fits)
+    return bindOpen(callee, value, open, rest, bound);
+  report(value->span, diag::CallAxisCount, parameter.variable->name, own.size(),
+         value->axes().size())
+      .label(parameter.variable->span, "declared here");
+  return false;
+}
+
+/// Hands out the caller's axes in order; the only pack takes what is left.
+bool DeclarationChecker::bindOpen(
+    const Declaration &callee, const Expression *value, AxisList open,
+    AxisList rest, llvm::SmallVectorImpl<llvm::SmallVector<AxisId, 4>> &bound) {
+  std::size_t plain = llvm::count_if(
+      open, [&](AxisId axis) { return !callee.axis(axis).pack; });
+  std::size_t packTakes = rest.size() - plain;
   for (AxisId axis : open) {
-    std::size_t take = callee.axis(axis).pack ? rest.size() - plain : 1;
-    llvm::ArrayRef<AxisId> taken = left.take_front(take);
-    bool packToPlain = !callee.axis(axis).pack && axes[taken[0].index].pack;
-    if (packToPlain) {
+    bool isPack = callee.axis(axis).pack;
+    AxisList taken = rest.take_front(isPack ? packTakes : 1);
+    if (!isPack && axes[taken[0].index].pack) {
       report(value->span, diag::PackMismatch, spell(taken[0]), "a pack",
              "one axis")
           .hint(("say which axis `" + callee.axis(axis).name + "` is: `" +
@@ -148,7 +157,7 @@ bool DeclarationChecker::bindOperand(
       return false;
     }
     bound[axis.index].assign(taken.begin(), taken.end());
-    left = left.drop_front(take);
+    rest = rest.drop_front(taken.size());
   }
   return true;
 }

@@ -203,6 +203,45 @@ static Constant foldWeak(BinaryOperator op, const Constant &left,
   return exact.value_or(Constant());
 }
 
+/// Two literals: the operation is done now and stays weak. Null when it cannot
+/// be, with a message if that is an error.
+const Expression *DeclarationChecker::foldLiterals(BinaryOperator op, Span span,
+                                                   const Expression *left,
+                                                   const Expression *right) {
+  const auto *a = llvm::dyn_cast<ConstantExpression>(left);
+  const auto *b = llvm::dyn_cast<ConstantExpression>(right);
+  bool isLogic = op == BinaryOperator::And || op == BinaryOperator::Or;
+  bool isBitwise = op >= BinaryOperator::BitAnd && op < BinaryOperator::And;
+  if (!a || !b || isLogic || (isBitwise && isWeakFloat(left)))
+    return nullptr;
+  bool fits = true;
+  Constant value = foldWeak(op, a->value, b->value, isWeakFloat(left), fits);
+  if (!fits) {
+    report(span, diag::ConstantOverflow, spelling(op));
+    return nullptr;
+  }
+  if (value.kind == Constant::Kind::Boolean)
+    return booleanConstant(span, value.boolean);
+  return weakConstant(span, value);
+}
+
+/// An integer divided by a 0 for all to see.
+bool DeclarationChecker::dividesByZero(BinaryOperator op,
+                                       const Expression *left,
+                                       const Expression *right) {
+  const auto *divisor = llvm::dyn_cast<ConstantExpression>(right);
+  bool isDivision = op == BinaryOperator::FloorDiv || op == BinaryOperator::Mod;
+  if (!isDivision || !divisor || !divisor->value.isZero() ||
+      isWeakFloat(left) || isWeakFloat(right))
+    return false;
+  bool mayBeFloat = !isWeak(left) &&
+                    (maskOf(left->scalar()) & check::maskOf(Constraint::Float));
+  if (mayBeFloat)
+    return false;
+  report(right->span, diag::ConstantDivisionByZero);
+  return true;
+}
+
 const Expression *DeclarationChecker::makeBinary(BinaryOperator op,
                                                  Span operatorSpan,
                                                  const Expression *left,
@@ -213,68 +252,54 @@ const Expression *DeclarationChecker::makeBinary(BinaryOperator op,
   if (!skipAbsent(op, left, right, leftOptional, rightOptional))
     return nullptr;
   Span span = join(left->span, right->span);
-  bool isString = left->type->isString() && right->type->isString();
-  if (!isString) {
-    left = asScalar(left, true);
-    right = asScalar(right, true);
-    if (!left || !right)
-      return nullptr;
-    if (!unify(left, right, operatorSpan, spelling(op)))
-      return nullptr;
-  }
-  bool areWeak = !isString && isWeak(left) && isWeak(right);
-  const auto *a = llvm::dyn_cast<ConstantExpression>(left);
-  const auto *b = llvm::dyn_cast<ConstantExpression>(right);
-  if (areWeak && a && b) {
-    bool isBitwise = op >= BinaryOperator::BitAnd && op <= BinaryOperator::Or;
-    if (!(isBitwise && isWeakFloat(left))) {
-      bool isDivision =
-          op == BinaryOperator::FloorDiv || op == BinaryOperator::Mod;
-      if (isDivision && b->value.kind == Constant::Kind::Integer &&
-          b->value.isZero()) {
-        report(right->span, diag::ConstantDivisionByZero);
-        return nullptr;
-      }
-      if (op != BinaryOperator::And && op != BinaryOperator::Or) {
-        bool fits = true;
-        Constant value =
-            foldWeak(op, a->value, b->value, isWeakFloat(left), fits);
-        if (!fits) {
-          report(span, diag::ConstantOverflow, spelling(op));
-          return nullptr;
-        }
-        if (value.kind == Constant::Kind::Boolean)
-          return booleanConstant(span, value.boolean);
-        return weakConstant(span, value);
-      }
-    }
-  }
-  if (areWeak) {
+  if (left->type->isString() && right->type->isString())
+    return compareStrings(op, span, left, right);
+  left = asScalar(left, true);
+  right = asScalar(right, true);
+  if (!left || !right || !unify(left, right, operatorSpan, spelling(op)) ||
+      dividesByZero(op, left, right))
+    return nullptr;
+  if (isWeak(left) && isWeak(right)) {
+    unsigned errors = hasFailed;
+    hasFailed = false;
+    const Expression *folded = foldLiterals(op, span, left, right);
+    bool overflowed = hasFailed;
+    hasFailed |= errors != 0;
+    if (folded || overflowed)
+      return folded;
     left = settle(left);
     right = settle(right);
   }
-  ScalarType type =
-      isString ? ScalarType() : joinTypes(left->scalar(), right->scalar());
-  if (!isString && !operatorApplies(op, type, operatorSpan))
+  ScalarType type = joinTypes(left->scalar(), right->scalar());
+  if (!operatorApplies(op, type, operatorSpan))
     return nullptr;
-  bool isInteger =
-      !isString && admits(Constraint::Int, firstElement(maskOf(type)));
-  if (b && isInteger && type.isConcrete() && b->value.isZero() &&
-      (op == BinaryOperator::FloorDiv || op == BinaryOperator::Mod)) {
-    report(right->span, diag::ConstantDivisionByZero);
-    return nullptr;
-  }
-  ScalarType resultType = isComparison(op) ? ScalarType::boolean() : type;
-  const Type *result = pointwise(resultType, {left, right});
-  if (!result)
-    return nullptr;
-  auto *node = make<BinaryExpression>(span, result);
+  auto *node = make<BinaryExpression>(
+      span, pointwise(isComparison(op) ? ScalarType::boolean() : type,
+                      {left, right}));
   node->op = op;
   node->left = left;
   node->right = right;
   node->leftOptional = leftOptional;
   node->rightOptional = rightOptional;
-  return a && b ? fold(node) : node;
+  bool areConstants = llvm::isa<ConstantExpression>(left) &&
+                      llvm::isa<ConstantExpression>(right);
+  return areConstants ? fold(node) : node;
+}
+
+/// `MODE == "tanh"`.
+const Expression *DeclarationChecker::compareStrings(BinaryOperator op,
+                                                     Span span,
+                                                     const Expression *left,
+                                                     const Expression *right) {
+  if (op != BinaryOperator::Equal && op != BinaryOperator::NotEqual) {
+    report(span, diag::StringMisplaced);
+    return nullptr;
+  }
+  auto *node = make<BinaryExpression>(span, types.boolean());
+  node->op = op;
+  node->left = left;
+  node->right = right;
+  return node;
 }
 
 const Expression *DeclarationChecker::unary(const ast::UnaryExpr &expr) {

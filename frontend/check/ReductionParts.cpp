@@ -12,12 +12,9 @@ void DeclarationChecker::checkReductionSignature(
   reduction->stateType = reduction->resultType = types.integer();
   place = Place::Scalar;
   reductionStates(text, *reduction);
+  // The parser has reported what is missing.
   if (text.step)
     stepOperands(*text.step, *reduction);
-  else if (!text.hasError)
-    report(text.name.span, diag::MissingPart, text.name.text, "step");
-  if (!text.merge && !text.hasError)
-    report(text.name.span, diag::MissingPart, text.name.text, "merge");
   reduction->hasFinish = text.finish != nullptr;
   reduction->resultType = reduction->stateType;
 }
@@ -36,8 +33,6 @@ void DeclarationChecker::reductionStates(const ast::ReductionDecl &text,
   llvm::SmallVector<ReductionState, 4> states;
   llvm::SmallVector<const Type *, 4> elements;
   llvm::SmallVector<llvm::StringRef, 4> fieldNames;
-  if (text.state.empty() && !text.hasError)
-    report(text.name.span, diag::MissingPart, text.name.text, "state");
   for (const ast::TypeField &field : text.state) {
     ReductionState state;
     state.name = field.name.text;

@@ -16,13 +16,19 @@ typed::Block DeclarationChecker::block(const ast::Block &text) {
   auto oldMasks = masks;
   auto oldPresent = knownPresent, oldAbsent = knownAbsent;
   llvm::SmallVector<const Statement *, 8> statements;
+  bool wasConst = false;
   for (const ast::Stmt *stmt : text.statements) {
     if (!statements.empty() && !fallsThrough(statements) && !hasFailed) {
+      // Behind an `if const` that was decided the rest is for other parameters.
+      if (wasConst)
+        break;
       report(stmt->span, diag::Unreachable)
           .label(statements.back()->span, "nothing goes on behind this");
       break;
     }
     statement(*stmt, statements);
+    const auto *branch = llvm::dyn_cast<ast::IfStmt>(stmt);
+    wasConst = branch && branch->isConst;
   }
   masks = std::move(oldMasks);
   knownPresent = std::move(oldPresent);

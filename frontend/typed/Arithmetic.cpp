@@ -37,6 +37,10 @@ double typed::roundTo(double value, ElementType element) {
     return value;
   if (element == ElementType::F32)
     return static_cast<float>(value);
+  // `f8e4m3` has no infinity: as in PyTorch the largest number stands for it.
+  constexpr double largest = 448;
+  if (element == ElementType::F8E4M3 && std::fabs(value) > largest)
+    return std::copysign(largest, value);
   // Smaller types are reached through f32, in two roundings.
   llvm::APFloat rounded(static_cast<double>(static_cast<float>(value)));
   bool lost = false;

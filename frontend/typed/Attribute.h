@@ -29,7 +29,7 @@ struct AtenBinding {
   AxisId axis;
   unsigned typeParameter = 0;
   unsigned constantParameter = 0; ///< Generic
-  bool isNone = false; ///< Constant: the value is `none`
+  bool isNone = false;            ///< Constant: the value is `none`
   Constant constant;
   llvm::StringRef promotion;                         ///< Promotion: its kind
   llvm::ArrayRef<llvm::StringRef> promotedArguments; ///< empty: all tensors

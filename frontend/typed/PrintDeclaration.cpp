@@ -47,23 +47,26 @@ void Printer::dimensions(llvm::ArrayRef<Dimension> dimensions) {
   out << ']';
 }
 
+void Printer::scalarType(const Type &type) {
+  scalar(type.scalar);
+  if (type.pack.valid()) {
+    out << " for ";
+    axis(type.pack);
+  }
+  if (type.axes.empty())
+    return;
+  out << " {";
+  llvm::interleaveComma(type.axes, out, [&](AxisId id) { axis(id); });
+  out << '}';
+}
+
 void Printer::type(const Type &type) {
   switch (type.kind) {
   case TypeKind::Void:
     out << "void";
     return;
   case TypeKind::Scalar:
-    scalar(type.scalar);
-    if (type.pack.valid()) {
-      out << " for ";
-      axis(type.pack);
-    }
-    if (!type.axes.empty()) {
-      out << " {";
-      llvm::interleaveComma(type.axes, out, [&](AxisId id) { axis(id); });
-      out << '}';
-    }
-    return;
+    return scalarType(type);
   case TypeKind::Tuple:
     out << '(';
     llvm::interleaveComma(llvm::seq(type.elements.size()), out, [&](size_t i) {

@@ -270,11 +270,8 @@ void Printer::typeTest(const TypeTestExpression &e) {
   out << ')';
 }
 
-void Printer::expression(const Expression *e) {
-  if (!e) {
-    out << "none";
-    return;
-  }
+/// What is known when compiling, and names.
+void Printer::leaf(const Expression *e) {
   switch (e->kind) {
   case ExpressionKind::Constant:
     return constant(llvm::cast<ConstantExpression>(e)->value);
@@ -306,37 +303,50 @@ void Printer::expression(const Expression *e) {
     out << '*'
         << declaration.axis(llvm::cast<PackElementExpression>(e)->pack).name;
     return;
+  case ExpressionKind::FunctionReference:
+    out << llvm::cast<FunctionReferenceExpression>(e)->function->name;
+    return;
+  default:
+    llvm_unreachable("the caller prints all other kinds");
+  }
+}
+
+void Printer::field(const FieldExpression &e) {
+  expression(e.base);
+  llvm::ArrayRef<llvm::StringRef> names = e.base->type->names;
+  if (names.empty())
+    out << '.' << e.index;
+  else
+    out << '.' << names[e.index];
+}
+
+void Printer::select(const SelectExpression &e) {
+  out << '(';
+  expression(e.left);
+  out << (e.isConst ? " if const " : " if ");
+  expression(e.condition);
+  out << " else ";
+  expression(e.right);
+  out << ')';
+}
+
+/// Operators, casts and calls of all kinds.
+void Printer::operation(const Expression *e) {
+  switch (e->kind) {
   case ExpressionKind::Tuple:
     out << '(';
     list(llvm::cast<TupleExpression>(e)->elements);
     out << ')';
     return;
-  case ExpressionKind::Field: {
-    const auto *field = llvm::cast<FieldExpression>(e);
-    expression(field->base);
-    llvm::ArrayRef<llvm::StringRef> names = field->base->type->names;
-    if (names.empty())
-      out << '.' << field->index;
-    else
-      out << '.' << names[field->index];
-    return;
-  }
+  case ExpressionKind::Field:
+    return field(*llvm::cast<FieldExpression>(e));
   case ExpressionKind::Unary:
     out << spelling(llvm::cast<UnaryExpression>(e)->op);
     return expression(llvm::cast<UnaryExpression>(e)->operand);
   case ExpressionKind::Binary:
     return binary(*llvm::cast<BinaryExpression>(e));
-  case ExpressionKind::Select: {
-    const auto *select = llvm::cast<SelectExpression>(e);
-    out << '(';
-    expression(select->left);
-    out << (select->isConst ? " if const " : " if ");
-    expression(select->condition);
-    out << " else ";
-    expression(select->right);
-    out << ')';
-    return;
-  }
+  case ExpressionKind::Select:
+    return select(*llvm::cast<SelectExpression>(e));
   case ExpressionKind::Cast:
     scalar(e->scalar());
     out << '(';
@@ -349,14 +359,22 @@ void Printer::expression(const Expression *e) {
     return load(*llvm::cast<LoadExpression>(e));
   case ExpressionKind::Call:
     return call(*llvm::cast<CallExpression>(e));
-  case ExpressionKind::FunctionReference:
-    out << llvm::cast<FunctionReferenceExpression>(e)->function->name;
-    return;
   case ExpressionKind::IndirectCall:
     out << llvm::cast<IndirectCallExpression>(e)->function->name << '(';
     list(llvm::cast<IndirectCallExpression>(e)->arguments);
     out << ')';
     return;
+  default:
+    return leaf(e);
+  }
+}
+
+void Printer::expression(const Expression *e) {
+  if (!e) {
+    out << "none";
+    return;
+  }
+  switch (e->kind) {
   case ExpressionKind::Reduce:
     return reduce(*llvm::cast<ReduceExpression>(e));
   case ExpressionKind::Scan:
@@ -369,5 +387,7 @@ void Printer::expression(const Expression *e) {
     return concat(*llvm::cast<ConcatExpression>(e));
   case ExpressionKind::Extern:
     return external(*llvm::cast<ExternExpression>(e));
+  default:
+    return operation(e);
   }
 }

@@ -73,6 +73,23 @@ void Printer::loop(const ForStatement &s) {
   block(s.body);
 }
 
+void Printer::loop(const WhileStatement &s) {
+  line() << "while ";
+  expression(s.condition);
+  if (s.bound) {
+    out << " bound ";
+    expression(s.bound);
+  }
+  out << ":\n";
+  block(s.body);
+}
+
+void Printer::storage(const StorageStatement &s) {
+  line() << (s.isShared ? "shared " : "local ") << s.variable->name << ": ";
+  type(*s.variable->type);
+  out << '\n';
+}
+
 void Printer::forEach(const ForEachStatement &s) {
   line() << (s.isEach ? "each " : "for ");
   variables(s.variables, true);
@@ -96,17 +113,8 @@ void Printer::statement(const Statement *s) {
     return loop(*llvm::cast<ForStatement>(s));
   case StatementKind::ForEach:
     return forEach(*llvm::cast<ForEachStatement>(s));
-  case StatementKind::While: {
-    const auto &loop = *llvm::cast<WhileStatement>(s);
-    line() << "while ";
-    expression(loop.condition);
-    if (loop.bound) {
-      out << " bound ";
-      expression(loop.bound);
-    }
-    out << ":\n";
-    return block(loop.body);
-  }
+  case StatementKind::While:
+    return loop(*llvm::cast<WhileStatement>(s));
   case StatementKind::Return:
     line() << "return ";
     list(llvm::cast<ReturnStatement>(s)->values);
@@ -119,14 +127,8 @@ void Printer::statement(const Statement *s) {
     list(llvm::cast<LaunchStatement>(s)->block);
     out << ")\n";
     return;
-  case StatementKind::Storage: {
-    const auto &storage = *llvm::cast<StorageStatement>(s);
-    line() << (storage.isShared ? "shared " : "local ")
-           << storage.variable->name << ": ";
-    type(*storage.variable->type);
-    out << '\n';
-    return;
-  }
+  case StatementKind::Storage:
+    return storage(*llvm::cast<StorageStatement>(s));
   case StatementKind::Evaluate:
     line();
     expression(llvm::cast<EvaluateStatement>(s)->expression);

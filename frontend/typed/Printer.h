@@ -31,6 +31,7 @@ private:
   void axisList(llvm::ArrayRef<AxisId> axes);
   void dimensions(llvm::ArrayRef<Dimension> dimensions);
   void type(const Type &type);
+  void scalarType(const Type &type);
 
   // PrintStatement.cpp
   void block(Block block);
@@ -40,11 +41,17 @@ private:
   void store(const StoreStatement &s);
   void branch(const IfStatement &s);
   void loop(const ForStatement &s);
+  void loop(const WhileStatement &s);
+  void storage(const StorageStatement &s);
   void forEach(const ForEachStatement &s);
   void variables(llvm::ArrayRef<const Variable *> list, bool isTuple);
   llvm::raw_ostream &line();
 
   // PrintExpression.cpp
+  void leaf(const Expression *e);
+  void operation(const Expression *e);
+  void field(const FieldExpression &e);
+  void select(const SelectExpression &e);
   void constant(const Constant &value);
   void list(Expressions list);
   void builtin(const BuiltinExpression &e);
