@@ -143,8 +143,8 @@ void Formatter::logicalLine(std::size_t begin, std::size_t end) {
     writeFlat(begin, end);
   else
     writeFilled(begin, end);
-  bool trailing =
-      nextComment < comments.size() && !standsAlone(comments[nextComment]);
+  bool trailing = nextComment < comments.size() &&
+                  comments[nextComment].begin < tokens.span(end).end;
   if (trailing) {
     out += "  ";
     out += tokens.file().text(comments[nextComment++]).rtrim();

@@ -5,11 +5,12 @@
 
 using namespace quern;
 
-unsigned Lexer::measureIndentation() {
-  const char *begin = cursor;
-  while (*cursor == ' ' || *cursor == '\t')
-    ++cursor;
-  return static_cast<unsigned>(cursor - begin);
+/// A tab leads to the next multiple of four.
+unsigned Lexer::columnsOf(const char *begin, const char *end) {
+  unsigned column = 0;
+  for (; begin != end; ++begin)
+    column = *begin == '\t' ? (column / 4 + 1) * 4 : column + 1;
+  return column;
 }
 
 void Lexer::checkIndentationStyle(const char *begin, const char *end) {
@@ -37,7 +38,8 @@ bool Lexer::continuesSignature() const {
 /// brackets are open.
 void Lexer::startLine() {
   const char *begin = cursor;
-  unsigned column = measureIndentation();
+  while (*cursor == ' ' || *cursor == '\t')
+    ++cursor;
   const char *end = cursor;
   bool blankLine =
       *cursor == '\n' || *cursor == '#' || *cursor == '\r' || atEnd();
@@ -51,33 +53,32 @@ void Lexer::startLine() {
     closeForgottenBrackets();
   }
   checkIndentationStyle(begin, end);
-  applyIndentation(column);
+  applyIndentation(begin, columnsOf(begin, end));
 }
 
-void Lexer::applyIndentation(unsigned column) {
+void Lexer::applyIndentation(const char *begin, unsigned column) {
   unsigned current = indentation.empty() ? 0 : indentation.back();
   Span here = spanOf(cursor, cursor);
   if (column > current) {
     if (indentation.size() >= maximumNesting)
       return giveUpOnNesting(spanOf(cursor, cursor + 1));
     indentation.push_back(column);
-    return pushSpan(TokenKind::Indent, spanOf(cursor - column, cursor));
+    return push(TokenKind::Indent, begin, cursor);
   }
   while (!indentation.empty() && column < indentation.back()) {
     unsigned below = indentation.size() > 1 ? indentation.rbegin()[1] : 0;
     // Between two levels: most likely meant for the inner one.
     if (column > below)
-      return reportDedent(column);
+      return reportDedent(begin, column);
     indentation.pop_back();
     pushSpan(TokenKind::Dedent, here);
   }
 }
 
 /// Lines that repeat the same wrong column are one mistake.
-void Lexer::reportDedent(unsigned column) {
+void Lexer::reportDedent(const char *begin, unsigned column) {
   if (column != wrongColumn)
-    diagnostics.report(spanOf(cursor - column, cursor),
-                       diag::InconsistentDedent, column);
+    diagnostics.report(spanOf(begin, cursor), diag::InconsistentDedent, column);
   wrongColumn = column;
 }
 
@@ -137,9 +138,10 @@ void Lexer::closeBracket(TokenKind kind, unsigned length) {
 /// Reports what was left open and closes it for the parser.
 void Lexer::closeForgottenBrackets() {
   Span outermost = brackets.front().span;
-  if (!gaveUp)
+  if (!gaveUp && !swallowedBrackets)
     diagnostics.report(outermost, diag::UnclosedBracket, file.text(outermost))
         .label(spanOf(cursor, cursor), "still open here");
+  swallowedBrackets = false;
   Span here = tokens.spans.back();
   here.begin = here.end;
   while (!brackets.empty())

@@ -91,11 +91,30 @@ void Lexer::skipComment() {
   tokens.commentSpans.push_back(spanOf(begin, end));
 }
 
+/// A letter of the scripts that names are most often written in.
+static bool isForeignLetter(unsigned codePoint) {
+  bool isLatin = codePoint >= 0xC0 && codePoint <= 0x24F && codePoint != 0xD7 &&
+                 codePoint != 0xF7;
+  return isLatin || (codePoint >= 0x370 && codePoint <= 0x52F);
+}
+
+static bool isForeign(char c) { return static_cast<unsigned char>(c) >= 0x80; }
+
+/// The code point of a character of two bytes, else 0.
+static unsigned twoByteCodePoint(const char *at) {
+  unsigned first = static_cast<unsigned char>(at[0]);
+  if ((first & 0xE0) != 0xC0)
+    return 0;
+  return (first & 0x1F) << 6 | (static_cast<unsigned char>(at[1]) & 0x3F);
+}
+
 void Lexer::lexName() {
   const char *begin = cursor;
   do
     ++cursor;
   while (characters::is(*cursor, characters::nameStart | characters::digit));
+  if (isForeign(*cursor) && isForeignLetter(twoByteCodePoint(cursor)))
+    return lexForeignName(begin);
   std::string_view text(begin, cursor - begin);
   push(keywords::lookUp(text), begin, cursor);
 }
@@ -201,19 +220,36 @@ void Lexer::lexBackslash() {
   cursor = end + 1;
 }
 
+/// A name with letters that names may not have: still a name to the parser.
+void Lexer::lexForeignName(const char *begin) {
+  while (characters::is(*cursor, characters::nameStart | characters::digit) ||
+         isForeignLetter(twoByteCodePoint(cursor)))
+    cursor += isForeign(*cursor) ? 2 : 1;
+  llvm::StringRef name(begin, cursor - begin);
+  push(TokenKind::Identifier, begin, cursor);
+  if (llvm::is_contained(foreignNames, name))
+    return;
+  // Enough to say it once for each name, and bounded for texts of nothing else.
+  if (foreignNames.size() < 64)
+    foreignNames.push_back(name);
+  std::size_t first = name.find_if(isForeign);
+  diagnostics
+      .report(spanOf(begin + first, begin + first + 2),
+              diag::UnexpectedCharacter, name.substr(first, 2))
+      .hint("names are made of `a` to `z`, `A` to `Z`, digits and `_`");
+}
+
 void Lexer::lexUnexpected() {
+  if (isForeignLetter(twoByteCodePoint(cursor)))
+    return lexForeignName(cursor);
   const char *begin = cursor++;
   while ((static_cast<unsigned char>(*cursor) & 0xC0) == 0x80)
     ++cursor;
-  // A run of foreign letters is one mistake.
-  auto isForeign = [](char c) { return static_cast<unsigned char>(c) >= 0x80; };
-  const char *shown = cursor;
+  llvm::StringRef character(begin, cursor - begin);
+  // A run of foreign characters is one mistake.
   while (isForeign(*begin) && isForeign(*cursor))
     ++cursor;
-  auto message =
-      diagnostics.report(spanOf(begin, cursor), diag::UnexpectedCharacter,
-                         llvm::StringRef(begin, shown - begin));
-  if (isForeign(*begin))
-    message.hint("names are made of `a` to `z`, `A` to `Z`, digits and `_`");
+  diagnostics.report(spanOf(begin, cursor), diag::UnexpectedCharacter,
+                     character);
   push(TokenKind::Error, begin, cursor);
 }

@@ -25,15 +25,16 @@ private:
   void lexName();
   void lexPunctuation();
   void lexUnexpected();
+  void lexForeignName(const char *begin);
   void lexBackslash();
   void skipComment();
 
   // Layout.cpp
   void startLine();
-  unsigned measureIndentation();
+  static unsigned columnsOf(const char *begin, const char *end);
   void checkIndentationStyle(const char *begin, const char *end);
-  void applyIndentation(unsigned column);
-  void reportDedent(unsigned column);
+  void applyIndentation(const char *begin, unsigned column);
+  void reportDedent(const char *begin, unsigned column);
   bool continuesSignature() const;
   void endLine();
   void finish();
@@ -78,7 +79,10 @@ private:
   char indentStyle = 0;                        ///< ' ' or '\t', once known
   bool reportedStyle = false; ///< mixed indentation is one mistake
   unsigned wrongColumn = 0;   ///< of the last inconsistent dedent
-  bool gaveUp = false;        ///< nested too deeply, not UTF-8, NUL
+  /// An unclosed string has swallowed the rest of a line, brackets included.
+  bool swallowedBrackets = false;
+  llvm::SmallVector<llvm::StringRef, 4> foreignNames; ///< reported already
+  bool gaveUp = false; ///< nested too deeply, not UTF-8, NUL
 };
 
 } // namespace quern

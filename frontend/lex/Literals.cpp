@@ -91,6 +91,7 @@ void Lexer::lexString(char quote) {
         *cursor == '\\' && cursor[1] != '\n' && cursor + 1 < textEnd ? 2 : 1;
   if (*cursor != quote || atEnd()) {
     diagnostics.report(spanOf(begin, begin + 1), diag::UnterminatedString);
+    swallowedBrackets = !brackets.empty();
     return push(TokenKind::Error, begin, cursor);
   }
   ++cursor;

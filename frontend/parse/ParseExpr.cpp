@@ -21,6 +21,9 @@ const Expr *Parser::parseExpr() {
   if (!guard)
     return errorExpr();
   const Expr *value = parseBinary(1);
+  bool isForeign = at(Kind::StarStar) || at(Kind::Bang) || at(Kind::Question);
+  if (isForeign && !broken)
+    reportForeignOperator();
   if (broken || !at(Kind::KwIf))
     return value;
   Span question = advance();

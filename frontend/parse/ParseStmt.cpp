@@ -11,7 +11,8 @@ using namespace quern::ast;
 Block Parser::parseBlock(bool bodyMayBeExpression) {
   if (!broken && at(Kind::Assign))
     fail(here(), diag::AssignmentInExpression).hint("write `==`");
-  if (!broken && !accept(Kind::Colon) && !reportForeignOperator()) {
+  if (!broken && !accept(Kind::Colon) && !reportForeignOperator() &&
+      !reportMisplaced()) {
     if (at(Kind::Error))
       broken = true;
     auto message = fail(here(), diag::ExpectedColon, found());
