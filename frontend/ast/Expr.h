@@ -135,7 +135,8 @@ struct Argument {
   Span span;
 };
 
-/// One axis behind `over`: `C`, `*S`, or a local one, `i: lo .. hi`.
+/// One axis behind `over`: `C`, `*S`, or a local one, `i: lo .. hi`; a local
+/// pack `*i: 0 .. *k` has an axis for each of `*k`.
 struct OverAxis {
   Identifier name;
   bool isPack = false;

@@ -182,6 +182,18 @@ void Lexer::lexPunctuation() {
     return pushAndAdvance(cursor[1] == '=' ? TokenKind::StarAssign
                                            : TokenKind::Star,
                           cursor[1] == '=' ? 2 : 1);
+  case '\\':
+    return lexBackslash();
+  default:
+    return lexBracket();
+  }
+}
+#undef OPERATOR
+#undef DOUBLED
+#undef SINGLE
+
+void Lexer::lexBracket() {
+  switch (*cursor) {
   case '(':
     return openBracket(TokenKind::LeftParen, TokenKind::RightParen, 1);
   case '[':
@@ -194,15 +206,10 @@ void Lexer::lexPunctuation() {
     return closeBracket(TokenKind::RightBracket, 1);
   case '}':
     return closeBracket(TokenKind::RightBrace, 1);
-  case '\\':
-    return lexBackslash();
   default:
     return lexUnexpected();
   }
 }
-#undef OPERATOR
-#undef DOUBLED
-#undef SINGLE
 
 /// Python joins lines so; understood, reported, and joined to go on.
 void Lexer::lexBackslash() {

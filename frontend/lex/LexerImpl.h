@@ -24,6 +24,7 @@ private:
   void lexToken();
   void lexName();
   void lexPunctuation();
+  void lexBracket();
   void lexUnexpected();
   void lexForeignName(const char *begin);
   void lexBackslash();

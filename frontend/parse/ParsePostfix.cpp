@@ -119,7 +119,7 @@ OverAxis Parser::parseOverAxis() {
   height = 1;
   axis.isPack = accept(Kind::Star);
   axis.name = parseName();
-  if (broken || axis.isPack || !accept(Kind::Colon))
+  if (broken || !accept(Kind::Colon))
     return axis;
   axis.lower = parseExpr();
   unsigned highest = height;

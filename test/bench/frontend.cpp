@@ -1,0 +1,155 @@
+// `./dev bench frontend`: lexing and parsing speed, and memory, on a generated
+// corpus of real-looking kernels.
+#include "frontend/Frontend.h"
+#include "frontend/format/Format.h"
+#include "frontend/lex/Lexer.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <sys/resource.h>
+
+using namespace quern;
+
+namespace {
+
+constexpr unsigned wantedLines = 200000;
+constexpr unsigned repetitions = 7;
+
+/// One family of kernels as people write them; `@` stands for a number.
+constexpr llvm::StringLiteral family = R"(
+# Gate number @: an activation, its derivative, and a row norm behind it.
+fn smooth_step_@[T: Float](x: T, edge: T) -> T:
+    """Rises from 0 to 1 around `edge`."""
+    let t = (x - edge) * 0.5 + 0.5
+    let clamped = 0 if t < 0 else 1 if t > 1 else t
+    return clamped * clamped * (3 - 2 * clamped)
+
+@aten("gate_@", edge = 0.25, approximate = "none")
+@backward(gate_@_backward, saves = (x, w))
+elementwise gate_@[T: Float](x: T, w: T, scale: f32) -> T:
+    let s = smooth_step_@(x, 0.25)
+    return x * s * w + T(scale) * (1 - s)
+
+@aten("gate_@_backward")
+elementwise gate_@_backward[T: Float](grad: T, x: T, w: T) -> (T, T):
+    let s = smooth_step_@(x, 0.25)
+    let ds = 6 * s * (1 - s)
+    return grad * w * (s + x * ds), grad * x * s
+
+reduction spread_@[T: Float]:
+    state: (low: acc(T) = inf, high: acc(T) = -inf, n: i64 = 0)
+    step(s, x: T):
+        let v = acc(T)(x)
+        return (min(s.low, v), max(s.high, v), s.n + 1)
+    merge(a, b): (min(a.low, b.low), max(a.high, b.high), a.n + b.n)
+    finish(s): s.high - s.low
+
+@aten("spread_norm_@", dim = C, keepdim = false)
+rowwise spread_norm_@[T: Float](x: T[*R, C], w: T[C]?, eps: acc(T)) -> (T[*R, C], acc(T)[*R]):
+    let width = spread_@(x over C)
+    let centre = mean(x over C where x > -1e30)
+    let y = (x - centre) / (width + eps)
+    return y * w if const present(w) else y, width
+
+rowwise window_@[T: Float](x: T[*B, H, W], kh: int, kw: int, sh: int = 1)
+        -> T[*B, P = (H - kh) // sh + 1, Q = W - kw + 1]:
+    let best = max(x.at(H = P * sh + i, W = Q + j, outside = -inf) over (i: 0 .. kh, j: 0 .. kw))
+    return best
+
+kernel tile_copy_@[T: Any, TILE: int = 32](src: T[M, N], dst: mut T[N, M]):
+    launch grid(ceildiv(N, TILE), ceildiv(M, TILE)) block(TILE, 8)
+    shared tile: T[TILE, TILE + 1]
+    let x = block.x * TILE + thread.x
+    for j in range(0, TILE, 8):
+        let y = block.y * TILE + thread.y + j
+        if x < N and y < M:
+            tile[thread.y + j, thread.x] = src[y, x]
+    barrier()
+    for j in range(0, TILE, 8):
+        if block.x * TILE + thread.y + j < N:
+            dst[block.x * TILE + thread.y + j, thread.x] = tile[thread.x, thread.y + j]
+
+op apply_@[T: Float](xs: list[T[*S]], gs: list[T[*S]], rate: f64):
+    each (x, g) in zip(xs, gs): gate_@(x, g, rate)
+)";
+
+std::string makeCorpus() {
+  std::string text = "\"\"\"A generated corpus.\"\"\"\n\nfrom math use exp\n";
+  unsigned perFamily = family.count('\n');
+  for (unsigned i = 0; i * perFamily < wantedLines; ++i) {
+    std::string number = std::to_string(i);
+    for (char c : family)
+      if (c == '@' && text.back() == '_')
+        text += number;
+      else
+        text += c;
+  }
+  return text;
+}
+
+double medianSeconds(llvm::function_ref<void()> work) {
+  std::vector<double> times;
+  for (unsigned i = 0; i < repetitions; ++i) {
+    auto begin = std::chrono::steady_clock::now();
+    work();
+    std::chrono::duration<double> elapsed =
+        std::chrono::steady_clock::now() - begin;
+    times.push_back(elapsed.count());
+  }
+  llvm::sort(times);
+  return times[times.size() / 2];
+}
+
+void printSpeed(const char *what, std::size_t lines, double seconds,
+                double bar) {
+  double millions = lines / seconds / 1e6;
+  std::printf("%-8s %8.2f ms %8.2f M lines/s", what, seconds * 1e3, millions);
+  if (bar > 0)
+    std::printf("   bar %.1f: %s", bar, millions >= bar ? "reached" : "missed");
+  std::printf("\n");
+}
+
+double peakMiB() {
+  rusage use;
+  getrusage(RUSAGE_SELF, &use);
+  return use.ru_maxrss / 1024.0;
+}
+
+} // namespace
+
+int main() {
+  SourceManager sources;
+  const SourceFile *file = sources.add("corpus.qn", makeCorpus());
+  std::size_t lines = file->text().count('\n');
+  double sourceMiB = file->text().size() / 1048576.0;
+  std::printf("corpus   %zu lines, %.1f MiB\n", lines, sourceMiB);
+
+  double before = peakMiB();
+  DiagnosticEngine diagnostics;
+  TokenBuffer tokens = lex(*file, diagnostics);
+  std::unique_ptr<ast::Module> module = parse(tokens, diagnostics);
+  double grown = peakMiB() - before;
+  if (diagnostics.hasErrors()) {
+    std::printf("the corpus does not parse: %s\n",
+                diagnostics.diagnostics()[0].message.c_str());
+    return 1;
+  }
+
+  double lexing = medianSeconds([&] { lex(*file, diagnostics); });
+  double parsing = medianSeconds([&] { parse(tokens, diagnostics); });
+  double formatting = medianSeconds([&] { format(tokens); });
+  printSpeed("lex", lines, lexing, 5);
+  printSpeed("parse", lines, parsing, 2);
+  printSpeed("format", lines, formatting, 0);
+  std::printf("tokens   %zu, %.1f MiB; tree %.1f MiB\n", tokens.size(),
+              tokens.bytes() / 1048576.0, module->arena.bytes() / 1048576.0);
+  std::printf("memory   %.1f times the source   bar 40: %s\n",
+              grown / sourceMiB,
+              grown <= 40 * sourceMiB ? "reached" : "missed");
+  return 0;
+}
