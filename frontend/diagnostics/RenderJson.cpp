@@ -58,13 +58,22 @@ void quern::renderJson(const DiagnosticEngine &diagnostics,
     out << json::Value(toJson(diagnostic, sources)) << '\n';
 }
 
+/// SARIF counts characters where a SourceLocation counts bytes.
+static std::int64_t characterColumn(const SourceManager &sources,
+                                    const SourceLocation &place) {
+  llvm::StringRef line = sources.lineText(*place.file, place.line);
+  return 1 + llvm::count_if(line.take_front(place.column - 1), [](char c) {
+           return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+         });
+}
+
 static json::Object sarifLocation(const SourceManager &sources, Span span) {
   SourceLocation begin = sources.locate(span.begin);
   SourceLocation end = sources.locate(span.end);
   json::Object region{{"startLine", begin.line},
-                      {"startColumn", begin.column},
+                      {"startColumn", characterColumn(sources, begin)},
                       {"endLine", end.line},
-                      {"endColumn", end.column}};
+                      {"endColumn", characterColumn(sources, end)}};
   json::Object artifact{{"uri", clean(begin.file->name())}};
   return json::Object{{"physicalLocation",
                        json::Object{{"artifactLocation", std::move(artifact)},
@@ -109,6 +118,7 @@ void quern::renderSarif(const DiagnosticEngine &diagnostics,
   }
   json::Object driver{{"name", "quern"}, {"rules", std::move(rules)}};
   json::Object run{{"tool", json::Object{{"driver", std::move(driver)}}},
+                   {"columnKind", "unicodeCodePoints"},
                    {"results", std::move(results)}};
   json::Object log{{"version", "2.1.0"},
                    {"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},

@@ -19,9 +19,9 @@ bool Lexer::scanExponent(char lower) {
   const char *after = cursor + 1;
   if (*after == '+' || *after == '-')
     ++after;
+  cursor = after;
   if (!characters::is(*after, characters::digit))
     return false;
-  cursor = after;
   scanDigits(characters::digit);
   return true;
 }

@@ -6,6 +6,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -38,6 +39,11 @@ public:
   Span span(std::size_t index) const { return spans[index]; }
   llvm::StringRef text(std::size_t index) const {
     return sourceFile->text(spans[index]);
+  }
+  /// Is there text among these tokens that the lexer could not read?
+  bool hasError(std::size_t begin, std::size_t end) const {
+    return std::find(kinds.begin() + begin, kinds.begin() + end,
+                     TokenKind::Error) != kinds.begin() + end;
   }
   /// Comments from `#` to the end of the line, in order.
   llvm::ArrayRef<Span> comments() const { return commentSpans; }

@@ -31,6 +31,7 @@ void Parser::parseTopLevel() {
   if (accept(Kind::Newline) || accept(Kind::Dedent))
     return;
   unsigned errors = diagnostics.errorCount();
+  std::size_t first = position;
   Span begin = here();
   List<Attribute> attributes = parseAttributes();
   broken = false;
@@ -39,7 +40,8 @@ void Parser::parseTopLevel() {
     return reportTopLevel(attributes);
   decl->attributes = attributes;
   decl->span = since(begin);
-  decl->hasError = errors != diagnostics.errorCount();
+  decl->hasError = errors != diagnostics.errorCount() ||
+                   tokens.hasError(first, position);
   if (decl->kind == Decl::Kind::Use && !attributes.empty())
     diagnostics.report(attributes[0].span, diag::AttributeOnUse);
   module.declarations.push_back(decl);

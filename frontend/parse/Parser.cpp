@@ -24,7 +24,8 @@ std::unique_ptr<ast::Module> quern::parse(const SourceFile &file,
 }
 
 Parser::DepthGuard::DepthGuard(Parser &parser) : parser(parser) {
-  good = ++parser.depth <= 2 * maximumNesting;
+  // A bracket takes two steps of recursion; the rest is for blocks around.
+  good = ++parser.depth <= 2 * maximumNesting + 64;
   if (!good)
     parser.fail(parser.here(), diag::NestedTooDeep, maximumNesting);
 }

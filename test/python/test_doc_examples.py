@@ -1,0 +1,47 @@
+"""Examples in the documents are read by the compiler they describe."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BLOCK = re.compile(r"^```qn\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PAGES = sorted((ROOT / "docs/diagnostics").glob("QN*.md"))
+
+
+def quern() -> Path:
+    for build in ("dev", "release", "asan"):
+        program = ROOT / "build" / build / "bin" / "quern"
+        if program.exists():
+            return program
+    raise AssertionError("`quern` is not built: run `./dev build`")
+
+
+def codes(text: str) -> list[str]:
+    done = subprocess.run(
+        [quern(), "check", "--json", "-"], input=text, capture_output=True, text=True, check=False
+    )
+    return [json.loads(line)["code"] for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_page_shows_its_code_and_the_mend(page: Path) -> None:
+    blocks = BLOCK.findall(page.read_text())
+    if not blocks:
+        pytest.skip("the page has no example in qn")
+    assert codes(blocks[0]) == [page.stem]
+    for mended in blocks[1:]:
+        assert codes(mended) == []
+
+
+LANGUAGE = BLOCK.findall((ROOT / "docs/language.md").read_text())
+
+
+@pytest.mark.parametrize("example", LANGUAGE, ids=range(len(LANGUAGE)))
+def test_language_examples(example: str) -> None:
+    assert codes(example) == []
