@@ -144,6 +144,14 @@ private:
 
 } // namespace
 
+Result<std::monostate> OpPlan::ready() {
+  for (PlanStep &step : steps)
+    if (step.kind == PlanStep::Kind::Launch)
+      if (auto done = step.kernel.ready(); !done)
+        return done;
+  return std::monostate();
+}
+
 Result<std::monostate> OpPlan::run(std::span<void *const> pointers) {
   std::unique_ptr<char, decltype(&std::free)> arena(nullptr, &std::free);
   if (arenaBytes > 0) {

@@ -50,6 +50,8 @@ struct OpPlan {
 
   /// Gives every temporary its place; those that never live together may share.
   void placeTemporaries();
+  /// Waits for the code of every launch.
+  Result<std::monostate> ready();
   Result<std::monostate> run(std::span<void *const> pointers);
 };
 

@@ -24,6 +24,8 @@ std::int64_t BoundKernel::workspaceBytes() const {
 }
 
 Result<std::monostate> BoundKernel::ready() {
+  if (state->plan)
+    return state->plan->ready();
   if (state->prepared.load(std::memory_order_acquire))
     return std::monostate();
   return state->prepare();
@@ -197,6 +199,8 @@ Result<std::monostate> BoundKernel::run(std::span<void *const> pointers) {
   State &bound = *state;
   if (auto problem = checkPointers(bound, pointers))
     return std::move(*problem);
+  if (bound.plan)
+    return bound.plan->run(pointers);
   const Prepared *prepared = bound.prepared.load(std::memory_order_acquire);
   if (!prepared) {
     if (auto made = bound.prepare(); !made)

@@ -114,6 +114,7 @@ CacheKey Compiler::keyOf(const CompileRequest &request,
   return KeyBuilder()
       .add(identity)
       .add(request.text.text())
+      .add(request.declaration->module)
       .add(request.declaration->name)
       .add(keyText(request.specialization))
       .add(keyText(target))

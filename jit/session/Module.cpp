@@ -1,4 +1,5 @@
 // Modules: from a declaration and arguments to a bound kernel.
+#include "jit/op/Trace.h"
 #include "jit/session/State.h"
 
 using namespace quern;
@@ -48,6 +49,21 @@ static void listPointers(BoundKernel::State &bound, bool isLifted) {
   }
 }
 
+/// What `bindCall` asks of a kernel, asked of an `op`.
+static bool isCallable(const CallRequest &request, DiagnosticEngine &report) {
+  const typed::Declaration &declaration = request.declaration;
+  if (declaration.hasError) {
+    report.report(declaration.nameSpan, fault::DeclarationHasError,
+                  declaration.name);
+    return false;
+  }
+  if (request.arguments.size() == declaration.parameters.size())
+    return true;
+  report.report(declaration.nameSpan, fault::ArgumentCount, declaration.name,
+                declaration.parameters.size(), request.arguments.size());
+  return false;
+}
+
 Result<BoundKernel> Module::bind(
     std::string_view name, std::span<const Argument> arguments,
     std::span<const TensorView> outs,
@@ -61,23 +77,62 @@ Result<BoundKernel> Module::bind(
     return toError(diagnostics, core.sources);
   }
   const typed::Declaration &declaration = *callable->declaration;
-  std::optional<Binding> binding =
-      bindCall({.declaration = declaration,
-                .arguments = {arguments.data(), arguments.size()},
-                .outs = {outs.data(), outs.size()},
-                .constants = {constants.data(), constants.size()}},
-               callable->observed, diagnostics);
-  if (!binding) {
-    std::lock_guard lock(core.frontend);
-    return toError(diagnostics, core.sources);
-  }
+  CallRequest request{.declaration = declaration,
+                      .arguments = {arguments.data(), arguments.size()},
+                      .outs = {outs.data(), outs.size()},
+                      .constants = {constants.data(), constants.size()}};
+  std::optional<BoundKernel> bound =
+      declaration.kind == typed::DeclarationKind::Op
+          ? state->bindOp(request, diagnostics)
+          : state->bindKernel(request, callable->observed, diagnostics);
+  if (bound)
+    return std::move(*bound);
+  std::lock_guard lock(core.frontend);
+  return toError(diagnostics, core.sources);
+}
+
+std::optional<BoundKernel>
+Module::State::bindKernel(const CallRequest &request, const Observed &observed,
+                          DiagnosticEngine &report) const {
+  std::optional<Binding> binding = bindCall(request, observed, report);
+  if (!binding)
+    return std::nullopt;
+  const typed::Declaration &declaration = request.declaration;
   auto bound = std::make_shared<BoundKernel::State>();
-  bound->core = state->core;
+  bound->core = core;
   bound->name = declaration.name.str();
-  bound->request = {state->module, &declaration, state->text,
-                    binding->specialization};
+  bound->request = {module, &declaration, text, binding->specialization};
   bound->binding = std::move(*binding);
   listPointers(*bound, declaration.kind == typed::DeclarationKind::Elementwise);
+  BoundKernel kernel;
+  kernel.state = std::move(bound);
+  return kernel;
+}
+
+std::optional<BoundKernel>
+Module::State::bindOp(const CallRequest &request,
+                      DiagnosticEngine &report) const {
+  Solution solution;
+  if (!isCallable(request, report) || !solveTypes(request, solution, report) ||
+      !solveConstants(request, solution, report) ||
+      !solveAxes(request, solution, report))
+    return std::nullopt;
+  auto bindCallee = [&](const CallRequest &call) -> std::optional<BoundCall> {
+    auto kernel = bindKernel(call, observe(call.declaration), report);
+    if (!kernel)
+      return std::nullopt;
+    std::vector<Operand> operands = kernel->state->binding.operands;
+    return BoundCall{std::move(*kernel), std::move(operands)};
+  };
+  auto bound = std::make_shared<BoundKernel::State>();
+  bound->core = core;
+  bound->name = request.declaration.name.str();
+  OpTracer tracer(bindCallee, report);
+  bound->plan = tracer.trace(request, std::move(solution),
+                             bound->binding.operands, bound->binding.outputs);
+  if (!bound->plan)
+    return std::nullopt;
+  listPointers(*bound, false);
   BoundKernel kernel;
   kernel.state = std::move(bound);
   return kernel;

@@ -6,6 +6,7 @@
 #include "jit/Jit.h"
 #include "jit/bind/Binding.h"
 #include "jit/bind/Overlap.h"
+#include "jit/op/Plan.h"
 #include "jit/pool/Pool.h"
 #include "jit/session/Compiler.h"
 
@@ -55,6 +56,13 @@ struct Module::State {
   mutable llvm::StringMap<std::unique_ptr<Callable>> callables;
 
   const Callable *callable(llvm::StringRef name) const;
+  /// A kernel with its axes solved; nothing after a report.
+  std::optional<BoundKernel> bindKernel(const jit::CallRequest &request,
+                                        const jit::Observed &observed,
+                                        DiagnosticEngine &report) const;
+  /// An `op` followed for its shapes: a plan of launches.
+  std::optional<BoundKernel> bindOp(const jit::CallRequest &request,
+                                    DiagnosticEngine &report) const;
 };
 
 struct BoundKernel::State {
@@ -76,6 +84,8 @@ struct BoundKernel::State {
     std::vector<Launch> launches;
     std::int64_t workspace = 0;
   };
+  /// Of an `op`: what runs instead of a kernel.
+  std::unique_ptr<jit::OpPlan> plan;
   std::mutex preparing;
   std::atomic<const Prepared *> prepared{nullptr};
   std::unique_ptr<Prepared> owned;
