@@ -31,10 +31,10 @@ Scalar Generator::truncatedModulo(Scalar left, Scalar right) {
                              "`fmod`")
         .scalar;
   }
+  const Scalar operands[] = {left, right};
   Frame &callee = frames.emplace_back(*fmod);
   callee.types.assign(fmod->typeParameters.size(), computeTypeOf(left.type));
-  for (auto [parameter, value] :
-       llvm::zip(fmod->parameters, ArrayRef<Scalar>{left, right}))
+  for (auto [parameter, value] : llvm::zip(fmod->parameters, operands))
     bindIn(callee, *parameter.variable,
            coerce(value, callee.type(parameter.element)));
   return coerce(inlineBody(callee).scalar, left.type);
