@@ -98,6 +98,9 @@ static std::vector<int> pickedDimensions(const NamedArgument &argument,
                                          int rank) {
   const GraphArgument &dims = argument.value;
   std::vector<int> picked;
+  // A 0-d tensor takes `dim = 0` and has no such dimension.
+  if (rank == 0)
+    return picked;
   if (argument.name.ends_with("_shape")) {
     for (int d = rank - static_cast<int>(dims.list.size()); d < rank; ++d)
       picked.push_back(d);

@@ -77,6 +77,17 @@ TEST(Matcher, NegativeDimensionsWrap) {
   EXPECT_EQ(matched(maker, maker.last()).selected, std::vector<int>{1});
 }
 
+TEST(Matcher, ZeroDimensionalTensorHasNoAxis) {
+  GraphMaker maker;
+  ValueId x = maker.input({});
+  maker.call("aten::_softmax",
+             {maker.tensor("self", x), maker.integer("dim", -1),
+              maker.truth("half_to_float", false)},
+             {});
+  EXPECT_EQ(refusal(maker, maker.last()),
+            "its kernel takes one axis, the call names 0");
+}
+
 TEST(Matcher, ConstantMustAgree) {
   GraphMaker maker;
   ValueId x = maker.input({maker.size(4), maker.size(5)});
