@@ -60,7 +60,8 @@ struct Tensor {
 class SessionTest : public ::testing::Test {
 protected:
   void SetUp() override {
-    auto made = Session::create({.threads = 2, .cacheDirectory = "-"});
+    auto made = Session::create(
+        {.threads = 2, .cacheDirectory = "-", .target = ""});
     ASSERT_TRUE(made);
     session = *made;
     auto compiled = session->compile(text, "kernels.qn");
