@@ -7,6 +7,12 @@ namespace quern::eval {
 
 using namespace typed;
 
+/// One result as it is, several as a tuple.
+static Value whole(std::vector<Value> results) {
+  return results.size() == 1 ? results.front()
+                             : Value::aggregate(std::move(results));
+}
+
 Frame Evaluator::calleeFrame(const Declaration &callee,
                              llvm::ArrayRef<ScalarType> typeArguments,
                              ExpressionList constantArguments,
@@ -52,10 +58,7 @@ Value Evaluator::callFunction(const Declaration &function,
   std::vector<Value> results;
   if (!run(function.body, frame, locals, results) && !failure)
     return fail("`" + function.name.str() + "` ends without `return`");
-  if (failure)
-    return Value::integer(0);
-  return results.size() == 1 ? results.front()
-                             : Value::aggregate(std::move(results));
+  return failure ? Value::integer(0) : whole(std::move(results));
 }
 
 Value Evaluator::callRowwise(const CallExpression &node, Frame callee,
@@ -83,8 +86,7 @@ Value Evaluator::callRowwise(const CallExpression &node, Frame callee,
       auto at = there.find(static_cast<std::uint16_t>(index));
       if (at == there.end())
         continue;
-      std::size_t next = 0;
-      for (AxisId axis : binding.axes) {
+      for (std::size_t next = 0; AxisId axis : binding.axes) {
         std::size_t rank = extentOf(axis, frame, scope, point).size();
         auto first = at->second.begin() + next;
         result[axis.index] = Positions(first, first + rank);
@@ -106,10 +108,7 @@ Value Evaluator::callRowwise(const CallExpression &node, Frame callee,
   std::vector<Value> results;
   for (const Lifted &result : liftedBody(callee, inside))
     results.push_back(result ? result(inner) : Value::absent());
-  if (failure)
-    return Value::integer(0);
-  return results.size() == 1 ? results.front()
-                             : Value::aggregate(std::move(results));
+  return failure ? Value::integer(0) : whole(std::move(results));
 }
 
 Value Evaluator::call(const CallExpression &node, const Frame &frame,

@@ -5,6 +5,9 @@
 #include "frontend/typed/ConstantValue.h"
 #include "jit/bind/Numbers.h"
 
+#include <functional>
+#include <numeric>
+
 using namespace quern;
 using namespace quern::jit;
 using namespace quern::typed;
@@ -44,6 +47,16 @@ std::optional<Constant> OpTracer::known(const Expression &expression) {
   return evaluateConstant(expression, environment);
 }
 
+static std::optional<HostValue> constantNumber(const ConstantArgument &given) {
+  if (const auto *integer = std::get_if<std::int64_t>(&given))
+    return HostValue::of(*integer);
+  if (const auto *boolean = std::get_if<bool>(&given))
+    return HostValue::of(std::int64_t{*boolean});
+  if (const auto *floating = std::get_if<double>(&given))
+    return HostValue::of(*floating);
+  return std::nullopt;
+}
+
 std::optional<HostValue> OpTracer::number(const Expression &expression,
                                           unsigned element) {
   auto ofVariable = [this](const Variable &variable,
@@ -65,21 +78,12 @@ std::optional<HostValue> OpTracer::number(const Expression &expression,
       return *which < group.extents.size()
                  ? std::optional(group.extents[*which])
                  : std::nullopt;
-    std::int64_t product = 1;
-    for (std::int64_t extent : group.extents)
-      product *= extent;
-    return product;
+    return std::accumulate(group.extents.begin(), group.extents.end(),
+                           std::int64_t{1}, std::multiplies<>());
   };
   auto ofConstant = [this](const ConstantParameter &parameter,
                            unsigned) -> std::optional<HostValue> {
-    const ConstantArgument &given = frame->solution.constants[parameter.index];
-    if (const auto *integer = std::get_if<std::int64_t>(&given))
-      return HostValue::of(*integer);
-    if (const auto *boolean = std::get_if<bool>(&given))
-      return HostValue::of(std::int64_t{*boolean});
-    if (const auto *floating = std::get_if<double>(&given))
-      return HostValue::of(*floating);
-    return std::nullopt;
+    return constantNumber(frame->solution.constants[parameter.index]);
   };
   auto ofTensors = [this](const Expression &e) -> std::optional<HostValue> {
     if (e.kind != ExpressionKind::Builtin)

@@ -105,6 +105,8 @@ def arguments(row: dict[str, Any], x: list[torch.Tensor]) -> tuple[list[Any], di
             value = argument.default_value
         else:
             value = SCALARS.get(argument.name)
+            if x[0].dtype == torch.bool and value is not None:
+                value = bool(value)  # else promotion would leave bool
         values[argument.name] = value
         if argument.kwarg_only:
             named[argument.name] = value
@@ -143,7 +145,9 @@ def test_values(row: dict[str, Any], dtype: torch.dtype, layout: str) -> None:
     result = getattr(module(row["file"]), row["declaration"])(*ours)
     if result.dtype != expected.dtype:
         pytest.skip("promotion is the binder's part, tested through the backend")
-    torch.testing.assert_close(result, expected, equal_nan=True)
+    # Eager rounds every step of a composite to f16, a kernel once at its end.
+    close = {"rtol": 4e-3, "atol": 1e-3} if dtype == torch.float16 else {}
+    torch.testing.assert_close(result, expected, equal_nan=True, **close)
 
 
 def test_every_row_has_a_sample() -> None:
