@@ -78,6 +78,51 @@ WITHOUT_PAGE = {
     "QN2072",
 }
 
+# Builtins that no test names yet; most belong to `kernel`s.
+UNNAMED_BUILTINS = {
+    "atomic_and",
+    "atomic_cas",
+    "atomic_exchange",
+    "atomic_max",
+    "atomic_min",
+    "atomic_or",
+    "atomic_xor",
+    "ballot",
+    "bitwidth",
+    "block_size",
+    "ceil",
+    "clz",
+    "complex",
+    "conj",
+    "copysign",
+    "ctz",
+    "epsilon",
+    "floor",
+    "fma",
+    "grid_size",
+    "highest",
+    "im",
+    "lane",
+    "lowest",
+    "mulhi",
+    "popcount",
+    "rank",
+    "rint",
+    "shuffle",
+    "shuffle_down",
+    "shuffle_up",
+    "shuffle_xor",
+    "squeeze",
+    "tiny",
+    "unsqueeze",
+    "view_as",
+    "view_as_complex",
+    "view_as_real",
+    "vote_all",
+    "vote_any",
+    "warp_barrier",
+}
+
 
 def texts(*patterns: str) -> str:
     return "\n".join((ROOT / name).read_text(errors="replace") for name in tracked(*patterns))
@@ -114,16 +159,20 @@ def test_diagnostic_codes_are_unique() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pattern", "tables", "form"),
+    ("pattern", "tables", "form", "known"),
     [
-        pytest.param(BUILTIN, "frontend/*.def", r"\b{0}\b\s*[(\[.]", id="builtins"),
-        pytest.param(OPERATION, "dsl/*.td", r"\bqn\.{0}\b", id="operations"),
-        pytest.param(PASS, "dsl/*.td", r"\b{0}\b", id="passes"),
+        pytest.param(
+            BUILTIN, "frontend/*.def", r"\b{0}\b\s*[(\[.]", UNNAMED_BUILTINS, id="builtins"
+        ),
+        pytest.param(OPERATION, "dsl/*.td", r"\bqn\.{0}\b", set(), id="operations"),
+        pytest.param(PASS, "dsl/*.td", r"\b{0}\b", set(), id="passes"),
     ],
 )
-def test_rows_are_used(pattern: re.Pattern[str], tables: str, form: str) -> None:
-    tests = texts("lit-tests/*", "test/*.py", "test/*.cpp", "test/*.qn")
-    missing = [
+def test_rows_are_used(pattern: re.Pattern[str], tables: str, form: str, known: set[str]) -> None:
+    tests = texts(
+        "lit-tests/*", "test/python/*.py", "test/features/*.py", "test/*.cpp", "test/*.qn"
+    )
+    missing = {
         row for row in rows(pattern, tables) if not re.search(form.format(re.escape(row)), tests)
-    ]
-    assert not missing, "\n".join(missing)
+    }
+    assert missing == known
