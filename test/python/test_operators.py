@@ -8,7 +8,7 @@ from typing import Any
 import opinfo
 import pytest
 import torch
-from operator_gaps import GAPS
+from operator_gaps import CRASHES, GAPS
 from slices import matrix
 
 NAMES = matrix(
@@ -46,7 +46,10 @@ def check(name: str, dtype: torch.dtype, **options: Any) -> None:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", NAMES)
 def test_float32(name: str, request: pytest.FixtureRequest) -> None:
+    if name in CRASHES:
+        pytest.xfail("ends the process")
     if name in GAPS:
-        # Strict: an entry that passes must leave the list.
-        request.applymarker(pytest.mark.xfail(strict=True, reason=GAPS[name]))
+        # Strict in the whole run: an entry that passes there must leave the list.
+        whole = request.config.getoption("--all")
+        request.applymarker(pytest.mark.xfail(strict=whole, reason=GAPS[name]))
     check(name, torch.float32)
