@@ -57,8 +57,8 @@ def every_input(dtype: torch.dtype, step: int = 1, start: int = 0) -> Iterator[l
 def sampled(
     dtype: torch.dtype, operands: int, count: int, seed: int
 ) -> Iterator[list[torch.Tensor]]:
-    """Special values in all combinations, then any bits, neighbours of 1, and a
-    moderate range."""
+    """Special values in all combinations, then any bits, multiples of a half,
+    neighbours of 1, and a moderate range."""
     special = torch.tensor(SPECIAL, dtype=dtype)
     yield [t.reshape(-1) for t in torch.meshgrid(*[special] * operands, indexing="ij")]
     generator = torch.Generator().manual_seed(seed)
@@ -69,6 +69,9 @@ def sampled(
         shape = (operands, n)
         bits = torch.randint(limits.min, limits.max, shape, dtype=stored, generator=generator)
         yield list(bits.view(dtype))
+        if operands == 2:  # powers take small multiples of a half apart
+            halves = torch.randint(-7, 8, (n,), generator=generator) / 2
+            yield [bits[0].view(dtype), halves.to(dtype)]
         uniform = torch.rand(shape, dtype=torch.float64, generator=generator)
         moderate = 40 * (uniform - 0.5)
         yield list(moderate.to(dtype))
