@@ -1,0 +1,54 @@
+// Driver calls inside a device's context; for the device's own sources.
+#pragma once
+
+#include "jit/device/Device.h"
+
+namespace quern::jit {
+
+/// Makes the device's context current and puts the old one back: the thread
+/// may be in the middle of another framework's work.
+class Device::Use {
+public:
+  explicit Use(const Device &device) : driver(*device.driver) {
+    if (driver.vendor == Vendor::Cuda) {
+      failed = driver.cuda_pushContext(device.context);
+      return;
+    }
+    failed = driver.hip_currentDevice(&previous);
+    if (!failed && previous != device.number)
+      failed = driver.hip_setDevice(device.number);
+    changed = !failed && previous != device.number;
+  }
+  ~Use() {
+    void *popped = nullptr;
+    if (driver.vendor == Vendor::Cuda && !failed)
+      (void)driver.cuda_popContext(&popped);
+    if (changed)
+      (void)driver.hip_setDevice(previous);
+  }
+  Use(const Use &) = delete;
+  Use &operator=(const Use &) = delete;
+
+  int failed = 0;
+
+private:
+  const Driver &driver;
+  int previous = 0;
+  bool changed = false;
+};
+
+template <typename Call>
+Result<std::monostate> Device::run(const char *doing, Call call) const {
+  Use use(*this);
+  int code = use.failed ? use.failed : call(*driver);
+  if (code)
+    return driver->error(doing + (" on " + known.name), code);
+  return std::monostate();
+}
+
+template <typename Call>
+Result<std::monostate> DeviceObject::run(const char *doing, Call call) const {
+  return device->run(doing, call);
+}
+
+} // namespace quern::jit

@@ -1,0 +1,18 @@
+// What tests may ask of a stand-in driver library, by dlsym.
+#pragma once
+
+extern "C" {
+/// Forgets all that was recorded; nothing may be alive.
+void standin_reset();
+/// The call with that number, counted from 0 since the reset, gives `code`.
+void standin_fail(long call, int code);
+/// Driver calls since the reset.
+long standin_calls();
+/// Objects that were made and not given back: contexts, memory, modules, …
+long standin_live();
+/// Wrong uses of the driver so far, one a line; "" when there are none.
+const char *standin_violations();
+/// Launches so far, one a line: "add grid 4 1 1 block 128 1 1 shared 0
+/// parameters 8:4096 4:7".
+const char *standin_launches();
+}

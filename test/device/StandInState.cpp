@@ -1,0 +1,297 @@
+// The memory of a stand-in driver.
+#include "test/device/StandInState.h"
+
+#include "test/device/StandIn.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <vector>
+
+namespace standin {
+namespace {
+
+struct Function {
+  std::string name;
+  std::vector<std::size_t> parameterBytes;
+};
+
+struct Module {
+  std::vector<std::unique_ptr<Function>> functions;
+};
+
+struct State {
+  std::recursive_mutex lock;
+  long calls = 0, failing = -1;
+  int failure = 0;
+  std::set<std::pair<Kind, void *>> objects;
+  std::map<std::uint64_t, std::size_t> memory;
+  std::map<void *, Module> modules;
+  std::string violations, launches;
+  std::uintptr_t next = 0x1000;
+};
+
+/// A library has one state, as a driver has.
+State &state() {
+  static State one;
+  return one;
+}
+
+thread_local std::vector<void *> contexts;
+thread_local int device = 0;
+
+const Function *known(void *function) {
+  for (const auto &[handle, module] : state().modules)
+    for (const auto &candidate : module.functions)
+      if (candidate.get() == function)
+        return candidate.get();
+  return nullptr;
+}
+
+/// The size that a PTX parameter's declaration states.
+std::size_t bytesOf(const std::string &declaration) {
+  for (const char *bits : {"64", "32", "16", "8"})
+    for (const char *letter : {".u", ".b", ".s", ".f"})
+      if (declaration.find(std::string(letter) + bits + " ") !=
+          std::string::npos)
+        return static_cast<std::size_t>(std::atoi(bits)) / 8;
+  return 8;
+}
+
+void readEntries(Module &module, const std::string &text) {
+  const std::string entry = ".entry ";
+  for (std::size_t at = text.find(entry); at != std::string::npos;
+       at = text.find(entry, at + 1)) {
+    std::size_t open = text.find('(', at), close = text.find(')', at);
+    auto function = std::make_unique<Function>();
+    std::size_t begin = at + entry.size();
+    function->name = text.substr(begin, open - begin);
+    std::string parameters = text.substr(open, close - open);
+    const std::string parameter = ".param ";
+    for (std::size_t p = parameters.find(parameter); p != std::string::npos;
+         p = parameters.find(parameter, p + 1))
+      function->parameterBytes.push_back(
+          bytesOf(parameters.substr(p, parameters.find(',', p) - p)));
+    module.functions.push_back(std::move(function));
+  }
+}
+
+} // namespace
+
+Call::Call(const char *name) : name(name) {
+  std::lock_guard guard(state().lock);
+  if (state().calls++ == state().failing)
+    code = state().failure;
+}
+
+void Call::check(bool holds, const char *mistake) {
+  if (holds)
+    return;
+  std::lock_guard guard(state().lock);
+  state().violations += std::string(name) + ": " + mistake + "\n";
+  code = code ? code : 1;
+}
+
+void Call::checkDevice(int device) {
+  check(device >= 0 && device < kDevices, "no such device");
+}
+
+void Call::checkContext() {
+#if !STANDIN_HIP
+  check(!contexts.empty(), "no context is current");
+#endif
+}
+
+void Call::checkObject(Kind kind, void *object) {
+  std::lock_guard guard(state().lock);
+  check(state().objects.contains({kind, object}),
+        "an object that is not alive");
+}
+
+void Call::checkStream(void *stream) {
+  if (stream)
+    checkObject(Kind::Stream, stream);
+}
+
+bool Call::checkMemory(std::uint64_t address, std::size_t bytes) {
+  std::lock_guard guard(state().lock);
+  auto after = state().memory.upper_bound(address);
+  bool inside =
+      after != state().memory.begin() &&
+      address + bytes <= std::prev(after)->first + std::prev(after)->second;
+  check(inside, "memory that is not allocated");
+  return inside;
+}
+
+bool Call::checkFunction(void *function) {
+  std::lock_guard guard(state().lock);
+  bool alive = known(function) != nullptr;
+  check(alive, "a function of no loaded module");
+  return alive;
+}
+
+int attributeValue(int attribute) {
+#if STANDIN_HIP
+  const std::map<int, int> values = {
+      {87, 64}, {63, 304}, {74, 65536}, {56, 1024}};
+#else
+  const std::map<int, int> values = {{10, 32},  {16, 132}, {97, 232448},
+                                     {1, 1024}, {75, 9},   {76, 0}};
+#endif
+  auto found = values.find(attribute);
+  return found == values.end() ? -1 : found->second;
+}
+
+const char *errorText(int code) {
+  switch (code) {
+  case 1:
+    return "invalid argument";
+  case 2:
+    return "out of memory";
+  case 218:
+    return "a kernel image is invalid";
+  case 500:
+    return "named symbol not found";
+  default:
+    return nullptr;
+  }
+}
+
+std::uint64_t makeMemory(std::size_t bytes) {
+  std::lock_guard guard(state().lock);
+  auto address = reinterpret_cast<std::uint64_t>(std::malloc(bytes));
+  state().memory[address] = bytes;
+  return address;
+}
+
+void releaseMemory(Call &call, std::uint64_t address) {
+  std::lock_guard guard(state().lock);
+  bool known = state().memory.erase(address) != 0;
+  call.check(known, "memory that is not allocated");
+  if (known)
+    std::free(reinterpret_cast<void *>(address));
+}
+
+void makeObject(Call &call, Kind kind, void **object) {
+  std::lock_guard guard(state().lock);
+  if (call.code)
+    return;
+  *object = reinterpret_cast<void *>(state().next += 16);
+  state().objects.insert({kind, *object});
+}
+
+void destroyObject(Call &call, Kind kind, void *object) {
+  std::lock_guard guard(state().lock);
+  call.check(state().objects.erase({kind, object}) != 0,
+             "an object that is not alive");
+}
+
+void destroyAny(Call &call, Kind kind) {
+  std::lock_guard guard(state().lock);
+  for (const auto &object : state().objects)
+    if (object.first == kind)
+      return destroyObject(call, kind, object.second);
+  call.check(false, "nothing to give back");
+}
+
+void pushContext(void *context) { contexts.push_back(context); }
+
+void popContext(Call &call, void **context) {
+  call.check(!contexts.empty(), "no context to pop");
+  if (contexts.empty())
+    return;
+  *context = contexts.back();
+  contexts.pop_back();
+}
+
+int currentDevice() { return device; }
+void setCurrentDevice(int chosen) { device = chosen; }
+
+void loadModule(Call &call, void **module, const char *image, unsigned count,
+                const int *options, void **values) {
+  std::lock_guard guard(state().lock);
+  if (call.code)
+    return;
+  if (std::strstr(image, "syntax error")) {
+    constexpr int kErrorLog = 5;
+    for (unsigned i = 0; i < count; ++i)
+      if (options[i] == kErrorLog)
+        std::strcpy(static_cast<char *>(values[i]), "line 3: syntax error");
+    call.code = 218;
+    return;
+  }
+  *module = reinterpret_cast<void *>(state().next += 16);
+  readEntries(state().modules[*module], image);
+}
+
+void unloadModule(Call &call, void *module) {
+  std::lock_guard guard(state().lock);
+  call.check(state().modules.erase(module) != 0, "a module that is not loaded");
+}
+
+int findFunction(Call &call, void **function, void *module, const char *name) {
+  std::lock_guard guard(state().lock);
+  auto found = state().modules.find(module);
+  call.check(found != state().modules.end(), "a module that is not loaded");
+  if (found == state().modules.end())
+    return 1;
+  for (const auto &candidate : found->second.functions)
+    if (candidate->name == name) {
+      *function = candidate.get();
+      return 0;
+    }
+  return 500;
+}
+
+void recordLaunch(void *function, const std::array<unsigned, 6> &shape,
+                  unsigned sharedBytes, void **parameters) {
+  std::lock_guard guard(state().lock);
+  const Function *launched = known(function);
+  std::string line = launched->name + " grid";
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    line += (i == 3 ? " block " : " ") + std::to_string(shape[i]);
+  line += " shared " + std::to_string(sharedBytes) + " parameters";
+  for (std::size_t i = 0; i < launched->parameterBytes.size(); ++i) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, parameters[i], launched->parameterBytes[i]);
+    line += " " + std::to_string(launched->parameterBytes[i]) + ":" +
+            std::to_string(value);
+  }
+  state().launches += line + "\n";
+}
+
+} // namespace standin
+
+using standin::state;
+
+STANDIN_EXPORT void standin_reset() {
+  std::lock_guard guard(state().lock);
+  state().calls = 0;
+  state().failing = -1;
+  state().violations.clear();
+  state().launches.clear();
+}
+
+STANDIN_EXPORT void standin_fail(long call, int code) {
+  std::lock_guard guard(state().lock);
+  state().failing = call;
+  state().failure = code;
+}
+
+STANDIN_EXPORT long standin_calls() { return state().calls; }
+
+STANDIN_EXPORT long standin_live() {
+  std::lock_guard guard(state().lock);
+  return static_cast<long>(state().objects.size() + state().memory.size() +
+                           state().modules.size());
+}
+
+STANDIN_EXPORT const char *standin_violations() {
+  return state().violations.c_str();
+}
+STANDIN_EXPORT const char *standin_launches() {
+  return state().launches.c_str();
+}
