@@ -33,8 +33,31 @@ struct ErrorSite {
   std::string kernel, axis, location;
 };
 
+/// One way to run a launch on a GPU (docs/decisions/0008).
+struct GridEntry {
+  std::string symbol;
+  /// The entry is meant for extents of the launch's lane axis up to this; -1
+  /// for any. The first entry that fits is launched.
+  std::int64_t mostLanes = -1;
+  std::uint32_t threads = 1;       ///< of a block
+  std::uint32_t unitsPerBlock = 1; ///< units a block works on at a time
+  /// Elements of one unit along each parallel axis: the number of units is the
+  /// product of the extents divided by these, rounded up.
+  struct Tile {
+    std::uint16_t axis = 0;
+    std::uint32_t elements = 1;
+  };
+  std::vector<Tile> tiles = {};
+};
+
 struct LaunchEntry {
-  std::string plan, task; ///< symbols in the object
+  std::string plan, task; ///< symbols in the object, for a CPU
+  // For a GPU:
+  std::vector<GridEntry> grids = {};
+  int laneAxis = -1;
+  std::uint64_t workspaceBytes = 0; ///< and for each part, if there are any:
+  std::uint64_t partBytes = 0;
+  GridEntry::Tile part = {};
 };
 
 struct KernelAbi {

@@ -22,9 +22,9 @@ std::optional<std::int64_t> Generator::ask(typed::TargetQuery query,
                                            ElementType type) {
   switch (query) {
   case typed::TargetQuery::IsGpu:
-    return 0;
+    return request.target.isGpu();
   case typed::TargetQuery::WarpSize:
-    return 1;
+    return request.target.warp;
   case typed::TargetQuery::VectorWidth:
     return request.target.vectorBytes / bytesOf(type);
   case typed::TargetQuery::HasMma:

@@ -3,6 +3,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -77,11 +78,13 @@ Value Emitter::address(Frame &from, BlockArgument operand, AxisSet axes,
     if (!hasAxis(axes & ~outer, axis))
       continue;
     Value offset = position(frame, axis, copies);
-    if (type.getStrides()[number] == StrideClass::Dynamic) {
-      Value step = stride(frame, operand, number);
-      OpBuilder &b = in(frame);
-      offset = arith::MulIOp::create(b, operand.getLoc(), offset, step);
-    }
+    Value step = type.getStrides()[number] == StrideClass::Dynamic
+                     ? stride(frame, operand, number)
+                     : Value();
+    if (target.isGpu() && !model.kernel.getWide())
+      offset = shortOffset(frame, offset, step);
+    else if (step)
+      offset = arith::MulIOp::create(in(frame), operand.getLoc(), offset, step);
     pointer = advance(frame, type, pointer, offset);
   }
   frame.addresses[key] = pointer;
@@ -121,10 +124,12 @@ Value Emitter::lanePointers(Frame &frame, BlockArgument operand, Value pointer,
 }
 
 Value Emitter::read(Frame &frame, Value pointer, Type element, unsigned lanes,
-                    Value mask, Value otherwise) {
+                    Value mask, Value otherwise, bool aligned) {
   Type memory = memoryType(element);
   Type type = vectorOf(memory, lanes);
   unsigned alignment = memory.getIntOrFloatBitWidth() / 8;
+  if (aligned)
+    alignment *= lanes;
   OpBuilder &b = in(frame);
   Location loc = pointer.getLoc();
   if (otherwise)
@@ -149,7 +154,7 @@ Value Emitter::read(Frame &frame, Value pointer, Type element, unsigned lanes,
 }
 
 void Emitter::write(Frame &frame, Value pointer, Value value, Type element,
-                    Value mask) {
+                    Value mask, bool aligned) {
   value = toMemory(frame, value, element);
   unsigned lanes = lanesOf(value);
   unsigned alignment = memoryType(element).getIntOrFloatBitWidth() / 8;
@@ -168,7 +173,8 @@ void Emitter::write(Frame &frame, Value pointer, Value value, Type element,
     LLVM::StoreOp::create(b, loc, value, pointer, bytes, /*isVolatile=*/false,
                           /*isNonTemporal=*/true);
   else
-    LLVM::StoreOp::create(b, loc, value, pointer, alignment);
+    LLVM::StoreOp::create(b, loc, value, pointer,
+                          aligned ? lanes * alignment : alignment);
 }
 
 /// A truth value takes a byte that is not zero.
@@ -216,9 +222,11 @@ Value Emitter::loadOwn(Frame &frame, BlockArgument operand,
   const Binding *lane = laneOf(at, axes);
   if (!lane)
     return read(at, pointer, element, 1, Value(), Value());
-  if (strideAlong(type, lane->axis) != StrideClass::One)
+  bool near = strideAlong(type, lane->axis) == StrideClass::One;
+  if (!near)
     pointer = lanePointers(at, operand, pointer, *lane);
-  return read(at, pointer, element, lane->lanes, lane->mask, Value());
+  return read(at, pointer, element, lane->lanes, lane->mask, Value(),
+              near && aligned);
 }
 
 /// How an operand moves along an axis; two halves apart is not neighbouring.
@@ -239,9 +247,11 @@ void Emitter::store(Frame &frame, qn::StoreOp op, Value stored, Copies copies) {
   Value value = wide(frame, stored, copies, lane ? lane->lanes : 1);
   Value pointer = address(frame, operand, axes, copies);
   pointer = part(frame, type, pointer, op.getPart());
-  if (lane && strideAlong(type, lane->axis) != StrideClass::One)
+  bool near = lane && strideAlong(type, lane->axis) == StrideClass::One;
+  if (lane && !near)
     pointer = lanePointers(frame, operand, pointer, *lane);
-  write(frame, pointer, value, stored.getType(), lane ? lane->mask : Value());
+  write(frame, pointer, value, stored.getType(), lane ? lane->mask : Value(),
+        near && aligned);
 }
 
 void Emitter::emitStores(Frame &frame, ArrayRef<qn::StoreOp> stores) {
@@ -250,6 +260,18 @@ void Emitter::emitStores(Frame &frame, ArrayRef<qn::StoreOp> stores) {
   for (qn::StoreOp op : stores)
     for (Copies copy : copies)
       wide(frame, op.getValue(), copy, 1);
+  if (!team || team->size == 1 || isOneThread(frame))
+    return storeAll(frame, stores);
+  auto branch =
+      scf::IfOp::create(in(frame), model.kernel.getLoc(), team->isFirst, false);
+  Frame inside = Frame::inside(frame, branch.thenBlock());
+  inside.anchor = branch.thenBlock()->getTerminator();
+  Operation *anchor = std::exchange(frame.anchor, branch);
+  storeAll(inside, stores);
+  frame.anchor = anchor;
+}
+
+void Emitter::storeAll(Frame &frame, ArrayRef<qn::StoreOp> stores) {
   for (qn::StoreOp op : stores)
     for (Copies copy : copiesOf(frame, model.axesOf(op.getTensor().getType())))
       store(frame, op, op.getValue(), copy);

@@ -98,6 +98,8 @@ void Emitter::reportBad(Frame &frame, const Access &access, unsigned dimension,
             b, loc, bad, index,
             arith::ConstantOp::create(b, loc, b.getZeroAttr(index.getType()))));
   Value parts[] = {number, index, size};
+  if (target.isGpu())
+    return claimError(record, parts);
   for (auto [offset, value] : llvm::enumerate(parts)) {
     Value at = LLVM::GEPOp::create(
         b, loc, record.getType(), b.getI64Type(), record,
@@ -276,11 +278,16 @@ Value Emitter::lookupIn(Frame &frame, qn::LookupOp op, Value index) {
            std::to_string(std::distance(globals.begin(), globals.end()));
     builder.setInsertionPointToStart(module.getBody());
     LLVM::GlobalOp::create(builder, loc, array, /*isConstant=*/true,
-                           LLVM::Linkage::Internal, name, op.getTable(), 64);
+                           LLVM::Linkage::Internal, name, op.getTable(), 64,
+                           target.isGpu() ? 1 : 0);
   }
   OpBuilder &b = in(frame);
   Type pointerType = LLVM::LLVMPointerType::get(b.getContext());
-  Value base = LLVM::AddressOfOp::create(b, loc, pointerType, name);
+  unsigned space = target.isGpu() ? 1 : 0;
+  Value base = LLVM::AddressOfOp::create(
+      b, loc, LLVM::LLVMPointerType::get(b.getContext(), space), name);
+  if (space)
+    base = LLVM::AddrSpaceCastOp::create(b, loc, pointerType, base);
   unsigned lanes = lanesOf(index);
   if (lanes > 1)
     pointerType = VectorType::get({std::int64_t(lanes)}, pointerType);

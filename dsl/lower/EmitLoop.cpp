@@ -41,6 +41,8 @@ void Emitter::nest(Frame &frame, ArrayRef<LoopSpec> loops, Values &states,
                 "has bounds that differ between neighbouring elements");
     return;
   }
+  if (loop.plan.shared)
+    return sharedLoop(frame, loop, loops.drop_front(), states, body);
   if (loop.plan.lanes > 1 || loop.plan.copies > 1)
     return laneLoop(frame, loop, loops.drop_front(), states, body);
   plainLoop(frame, loop, loop.lower, loop.upper, /*mask=*/false,

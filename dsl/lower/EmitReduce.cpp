@@ -37,7 +37,7 @@ void Emitter::planLoops(Frame &frame, ReductionGroup &group) {
   qn::ReduceOp op = group.members.front();
   AxisSet set = model.axesOf(op.getAxes());
   AxisSet around = model.axesOf(op->getResult(0));
-  int lane = laneOf(frame, around) ? -1 : schedule.laneAxis(set, *launch);
+  int lane = laneOf(frame, around) ? -1 : laneAxis(frame, set);
   for (qn::ReduceOp member : group.members)
     valid &= scansBehind(member.getOperands(), set, group.scans);
   if (!group.scans.empty() || op.getPortable())
@@ -54,7 +54,7 @@ void Emitter::planLoops(Frame &frame, ReductionGroup &group) {
                            group.scans[0].getReverse()});
   if (lane < 0)
     return;
-  AxisPlan plan = schedule.laneLoop(lane, /*reduces=*/true, launch);
+  AxisPlan plan = lanePlan(frame, lane, /*reduces=*/true);
   group.loops.push_back({plan, {}, {}});
   group.inner = plan.copies;
   group.lanes = true;
@@ -82,14 +82,14 @@ Emitter::Values Emitter::initialStates(Frame &frame,
 }
 
 bool Emitter::separateTail(const ReductionGroup &group) const {
-  return group.lanes && !target.hasMask;
+  return group.lanes && !target.hasMask && group.loops.back().plan.lanes > 1;
 }
 
 /// One iteration of the innermost loop for every accumulator it feeds.
 void Emitter::step(Frame &frame, const ReductionGroup &group, Values &states) {
   const Binding *inner =
       group.lanes ? frame.find(group.loops.back().plan.axis) : nullptr;
-  bool alone = inner && inner->lanes == 1;
+  bool alone = inner && inner->lanes == 1 && separateTail(group);
   unsigned at = 0;
   for (qn::ReduceOp op : group.members) {
     unsigned width = op.getInits().size();
@@ -183,6 +183,7 @@ Emitter::Values Emitter::mergeLanes(Frame &frame, qn::ReduceOp op,
 /// Merges accumulators and lanes and notes the results.
 void Emitter::finish(Frame &frame, const ReductionGroup &group,
                      Values &states) {
+  bool isShared = !group.loops.empty() && group.loops.back().plan.shared;
   unsigned at = 0;
   for (qn::ReduceOp op : group.members) {
     unsigned width = op.getInits().size();
@@ -207,6 +208,8 @@ void Emitter::finish(Frame &frame, const ReductionGroup &group,
         result = mergeLanes(frame, op, result);
       if (separateTail(group))
         result = merge(result, take(at + regular + number * width));
+      if (isShared)
+        result = mergeTeam(frame, op, result);
       for (auto [of, value] : llvm::zip(op->getResults(), result))
         frame.values[{of.getAsOpaquePointer(), copy}] = value;
     }

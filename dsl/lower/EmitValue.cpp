@@ -110,7 +110,9 @@ Value Emitter::word(Frame &frame, unsigned word, Type type) {
   Value at = LLVM::GEPOp::create(
       b, loc, packetPointer.getType(), b.getI64Type(), packetPointer,
       ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(word)});
-  Value loaded = LLVM::LoadOp::create(b, loc, type, at, 8);
+  Value loaded = target.isGpu() && isa<LLVM::LLVMPointerType>(type)
+                     ? globalPointer(at)
+                     : Value(LLVM::LoadOp::create(b, loc, type, at, 8));
   root.values[key] = loaded;
   return loaded;
 }
@@ -140,7 +142,8 @@ Value Emitter::position(Frame &frame, unsigned axis, Copies copies) {
   Frame::Key key{binding->position.getAsOpaquePointer(), copy};
   if (Value found = at.values.lookup(key))
     return found;
-  Value distance = constant(at, std::int64_t(copy) * binding->lanes);
+  unsigned apart = binding->apart ? binding->apart : binding->lanes;
+  Value distance = constant(at, std::int64_t(copy) * apart);
   OpBuilder &b = in(at);
   Value sum =
       arith::AddIOp::create(b, b.getUnknownLoc(), binding->position, distance);
@@ -224,13 +227,15 @@ Emitter::Values Emitter::operation(Frame &frame, Operation *op, Local &local,
   if (OpTrait::hasElementwiseMappableTraits(op))
     return elementwise(frame, op, localOperands(frame, op, local, copies));
   return Values{unsupported(op, op->getResult(0).getType(),
-                            "is not possible in a kernel for a CPU yet")};
+                            "is not possible in a kernel yet")};
 }
 
 /// Small floats are converted by integer code, but for f16 where the target
 /// does.
 bool Emitter::isSmallFloat(Type type) const {
   auto small = dyn_cast<FloatType>(type);
+  if (target.isGpu())
+    return small && small.getWidth() == 8;
   bool halves =
       target.vectorBytes >= 32 || target.triple.rfind("x86_64", 0) != 0;
   return small && small.getWidth() <= 16 && !(small.isF16() && halves);

@@ -1,6 +1,7 @@
 // Makes code for one value in one context, on demand and once.
 #pragma once
 
+#include "dsl/gpu/Team.h"
 #include "dsl/lower/Frame.h"
 #include "dsl/lower/Packet.h"
 #include "dsl/schedule/Schedule.h"
@@ -54,6 +55,9 @@ public:
   mlir::Value packetPointer;
   const LaunchPlan *launch = nullptr; ///< the one under construction
   bool streaming = false; ///< whole vectors are stored past the caches
+  bool aligned = false;   ///< whole vectors lie at multiples of their size
+  /// The threads of a GPU that share a unit; null on a CPU.
+  const Team *team = nullptr;
   /// The reductions the launch under construction needs.
   llvm::SmallPtrSet<mlir::Operation *, 8> wanted;
   /// False after a diagnostic was given.
@@ -95,6 +99,16 @@ public:
   /// The states after the positions `lower` to `upper` of an axis.
   Values partialStates(Frame &frame, llvm::ArrayRef<qn::ReduceOp> members,
                        LoopSpec split);
+
+  // dsl/gpu/SharedLoop.cpp
+  /// Whether code here belongs to one thread of a team alone.
+  bool isOneThread(const Frame &frame) const;
+  /// The axis among `candidates` that lanes, or threads, run along, or -1.
+  int laneAxis(const Frame &frame, AxisSet candidates) const;
+  /// How a loop along that axis is walked in `frame`.
+  AxisPlan lanePlan(const Frame &frame, unsigned axis, bool reduces) const;
+  /// Merges the states of all threads of a team; every thread gets the result.
+  Values mergeTeam(Frame &frame, qn::ReduceOp op, Values state);
 
   // EmitAccess.cpp
   /// A slot of eight bytes in the workspace.
@@ -151,15 +165,17 @@ private:
   /// Reads through a pointer: one element, neighbours, or a vector of pointers;
   /// lanes without `mask` read `otherwise`.
   mlir::Value read(Frame &frame, mlir::Value pointer, mlir::Type element,
-                   unsigned lanes, mlir::Value mask, mlir::Value otherwise);
+                   unsigned lanes, mlir::Value mask, mlir::Value otherwise,
+                   bool aligned = false);
   void write(Frame &frame, mlir::Value pointer, mlir::Value value,
-             mlir::Type element, mlir::Value mask);
+             mlir::Type element, mlir::Value mask, bool aligned = false);
   mlir::Value fromMemory(Frame &frame, mlir::Value raw, mlir::Type element);
   mlir::Value toMemory(Frame &frame, mlir::Value value, mlir::Type element);
   mlir::Value loadOwn(Frame &frame, mlir::BlockArgument operand,
                       std::optional<std::uint64_t> half, mlir::Type element,
                       Copies copies);
   void store(Frame &frame, qn::StoreOp op, mlir::Value stored, Copies copies);
+  void storeAll(Frame &frame, llvm::ArrayRef<qn::StoreOp> stores);
 
   // EmitIndexed.cpp
   mlir::Value indexed(Frame &frame, qn::LoadOp load, Local &local,
@@ -207,6 +223,21 @@ private:
   unsigned lanesInside(Frame &frame, mlir::Operation *op, Local &local);
   Values select(Frame &frame, mlir::Value condition, mlir::ValueRange yes,
                 mlir::ValueRange no);
+
+  // dsl/gpu/SharedLoop.cpp
+  void sharedLoop(Frame &frame, const LoopSpec &loop,
+                  llvm::ArrayRef<LoopSpec> rest, Values &states, Body body);
+  void sharedPart(Frame &frame, const LoopSpec &part,
+                  llvm::ArrayRef<LoopSpec> rest, Values &states, Body body);
+  Values mergeThreads(Frame &frame, qn::ReduceOp op, Values state,
+                      unsigned threads);
+  mlir::Value warpSlot(unsigned number, mlir::Value warp);
+
+  // dsl/gpu/DeviceMemory.cpp
+  mlir::Value globalPointer(mlir::Value at);
+  mlir::Value shortOffset(Frame &frame, mlir::Value position,
+                          mlir::Value stride);
+  void claimError(mlir::Value record, mlir::ValueRange parts);
 
   // EmitLoop.cpp
   void laneLoop(Frame &frame, const LoopSpec &loop,

@@ -17,6 +17,8 @@ struct Binding {
   unsigned copies = 1;       ///< copies lie `lanes` apart
   unsigned slot = 0;         ///< byte of `Copies`, where copies > 1
   mlir::Value mask = {};     ///< of the lanes in range; null: all
+  unsigned apart = 0;        ///< elements between copies; 0: `lanes`
+  bool shared = false;       ///< every thread of a team has its own position
 };
 
 struct Frame {

@@ -17,7 +17,10 @@ LaunchBuilder::LaunchBuilder(const KernelModel &model, const Schedule &schedule,
       loc(model.kernel.getLoc()) {
   emitter.launch = &launch;
   findWanted();
-  emitter.findKept();
+  // Threads share a row in passes of different steps: what one keeps another
+  // would read.
+  if (!target.isGpu())
+    emitter.findKept();
 }
 
 /// The reductions some store of the launch needs.
@@ -324,14 +327,14 @@ void LaunchBuilder::storeLoops(Frame &frame, ArrayRef<qn::StoreOp> stores,
     return;
   }
   int lane = missing && !emitter.laneOf(frame, all)
-                 ? schedule.laneAxis(missing, launch)
+                 ? emitter.laneAxis(frame, missing)
                  : -1;
   int last = scans.empty() ? lane : int(model.axisOf(scans[0].getAxis()));
   SmallVector<LoopSpec> loops;
   auto add = [&](unsigned axis) {
     AxisPlan plan{.axis = axis};
     if (static_cast<int>(axis) == lane)
-      plan = schedule.laneLoop(lane, /*reduces=*/false);
+      plan = emitter.lanePlan(frame, lane, /*reduces=*/false);
     loops.push_back({plan, {}, {}});
   };
   for (unsigned axis = 0; axis < model.axisCount(); ++axis)

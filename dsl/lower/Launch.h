@@ -16,7 +16,7 @@ public:
   void buildPlan(mlir::ModuleOp module, llvm::StringRef name);
   void buildTask(mlir::ModuleOp module, llvm::StringRef name);
 
-private:
+protected:
   mlir::Block *function(mlir::ModuleOp module, llvm::StringRef name,
                         unsigned integers);
   mlir::Value tiles(Frame &root, const AxisPlan &axis);
@@ -35,6 +35,8 @@ private:
   mlir::Value workspace(Frame &root);
   void partials(Frame &frame, mlir::Value number, const LoopSpec &split);
   void merge(Frame &frame);
+  Emitter::Values mergePart(Frame &body, mlir::Value number, mlir::Value count,
+                            mlir::ValueRange states);
 
   void scatterLoops(Frame &frame);
   void findWanted();

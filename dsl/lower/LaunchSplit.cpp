@@ -39,6 +39,25 @@ void LaunchBuilder::partials(Frame &frame, Value number,
         state);
 }
 
+/// States with those of part `number` merged into them.
+Emitter::Values LaunchBuilder::mergePart(Frame &body, Value number, Value count,
+                                         ValueRange states) {
+  Value first = arith::MulIOp::create(emitter.in(body), loc, number, count);
+  Emitter::Values merged;
+  unsigned place = 0;
+  for (qn::ReduceOp op : launch.reductions) {
+    unsigned width = op->getNumResults();
+    Emitter::Values both(states.slice(place, width));
+    for (Value result : op->getResults())
+      both.push_back(emitter.readSlot(
+          body, emitter.slot(body, first, schedule.partsOffset() + 8 * place++),
+          result.getType()));
+    llvm::append_range(merged,
+                       emitter.inlineRegion(body, op.getMerge(), both, 0));
+  }
+  return merged;
+}
+
 /// Merges the parts in their order: the same result for any number of tasks.
 void LaunchBuilder::merge(Frame &frame) {
   Value parts = tiles(frame, launch.axes.front());
@@ -51,23 +70,11 @@ void LaunchBuilder::merge(Frame &frame) {
       scf::ForOp::create(emitter.in(frame), loc, zero, parts, one, states);
   Operation *anchor = std::exchange(frame.anchor, loop);
   Frame body = Frame::inside(frame, loop.getBody());
-  Value first = arith::MulIOp::create(emitter.in(body), loc,
-                                      loop.getInductionVar(), count);
-  Emitter::Values merged;
-  unsigned place = 0;
-  for (qn::ReduceOp op : launch.reductions) {
-    unsigned width = op->getNumResults();
-    Emitter::Values both(loop.getRegionIterArgs().slice(place, width));
-    for (Value result : op->getResults())
-      both.push_back(emitter.readSlot(
-          body, emitter.slot(body, first, schedule.partsOffset() + 8 * place++),
-          result.getType()));
-    llvm::append_range(merged,
-                       emitter.inlineRegion(body, op.getMerge(), both, 0));
-  }
+  Emitter::Values merged =
+      mergePart(body, loop.getInductionVar(), count, loop.getRegionIterArgs());
   scf::YieldOp::create(emitter.in(body), loc, merged);
   frame.anchor = anchor;
-  place = 0;
+  unsigned place = 0;
   for (qn::ReduceOp op : launch.reductions)
     for (OpResult result : op->getResults())
       emitter.writeSlot(

@@ -1,10 +1,37 @@
 // A kernel of the qn dialect becomes functions made of loops.
 #include "dsl/lower/ToLoops.h"
 
-#include "dsl/lower/Launch.h"
+#include "dsl/gpu/Entry.h"
 
 using namespace mlir;
 using namespace quern;
+
+static const char *suffix(TeamKind team) {
+  switch (team) {
+  case TeamKind::Thread:
+    return "_thread";
+  case TeamKind::Warp:
+    return "_warp";
+  case TeamKind::Block:
+    return "_block";
+  }
+  return "";
+}
+
+/// The entries of one launch on a GPU.
+static LaunchEntry gpuLaunch(const KernelModel &model, const Schedule &schedule,
+                             const LaunchPlan &launch, const TargetInfo &target,
+                             const Packet &packet, Emitter &emitter,
+                             OpBuilder &builder, StringRef stem) {
+  auto module = model.kernel->getParentOfType<ModuleOp>();
+  LaunchEntry made;
+  for (const EntryPlan &plan : planEntries(model, launch)) {
+    EntryBuilder entry(model, schedule, plan, target, packet, emitter, builder);
+    made.grids.push_back(entry.build(module, (stem + suffix(plan.team)).str()));
+    entry.describeWorkspace(made);
+  }
+  return made;
+}
 
 std::optional<KernelAbi> quern::lowerToLoops(qn::RowwiseOp kernel,
                                              const TargetInfo &target) {
@@ -21,6 +48,13 @@ std::optional<KernelAbi> quern::lowerToLoops(qn::RowwiseOp kernel,
   std::string name = kernel.getSymName().str();
   for (auto [number, launch] : llvm::enumerate(schedule.launches)) {
     std::string stem = number ? name + "_" + std::to_string(number) : name;
+    if (target.isGpu()) {
+      abi.launches.push_back(gpuLaunch(model, schedule, launch, target, packet,
+                                       emitter, builder, stem));
+      if (!emitter.valid)
+        return std::nullopt;
+      continue;
+    }
     LaunchBuilder launchBuilder(model, schedule, launch, target, packet,
                                 emitter, builder);
     abi.launches.push_back({stem + "_plan", stem + "_task"});

@@ -13,6 +13,7 @@ struct AxisPlan {
   unsigned lanes = 1;    ///< elements of one vector
   unsigned copies = 1;   ///< vectors (or scalars) of one unrolled iteration
   std::int64_t tile = 1; ///< elements of one unit, for a parallel axis
+  bool shared = false;   ///< the threads of a GPU's team take turns along it
 };
 
 /// What a launch does.

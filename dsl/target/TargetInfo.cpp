@@ -1,4 +1,4 @@
-// The table of CPU targets.
+// The table of targets.
 #include "dsl/target/TargetInfo.h"
 
 #include <iterator>
@@ -12,10 +12,22 @@ struct Row {
   bool hasFma, hasMask;
   std::int64_t l1Bytes, l2Bytes, l3Bytes;
 };
+
+struct GpuRow {
+  const char *name;
+  TargetKind kind;
+  const char *triple, *cpu, *features;
+  unsigned warp;
+};
 } // namespace
 
 static constexpr Row rows[] = {
 #define QN_TARGET(...) {__VA_ARGS__},
+#include "dsl/target/Targets.def"
+};
+
+static constexpr GpuRow gpuRows[] = {
+#define QN_GPU_TARGET(name, kind, ...) {name, TargetKind::kind, __VA_ARGS__},
 #include "dsl/target/Targets.def"
 };
 
@@ -26,6 +38,14 @@ std::optional<TargetInfo> quern::targetNamed(std::string_view name) {
                         row.features, row.vectorBytes, row.vectorRegisters,
                         row.hasFma,   row.hasMask,     row.l1Bytes,
                         row.l2Bytes,  row.l3Bytes};
+  for (const GpuRow &row : gpuRows)
+    if (name == row.name) {
+      TargetInfo target{row.name, row.triple, row.cpu, row.features};
+      target.hasFma = true;
+      target.kind = row.kind;
+      target.warp = row.warp;
+      return target;
+    }
   return std::nullopt;
 }
 

@@ -8,6 +8,9 @@
 
 namespace quern {
 
+/// Who makes the machine; decides the back end and how threads are spelled.
+enum class TargetKind : std::uint8_t { Cpu, Nvptx, Amdgpu };
+
 struct TargetInfo {
   std::string name;     ///< "x86-64-v3", or the host CPU's name
   std::string triple;   ///< LLVM's
@@ -19,6 +22,10 @@ struct TargetInfo {
   bool hasMask = false; ///< masked loads and stores in one instruction
   std::int64_t l1Bytes = 32 << 10, l2Bytes = 512 << 10, l3Bytes = 8 << 20;
   unsigned cores = 1;
+  TargetKind kind = TargetKind::Cpu;
+  unsigned warp = 1; ///< threads that shuffle among each other
+
+  bool isGpu() const { return kind != TargetKind::Cpu; }
 };
 
 /// A row of the table by name; `native` is not one.

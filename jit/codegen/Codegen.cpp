@@ -20,7 +20,7 @@ namespace {
 /// Tells LLVM of the back end for an architecture; LLVM's own registry keeps
 /// it, so once a process is enough.
 bool initialise(llvm::Triple::ArchType architecture) {
-#define QN_BACKEND(name, arch)                                                 \
+#define QN_BACKEND(name, arch, parser)                                         \
   if (architecture == llvm::Triple::arch) {                                    \
     static std::once_flag once;                                                \
     std::call_once(once, [] {                                                  \
@@ -28,7 +28,7 @@ bool initialise(llvm::Triple::ArchType architecture) {
       LLVMInitialize##name##Target();                                          \
       LLVMInitialize##name##TargetMC();                                        \
       LLVMInitialize##name##AsmPrinter();                                      \
-      LLVMInitialize##name##AsmParser();                                       \
+      parser;                                                                  \
     });                                                                        \
     return true;                                                               \
   }

@@ -1,4 +1,4 @@
-// LLVM IR to assembly or a relocatable object, for one target.
+// LLVM IR to assembly, a relocatable object or a code object, for one target.
 #pragma once
 
 #include "dsl/target/TargetInfo.h"
@@ -15,6 +15,9 @@ class TargetMachine;
 namespace quern::jit {
 
 enum class Image { Assembly, Object };
+
+/// Links a relocatable object for AMDGPU to what the driver loads.
+Result<std::string> linkCodeObject(const std::string &object);
 
 /// This machine: CPU name, features and cache sizes.
 TargetInfo hostTarget();

@@ -7,6 +7,7 @@
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/InferAddressSpaces.h"
 #include "llvm/Transforms/Scalar/LICM.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
@@ -19,16 +20,21 @@ void prepare(llvm::Module &module, const llvm::TargetMachine &machine,
              const TargetInfo &target) {
   module.setTargetTriple(machine.getTargetTriple());
   module.setDataLayout(machine.createDataLayout());
+  if (target.kind == TargetKind::Amdgpu)
+    module.addModuleFlag(llvm::Module::Error, "amdhsa_code_object_version",
+                         500);
   std::string width = std::to_string(target.vectorBytes * 8);
   for (llvm::Function &function : module) {
     if (function.isDeclaration())
       continue;
     function.addFnAttr("target-cpu", target.cpu);
     function.addFnAttr("target-features", target.features);
+    function.addFnAttr(llvm::Attribute::NoUnwind);
+    if (target.isGpu())
+      continue;
     // Without these X86 splits wide vectors on CPUs that clock down for them.
     function.addFnAttr("prefer-vector-width", width);
     function.addFnAttr("min-legal-vector-width", width);
-    function.addFnAttr(llvm::Attribute::NoUnwind);
   }
 }
 
@@ -48,6 +54,8 @@ void CodeGenerator::optimise(llvm::Module &module) {
   builder.crossRegisterProxies(loops, functions, components, modules);
 
   llvm::FunctionPassManager passes;
+  if (target.isGpu())
+    passes.addPass(llvm::InferAddressSpacesPass());
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/false));
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass());

@@ -14,9 +14,10 @@ namespace {
 constexpr llvm::StringLiteral help =
     R"(usage: quern build FILE [DECLARATION] --emit=STAGE [options]
 
-stages: tokens ast typed qn loops llvm-dialect llvm asm obj
+stages: tokens ast typed qn loops llvm-dialect llvm asm obj abi,
+for a GPU gpu instead of loops, ptx or hsaco instead of obj
 
-  --target=NAME          x86-64-v2, x86-64-v3, x86-64-v4, aarch64 or native
+  --target=NAME          x86-64-v3, sm_90, gfx942, … or native
   --types=T=f32,...      element types (f32, or the first that is admitted)
   --constants=K=3,...    compile-time parameters
   --ranks=R=2,...        axes of packs; of an elementwise by its own name (1)
@@ -31,7 +32,8 @@ constexpr llvm::StringLiteral known[] = {"help",    "emit",      "target",
                                          "types",   "constants", "ranks",
                                          "layouts", "absent",    "output"};
 constexpr llvm::StringLiteral stages[] = {
-    "typed", "qn", "loops", "llvm-dialect", "llvm-raw", "llvm", "asm", "obj"};
+    "typed", "qn",  "loops", "gpu", "llvm-dialect", "llvm-raw",
+    "llvm",  "asm", "ptx",   "obj", "hsaco",        "abi"};
 
 std::optional<SpecializationWishes> readWishes(const CommandLine &line) {
   SpecializationWishes wishes;
@@ -91,6 +93,12 @@ int command::build(Words words) {
       {.threads = 1, .cacheDirectory = "-", .target = line->option("target")});
   if (!file)
     return complain(file.error());
+  auto target = file->core->compiler.target();
+  if (!target)
+    return complain(target.error());
+  if (!jit::Compiler::hasStage(*target, stage))
+    return complain(usage, "target `" + target->name + "` has no stage `" +
+                               stage + "`");
   std::error_code problem;
   llvm::raw_fd_ostream out(line->option("output", "-"), problem);
   if (problem)

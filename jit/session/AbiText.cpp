@@ -20,6 +20,26 @@ public:
   std::string bytes;
 };
 
+void writeGrids(Writer &out, const LaunchEntry &launch) {
+  out.number(launch.grids.size());
+  for (const GridEntry &grid : launch.grids) {
+    out.text(grid.symbol);
+    for (std::int64_t value :
+         {grid.mostLanes, std::int64_t{grid.threads},
+          std::int64_t{grid.unitsPerBlock}, std::int64_t(grid.tiles.size())})
+      out.number(static_cast<std::uint32_t>(value));
+    for (const GridEntry::Tile &tile : grid.tiles) {
+      out.number(tile.axis);
+      out.number(tile.elements);
+    }
+  }
+  for (std::int64_t value :
+       {std::int64_t{launch.laneAxis}, std::int64_t(launch.workspaceBytes),
+        std::int64_t(launch.partBytes), std::int64_t{launch.part.axis},
+        std::int64_t{launch.part.elements}})
+    out.number(static_cast<std::uint32_t>(value));
+}
+
 class Reader {
 public:
   explicit Reader(llvm::StringRef bytes) : bytes(bytes) {}
@@ -51,6 +71,26 @@ private:
   llvm::StringRef bytes;
 };
 
+void readGrids(Reader &in, LaunchEntry &launch) {
+  for (std::uint32_t left = in.number(); left > 0 && !in.failed; --left) {
+    GridEntry grid;
+    grid.symbol = in.text();
+    grid.mostLanes = static_cast<std::int32_t>(in.number());
+    grid.threads = in.number();
+    grid.unitsPerBlock = in.number();
+    for (std::uint32_t tiles = in.number(); tiles > 0 && !in.failed; --tiles) {
+      auto axis = static_cast<std::uint16_t>(in.number());
+      grid.tiles.push_back({axis, in.number()});
+    }
+    launch.grids.push_back(std::move(grid));
+  }
+  launch.laneAxis = static_cast<std::int32_t>(in.number());
+  launch.workspaceBytes = in.number();
+  launch.partBytes = in.number();
+  launch.part.axis = static_cast<std::uint16_t>(in.number());
+  launch.part.elements = in.number();
+}
+
 } // namespace
 
 std::string quern::jit::writeAbi(const KernelAbi &abi) {
@@ -63,6 +103,7 @@ std::string quern::jit::writeAbi(const KernelAbi &abi) {
   for (const LaunchEntry &launch : abi.launches) {
     out.text(launch.plan);
     out.text(launch.task);
+    writeGrids(out, launch);
   }
   out.number(abi.sites.size());
   for (const ErrorSite &site : abi.sites) {
@@ -87,6 +128,7 @@ std::optional<KernelAbi> quern::jit::readAbi(llvm::StringRef bytes) {
     LaunchEntry launch;
     launch.plan = in.text();
     launch.task = in.text();
+    readGrids(in, launch);
     abi.launches.push_back(std::move(launch));
   }
   for (std::uint32_t left = in.number(); left > 0 && !in.failed; --left) {

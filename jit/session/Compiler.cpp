@@ -78,6 +78,19 @@ private:
   Compiler &owner;
 };
 
+bool Compiler::hasStage(const TargetInfo &target, const std::string &stage) {
+  bool isPtx = target.kind == TargetKind::Nvptx;
+  if (stage == "ptx")
+    return isPtx;
+  if (stage == "hsaco")
+    return target.kind == TargetKind::Amdgpu;
+  if (stage == "gpu")
+    return target.isGpu();
+  if (stage == "loops")
+    return !target.isGpu();
+  return !isPtx || stage != "obj";
+}
+
 Result<TargetInfo> Compiler::target() {
   std::call_once(targetOnce,
                  [this] { knownTarget = findTarget(options.target); });
@@ -126,6 +139,10 @@ Compiler::kernel(const CompileRequest &request) {
   Result<TargetInfo> machine = target();
   if (!machine)
     return machine.error();
+  if (machine->isGpu())
+    return Error{"no device runs code for `" + machine->name +
+                     "` here; `quern build` makes it",
+                 {}};
   CacheKey key = keyOf(request, *machine);
   std::shared_ptr<Slot> slot;
   {
@@ -214,19 +231,25 @@ Compiler::show(const CompileRequest &request, const std::string &last,
   Tools &tools = *(*lease)->tools;
   LoweringOptions lowering{.target = *machine, .dump = {}};
   lowering.dump = [&](DslStage stage, const std::string &text) {
-    dump({std::string(spelling(stage)), text});
+    bool grid = stage == DslStage::Loops && machine->isGpu();
+    dump({grid ? "gpu" : std::string(spelling(stage)), text});
   };
   auto low = lowered(tools, request, *machine, lowering);
   if (!low)
     return low.error();
+  if (last == "abi")
+    dump({last, printAbi(low->abi)});
   if (last == "llvm-raw")
     dump({last, printed(*low->module)});
   tools.generator->optimise(*low->module);
   dump({"llvm", printed(*low->module)});
-  if (last != "asm" && last != "obj")
+  bool isText = last == "asm" || last == "ptx";
+  if (!isText && last != "obj" && last != "hsaco")
     return std::monostate();
-  auto image = tools.generator->emit(
-      *low->module, last == "asm" ? Image::Assembly : Image::Object);
+  auto image = tools.generator->emit(*low->module,
+                                     isText ? Image::Assembly : Image::Object);
+  if (image && last == "hsaco")
+    image = linkCodeObject(*image);
   if (!image)
     return image.error();
   dump({last, std::move(*image)});

@@ -60,6 +60,8 @@ public:
        const std::function<void(const StageDump &)> &dump);
 
   Result<TargetInfo> target();
+  /// Whether `--emit` knows a stage for a target.
+  static bool hasStage(const TargetInfo &target, const std::string &stage);
   std::atomic<std::int64_t> compiles{0}, diskHits{0};
   /// Why the disk cache is not used, or "".
   std::string cacheWarning();

@@ -62,7 +62,8 @@ std::string quern::jit::keyText(const TargetInfo &target) {
        {std::int64_t{target.vectorBytes}, std::int64_t{target.vectorRegisters},
         std::int64_t{target.hasFma}, std::int64_t{target.hasMask},
         target.l1Bytes, target.l2Bytes, target.l3Bytes,
-        std::int64_t{target.cores}})
+        std::int64_t{target.cores}, std::int64_t(target.kind),
+        std::int64_t{target.warp}})
     bytes.number(number);
   return bytes.text;
 }

@@ -1,0 +1,132 @@
+// The intrinsics of NVPTX and AMDGPU behind one set of names.
+#include "dsl/gpu/Device.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace quern;
+
+Value Device::call(Location loc, StringRef name, Type result,
+                   ValueRange arguments) {
+  auto text = builder.getStringAttr(name);
+  if (result)
+    return LLVM::CallIntrinsicOp::create(builder, loc, result, text, arguments)
+        .getResult(0);
+  LLVM::CallIntrinsicOp::create(builder, loc, text, arguments);
+  return Value();
+}
+
+Value Device::number(Location loc, std::int64_t value) {
+  return arith::ConstantOp::create(builder, loc,
+                                   builder.getI32IntegerAttr(value));
+}
+
+Value Device::threadNumber(Location loc) {
+  return call(loc,
+              isNvptx() ? "llvm.nvvm.read.ptx.sreg.tid.x"
+                        : "llvm.amdgcn.workitem.id.x",
+              builder.getI32Type(), {});
+}
+
+Value Device::blockNumber(Location loc) {
+  return call(loc,
+              isNvptx() ? "llvm.nvvm.read.ptx.sreg.ctaid.x"
+                        : "llvm.amdgcn.workgroup.id.x",
+              builder.getI32Type(), {});
+}
+
+/// AMD's barrier orders nothing by itself: fences keep memory on its side.
+void Device::barrier(Location loc) {
+  if (isNvptx()) {
+    call(loc, "llvm.nvvm.barrier.cta.sync.aligned.all", Type(), number(loc, 0));
+    return;
+  }
+  LLVM::FenceOp::create(builder, loc, LLVM::AtomicOrdering::release,
+                        "workgroup");
+  call(loc, "llvm.amdgcn.s.barrier", Type(), {});
+  LLVM::FenceOp::create(builder, loc, LLVM::AtomicOrdering::acquire,
+                        "workgroup");
+}
+
+Value Device::inWords(Location loc, Value value,
+                      llvm::function_ref<Value(Value)> one) {
+  Type type = value.getType(), word = builder.getI32Type();
+  unsigned bits = type.getIntOrFloatBitWidth();
+  Type integer = builder.getIntegerType(bits);
+  if (type != integer)
+    value = arith::BitcastOp::create(builder, loc, integer, value);
+  Value result;
+  if (bits <= 32) {
+    result =
+        bits == 32 ? value : arith::ExtUIOp::create(builder, loc, word, value);
+    result = one(result);
+    if (bits < 32)
+      result = arith::TruncIOp::create(builder, loc, integer, result);
+  } else {
+    assert(bits == 64 && "a state of more than 64 bits");
+    Value half =
+        arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(32));
+    Value low = arith::TruncIOp::create(builder, loc, word, value);
+    Value high = arith::ShRUIOp::create(builder, loc, value, half);
+    high = arith::TruncIOp::create(builder, loc, word, high);
+    low = arith::ExtUIOp::create(builder, loc, integer, one(low));
+    high = arith::ExtUIOp::create(builder, loc, integer, one(high));
+    high = arith::ShLIOp::create(builder, loc, high, half);
+    result = arith::OrIOp::create(builder, loc, low, high);
+  }
+  if (type != integer)
+    result = arith::BitcastOp::create(builder, loc, type, result);
+  return result;
+}
+
+Value Device::shuffleDown(Location loc, Value value, Value lane, unsigned by) {
+  Type word = builder.getI32Type();
+  if (isNvptx())
+    return inWords(loc, value, [&](Value part) {
+      Value arguments[] = {number(loc, -1), part, number(loc, by),
+                           number(loc, 31)};
+      return call(loc, "llvm.nvvm.shfl.sync.down.i32", word, arguments);
+    });
+  Value from = arith::AddIOp::create(builder, loc, lane, number(loc, by));
+  from = arith::ShLIOp::create(builder, loc, from, number(loc, 2));
+  return inWords(loc, value, [&](Value part) {
+    return call(loc, "llvm.amdgcn.ds.bpermute", word, ValueRange{from, part});
+  });
+}
+
+Value Device::fromFirst(Location loc, Value value) {
+  Type word = builder.getI32Type();
+  if (isNvptx())
+    return inWords(loc, value, [&](Value part) {
+      Value arguments[] = {number(loc, -1), part, number(loc, 0),
+                           number(loc, 31)};
+      return call(loc, "llvm.nvvm.shfl.sync.idx.i32", word, arguments);
+    });
+  return inWords(loc, value, [&](Value part) {
+    return call(loc, "llvm.amdgcn.readfirstlane.i32", word, part);
+  });
+}
+
+unsigned Device::parameterSpace() const { return isNvptx() ? 0 : 4; }
+
+LLVM::CConv Device::convention() const {
+  return isNvptx() ? LLVM::CConv::PTX_Kernel : LLVM::CConv::AMDGPU_KERNEL;
+}
+
+StringRef Device::passing() const {
+  return isNvptx() ? LLVM::LLVMDialect::getByValAttrName()
+                   : LLVM::LLVMDialect::getByRefAttrName();
+}
+
+ArrayAttr Device::attributes(unsigned threads) {
+  auto pair = [&](StringRef name, const Twine &value) -> Attribute {
+    return builder.getArrayAttr(
+        {builder.getStringAttr(name), builder.getStringAttr(value)});
+  };
+  Twine count(threads);
+  if (isNvptx())
+    return builder.getArrayAttr({pair("nvvm.reqntid", count)});
+  return builder.getArrayAttr(
+      {pair("amdgpu-flat-work-group-size", count + "," + Twine(threads)),
+       pair("uniform-work-group-size", "true")});
+}

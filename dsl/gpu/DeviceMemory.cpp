@@ -1,0 +1,52 @@
+// Where code for a GPU reads and writes otherwise than code for a CPU.
+#include "dsl/lower/Emitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace quern;
+
+/// Pointers in a packet lead to device memory; LLVM finds out where they go.
+Value Emitter::globalPointer(Value at) {
+  Location loc = at.getLoc();
+  Type global = LLVM::LLVMPointerType::get(builder.getContext(), 1);
+  Value loaded = LLVM::LoadOp::create(builder, loc, global, at, 8);
+  return LLVM::AddrSpaceCastOp::create(
+      builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), loaded);
+}
+
+/// `position * stride` in 32 bits, which is what a GPU multiplies fast.
+Value Emitter::shortOffset(Frame &frame, Value position, Value stride) {
+  OpBuilder &b = in(frame);
+  Location loc = position.getLoc();
+  Type word = b.getI32Type();
+  Value offset = arith::TruncIOp::create(b, loc, word, position);
+  if (stride) {
+    Value step = arith::TruncIOp::create(b, loc, word, stride);
+    offset = arith::MulIOp::create(b, loc, offset, step);
+  }
+  return arith::ExtSIOp::create(b, loc, b.getI64Type(), offset);
+}
+
+/// The first thread that finds an error writes all of it.
+void Emitter::claimError(Value record, ValueRange parts) {
+  Location loc = record.getLoc();
+  Type word = builder.getI64Type();
+  Value none =
+      arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(0));
+  Value claimed = LLVM::AtomicCmpXchgOp::create(
+      builder, loc, record, none, parts[0], LLVM::AtomicOrdering::monotonic,
+      LLVM::AtomicOrdering::monotonic);
+  claimed =
+      LLVM::ExtractValueOp::create(builder, loc, claimed, ArrayRef<int64_t>{1});
+  auto branch = scf::IfOp::create(builder, loc, claimed, false);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  for (unsigned place : {1, 2}) {
+    Value at = LLVM::GEPOp::create(
+        builder, loc, record.getType(), word, record,
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(place)});
+    LLVM::StoreOp::create(builder, loc, parts[place], at, 8);
+  }
+}

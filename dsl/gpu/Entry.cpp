@@ -1,0 +1,249 @@
+// Builds an entry: the team's part of the grid, and a loop over its units.
+#include "dsl/gpu/Entry.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace quern;
+
+/// Numbers of units and tiles: 32 bits where offsets have 32 bits.
+Type EntryBuilder::countType() const {
+  return model.kernel.getWide() ? builder.getI64Type() : builder.getI32Type();
+}
+
+Value EntryBuilder::fit(Value value) {
+  Type type = countType();
+  if (value.getType() == type)
+    return value;
+  if (type.isInteger(32))
+    return arith::TruncIOp::create(builder, loc, type, value);
+  return arith::ExtUIOp::create(builder, loc, type, value);
+}
+
+Value EntryBuilder::number(std::int64_t value) {
+  return arith::ConstantOp::create(builder, loc,
+                                   builder.getIntegerAttr(countType(), value));
+}
+
+/// A function of one parameter: the packet and the number of blocks.
+Block *EntryBuilder::entryFunction(ModuleOp module, StringRef name) {
+  builder.setInsertionPointToEnd(module.getBody());
+  Type pointer =
+      LLVM::LLVMPointerType::get(builder.getContext(), device.parameterSpace());
+  auto type = LLVM::LLVMFunctionType::get(
+      LLVM::LLVMVoidType::get(builder.getContext()), {pointer});
+  auto made = LLVM::LLVMFuncOp::create(builder, loc, name, type);
+  made.setCConv(device.convention());
+  made.setPassthroughAttr(device.attributes(plan.threads));
+  auto words =
+      LLVM::LLVMArrayType::get(builder.getI64Type(), packet.words.size() + 1);
+  made.setArgAttr(0, device.passing(), TypeAttr::get(words));
+  made.setArgAttr(0, LLVM::LLVMDialect::getAlignAttrName(),
+                  builder.getI64IntegerAttr(8));
+  Block *entry = made.addEntryBlock(builder);
+  emitter.packetPointer = entry->getArgument(0);
+  return entry;
+}
+
+Team EntryBuilder::makeTeam(Value thread) {
+  unsigned warp = target.warp;
+  Team made{.device = &device,
+            .kind = plan.team,
+            .size = plan.teamSize(warp),
+            .vectors = plan.vectors,
+            .copies = plan.copies};
+  auto word = [&](std::int64_t value) -> Value {
+    return arith::ConstantOp::create(builder, loc,
+                                     builder.getI32IntegerAttr(value));
+  };
+  made.lane = arith::AndIOp::create(builder, loc, thread, word(warp - 1));
+  made.warp = arith::DivUIOp::create(builder, loc, thread, word(warp));
+  made.thread = plan.team == TeamKind::Block  ? thread
+                : plan.team == TeamKind::Warp ? made.lane
+                                              : word(0);
+  made.isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                       made.thread, word(0));
+  return made;
+}
+
+/// Whether every vector of neighbours lies at a multiple of its size.
+Value EntryBuilder::isAligned(Frame &root) {
+  Value odd = emitter.constant(root, 0);
+  auto add = [&](Value value, std::int64_t multiple) {
+    Value low = emitter.constant(root, multiple - 1);
+    OpBuilder &b = emitter.in(root);
+    if (!value.getType().isInteger(64))
+      value = LLVM::PtrToIntOp::create(b, loc, b.getI64Type(), value);
+    value = arith::AndIOp::create(b, loc, value, low);
+    odd = arith::OrIOp::create(b, loc, odd, value);
+  };
+  for (BlockArgument argument : model.kernel.block().getArguments()) {
+    auto type = dyn_cast<qn::OperandType>(argument.getType());
+    if (!type || isa<ComplexType>(type.getElementType()) ||
+        !llvm::is_contained(type.getStrides(), StrideClass::One))
+      continue;
+    unsigned index = argument.getArgNumber();
+    unsigned bytes =
+        std::max(1u, type.getElementType().getIntOrFloatBitWidth() / 8);
+    add(emitter.word(root, packet.argumentWord(index),
+                     LLVM::LLVMPointerType::get(builder.getContext())),
+        std::int64_t(bytes) * plan.vectors);
+    for (auto [axis, stride] : llvm::enumerate(type.getStrides()))
+      if (stride == StrideClass::Dynamic)
+        add(emitter.word(root, packet.strideWord(index, axis),
+                         builder.getI64Type()),
+            plan.vectors);
+  }
+  Value zero = emitter.constant(root, 0);
+  return arith::CmpIOp::create(emitter.in(root), loc, arith::CmpIPredicate::eq,
+                               odd, zero);
+}
+
+GridEntry EntryBuilder::build(ModuleOp module, StringRef name) {
+  Block *entry = entryFunction(module, name);
+  Frame root;
+  root.block = entry;
+  builder.setInsertionPointToEnd(entry);
+  Value thread = device.threadNumber(loc);
+  team = makeTeam(thread);
+  emitter.team = &team;
+  if (plan.vectors == 1) {
+    version(root, 1);
+  } else {
+    Value aligned = isAligned(root);
+    auto branch = scf::IfOp::create(emitter.in(root), loc, aligned, true);
+    for (bool whole : {true, false}) {
+      // A root of its own: what one version makes is not seen in the other.
+      Frame side;
+      side.block = whole ? branch.thenBlock() : branch.elseBlock();
+      side.anchor = side.block->getTerminator();
+      emitter.aligned = whole;
+      version(side, whole ? plan.vectors : 1);
+    }
+    emitter.aligned = false;
+  }
+  builder.setInsertionPointToEnd(entry);
+  LLVM::ReturnOp::create(builder, loc, ValueRange());
+  emitter.team = nullptr;
+  GridEntry description{.symbol = name.str(),
+                        .mostLanes = plan.mostLanes,
+                        .threads = plan.threads,
+                        .unitsPerBlock = plan.threads / team.size};
+  if (launch.kind != LaunchKind::Merge)
+    for (const AxisPlan &axis : launch.axes)
+      description.tiles.push_back({static_cast<std::uint16_t>(axis.axis),
+                                   static_cast<std::uint32_t>(axis.tile)});
+  return description;
+}
+
+void EntryBuilder::describeWorkspace(LaunchEntry &entry) const {
+  entry.laneAxis = launch.lane;
+  entry.workspaceBytes = schedule.partsOffset();
+  if (launch.reductions.empty())
+    return;
+  entry.partBytes = 8 * stateCount();
+  const AxisPlan &split = launch.axes.front();
+  entry.part = {static_cast<std::uint16_t>(split.axis),
+                static_cast<std::uint32_t>(split.tile)};
+}
+
+Value EntryBuilder::tileCount(Frame &root, const AxisPlan &axis) {
+  Value extent = emitter.extent(root, axis.axis);
+  emitter.in(root);
+  Value count = fit(extent);
+  if (axis.tile == 1)
+    return count;
+  count = arith::AddIOp::create(builder, loc, count, number(axis.tile - 1));
+  return arith::DivUIOp::create(builder, loc, count, number(axis.tile));
+}
+
+Value EntryBuilder::unitCount(Frame &root) {
+  emitter.in(root);
+  Value count = number(1);
+  if (launch.kind == LaunchKind::Merge)
+    return count;
+  for (const AxisPlan &axis : launch.axes) {
+    Value tiles = tileCount(root, axis);
+    count = arith::MulIOp::create(emitter.in(root), loc, count, tiles);
+  }
+  return count;
+}
+
+/// Tile numbers of a unit along the parallel axes, as i64.
+Emitter::Values EntryBuilder::positions(Frame &frame, Value unit) {
+  Emitter::Values position(launch.axes.size());
+  for (unsigned axis = position.size(); axis-- > 0;) {
+    Value at = unit;
+    if (axis > 0) {
+      Value count = tileCount(*frame.parent, launch.axes[axis]);
+      OpBuilder &b = emitter.in(frame);
+      at = arith::RemUIOp::create(b, loc, unit, count);
+      unit = arith::DivUIOp::create(b, loc, unit, count);
+    }
+    OpBuilder &b = emitter.in(frame);
+    if (at.getType().isInteger(32))
+      at = arith::ExtUIOp::create(b, loc, b.getI64Type(), at);
+    position[axis] = at;
+  }
+  return position;
+}
+
+/// The loop of a team over its units, a grid apart.
+void EntryBuilder::version(Frame &root, unsigned vectors) {
+  team.vectors = vectors;
+  Value blocks = emitter.word(root, packet.words.size(), builder.getI64Type());
+  Value units = unitCount(root);
+  emitter.in(root);
+  std::int64_t each = plan.threads / team.size;
+  Value first = arith::MulIOp::create(
+      builder, loc, fit(device.blockNumber(loc)), number(each));
+  if (plan.team != TeamKind::Block) {
+    Value mine =
+        plan.team == TeamKind::Warp ? team.warp : device.threadNumber(loc);
+    first = arith::AddIOp::create(builder, loc, first, fit(mine));
+  }
+  Value by = arith::MulIOp::create(builder, loc, fit(blocks), number(each));
+  auto loop = scf::ForOp::create(builder, loc, first, units, by, ValueRange(),
+                                 nullptr, /*unsignedCmp=*/true);
+  loop.getBody()->getTerminator()->erase();
+  Operation *anchor = std::exchange(root.anchor, loop);
+  Frame frame = Frame::inside(root, loop.getBody());
+  if (launch.kind == LaunchKind::Merge)
+    mergeParts(frame);
+  else
+    unit(frame, positions(frame, loop.getInductionVar()));
+  scf::YieldOp::create(emitter.in(frame), loc);
+  root.anchor = anchor;
+}
+
+/// The threads of the block take turns at the parts, then merge.
+void EntryBuilder::mergeParts(Frame &frame) {
+  Value parts = tiles(frame, launch.axes.front());
+  Value count = emitter.constant(frame, stateCount());
+  OpBuilder &b = emitter.in(frame);
+  Value first = arith::ExtUIOp::create(b, loc, b.getI64Type(), team.thread);
+  Value by = emitter.constant(frame, team.size);
+  Emitter::Values states;
+  for (qn::ReduceOp op : launch.reductions)
+    llvm::append_range(states, emitter.emitAll(frame, op.getInits(), 0));
+  auto loop =
+      scf::ForOp::create(emitter.in(frame), loc, first, parts, by, states);
+  Operation *anchor = std::exchange(frame.anchor, loop);
+  Frame body = Frame::inside(frame, loop.getBody());
+  Emitter::Values merged =
+      mergePart(body, loop.getInductionVar(), count, loop.getRegionIterArgs());
+  scf::YieldOp::create(emitter.in(body), loc, merged);
+  frame.anchor = anchor;
+  ValueRange rest = loop.getResults();
+  for (qn::ReduceOp op : launch.reductions) {
+    Emitter::Values mine(rest.take_front(op->getNumResults()));
+    rest = rest.drop_front(mine.size());
+    mine = emitter.mergeTeam(frame, op, mine);
+    for (auto [result, value] : llvm::zip(op->getResults(), mine))
+      emitter.writeSlot(frame,
+                        emitter.slot(frame, emitter.constant(frame, 0),
+                                     schedule.workspaceOffset(result)),
+                        value);
+  }
+}

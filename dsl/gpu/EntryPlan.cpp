@@ -1,0 +1,128 @@
+// The cost model of a GPU: teams, vectors and tiles.
+#include "dsl/gpu/EntryPlan.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace quern;
+
+namespace {
+
+constexpr unsigned accessBytes = 16;
+/// Up to these extents a thread, or a warp, is enough for a row.
+constexpr std::int64_t threadLanes = 8, warpLanes = 1024;
+/// Where the lane axis has fewer elements, threads share all axes alike.
+constexpr std::int64_t tiledLanes = 64;
+
+/// What is done to one element, as far as it decides on the shape of code.
+struct Work {
+  unsigned operations = 0;
+  bool isPlain = true; ///< neither loops nor computed positions
+  bool isPortable = false;
+};
+
+Work workOf(const KernelModel &model) {
+  Work work;
+  model.kernel.getBody().walk([&](Operation *op) {
+    work.operations += OpTrait::hasElementwiseMappableTraits(op);
+    if (isa<scf::WhileOp, scf::ForOp, qn::LookupOp>(op))
+      work.isPlain = false;
+    if (auto load = dyn_cast<qn::LoadOp>(op))
+      work.isPlain &= load.getIndices().empty();
+    if (auto reduce = dyn_cast<qn::ReduceOp>(op))
+      work.isPortable |= reduce.getPortable();
+  });
+  return work;
+}
+
+/// Elements of one access of the widest operand whose elements are neighbours.
+unsigned vectorsFor(const KernelModel &model, const Work &work) {
+  unsigned bytes = 0;
+  for (BlockArgument argument : model.kernel.block().getArguments()) {
+    auto type = dyn_cast<qn::OperandType>(argument.getType());
+    if (!type || isa<ComplexType>(type.getElementType()) ||
+        !llvm::is_contained(type.getStrides(), StrideClass::One))
+      continue;
+    bytes = std::max(
+        {bytes, 1u, type.getElementType().getIntOrFloatBitWidth() / 8});
+  }
+  return bytes && work.isPlain ? std::max(1u, accessBytes / bytes) : 1;
+}
+
+/// Every thread has units of its own; the lane axis counts up fastest.
+void planThread(EntryPlan &entry) {
+  LaunchPlan &launch = entry.launch;
+  launch.axes.clear();
+  for (unsigned axis = 0; axis < 64; ++axis)
+    if (hasAxis(launch.parallel, axis) && static_cast<int>(axis) != launch.lane)
+      launch.axes.push_back(AxisPlan{.axis = axis});
+  if (launch.lane >= 0 && hasAxis(launch.parallel, launch.lane))
+    launch.axes.push_back(AxisPlan{.axis = unsigned(launch.lane)});
+}
+
+/// A block has a tile of the lane axis; rows of a register tile stay.
+void planTiled(EntryPlan &entry) {
+  LaunchPlan &launch = entry.launch;
+  for (AxisPlan &axis : launch.axes) {
+    axis.lanes = 1;
+    if (static_cast<int>(axis.axis) != launch.lane) {
+      axis.copies = std::min(axis.copies, 4u);
+      axis.tile = axis.copies;
+      continue;
+    }
+    axis.lanes = entry.vectors;
+    axis.copies = entry.copies;
+    axis.tile = std::int64_t(entry.threads) * entry.vectors * entry.copies;
+    axis.shared = true;
+  }
+}
+
+/// A team has a row, or a few rows by columns of sums along the lanes.
+void planRows(EntryPlan &entry) {
+  for (AxisPlan &axis : entry.launch.axes) {
+    axis.lanes = 1;
+    axis.copies = std::min(axis.copies, 2u);
+    axis.tile = axis.copies;
+  }
+}
+
+} // namespace
+
+SmallVector<EntryPlan> quern::planEntries(const KernelModel &model,
+                                          const LaunchPlan &launch) {
+  Work work = workOf(model);
+  EntryPlan thread{.launch = launch};
+  EntryPlan block = thread;
+  block.team = TeamKind::Block;
+  block.vectors = vectorsFor(model, work);
+  block.copies = work.operations <= 8 ? 4 : work.operations <= 24 ? 2 : 1;
+  if (!launch.reductions.empty()) {
+    block.threads = 256;
+    return {block};
+  }
+  bool isTiled = launch.lane >= 0 && hasAxis(launch.parallel, launch.lane);
+  if (launch.kind == LaunchKind::Scatter || launch.lane < 0 ||
+      !model.scans.empty() || work.isPortable) {
+    planThread(thread);
+    return {thread};
+  }
+  planThread(thread);
+  if (isTiled) {
+    bool tile = llvm::any_of(launch.axes, [&](const AxisPlan &axis) {
+      return static_cast<int>(axis.axis) != launch.lane && axis.copies > 1;
+    });
+    if (tile)
+      block.vectors = block.copies = 1;
+    planTiled(block);
+    thread.mostLanes = tiledLanes;
+    return {thread, block};
+  }
+  planRows(block);
+  block.threads = 256;
+  EntryPlan warp = block;
+  warp.team = TeamKind::Warp;
+  warp.threads = 128;
+  warp.mostLanes = warpLanes;
+  thread.mostLanes = threadLanes;
+  return {thread, warp, block};
+}

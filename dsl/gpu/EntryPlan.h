@@ -1,0 +1,29 @@
+// Which entries a launch has on a GPU, and how each cuts it into units.
+#pragma once
+
+#include "dsl/gpu/Team.h"
+#include "dsl/schedule/Schedule.h"
+
+namespace quern {
+
+/// One entry: a launch with the axes of a team instead of a task's.
+struct EntryPlan {
+  TeamKind team = TeamKind::Thread;
+  unsigned threads = 128; ///< of a block
+  unsigned vectors = 1;   ///< elements of 16 bytes, where addresses allow it
+  unsigned copies = 1;    ///< vectors under way at once
+  std::int64_t mostLanes = -1;
+  LaunchPlan launch;
+
+  unsigned teamSize(unsigned warp) const {
+    return team == TeamKind::Thread ? 1
+           : team == TeamKind::Warp ? warp
+                                    : threads;
+  }
+};
+
+/// In the order of their largest extents.
+llvm::SmallVector<EntryPlan> planEntries(const KernelModel &model,
+                                         const LaunchPlan &launch);
+
+} // namespace quern

@@ -1,0 +1,184 @@
+// Loops that the threads of a team share, and how their states are merged.
+#include "dsl/gpu/Device.h"
+#include "dsl/lower/Emitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace quern;
+
+bool Emitter::isOneThread(const Frame &frame) const {
+  return llvm::any_of(frame.bindings,
+                      [](const Binding &binding) { return binding.shared; });
+}
+
+/// A team that cannot run along neighbours takes any axis rather than none.
+int Emitter::laneAxis(const Frame &frame, AxisSet candidates) const {
+  int axis = schedule.laneAxis(candidates, *launch);
+  if (!team || axis >= 0 || team->size == 1 || isOneThread(frame))
+    return axis;
+  return candidates ? int(llvm::Log2_64(candidates)) : -1;
+}
+
+AxisPlan Emitter::lanePlan(const Frame &frame, unsigned axis,
+                           bool reduces) const {
+  AxisPlan plan = schedule.laneLoop(axis, reduces, reduces ? launch : nullptr);
+  if (!team)
+    return plan;
+  if (team->size == 1 || isOneThread(frame))
+    return AxisPlan{.axis = axis};
+  plan.lanes = team->vectors;
+  plan.copies = std::min(plan.copies, team->copies);
+  plan.shared = true;
+  return plan;
+}
+
+/// Several vectors at once, then one by one, then the elements that are left.
+void Emitter::sharedLoop(Frame &frame, const LoopSpec &loop,
+                         ArrayRef<LoopSpec> rest, Values &states, Body body) {
+  LoopSpec part = loop;
+  Location loc = model.kernel.getLoc();
+  OpBuilder &b = in(frame);
+  Value length = arith::SubIOp::create(b, loc, loop.upper, loop.lower);
+  if (model.localAxis(loop.plan.axis))
+    length = arith::MaxSIOp::create(b, loc, length, constant(frame, 0));
+  auto upTo = [&](std::int64_t multiple) -> Value {
+    Value by = constant(frame, multiple);
+    Value left = arith::RemUIOp::create(in(frame), loc, length, by);
+    return arith::SubIOp::create(builder, loc, loop.upper, left);
+  };
+  unsigned lanes = loop.plan.lanes, copies = loop.plan.copies;
+  if (copies > 1) {
+    part.upper = upTo(std::int64_t(team->size) * lanes * copies);
+    sharedPart(frame, part, rest, states, body);
+    part.lower = part.upper;
+  }
+  part.plan.copies = 1;
+  part.upper = lanes > 1 ? upTo(lanes) : loop.upper;
+  sharedPart(frame, part, rest, states, body);
+  if (lanes == 1)
+    return;
+  part.lower = part.upper;
+  part.upper = loop.upper;
+  part.plan.lanes = 1;
+  sharedPart(frame, part, rest, states, body);
+}
+
+/// One loop of a thread: its own vectors, `size` vectors from one to the next.
+void Emitter::sharedPart(Frame &frame, const LoopSpec &part,
+                         ArrayRef<LoopSpec> rest, Values &states, Body body) {
+  const AxisPlan &plan = part.plan;
+  Location loc = model.kernel.getLoc();
+  bool isShort = !model.kernel.getWide() && !model.localAxis(plan.axis);
+  OpBuilder &b = in(frame);
+  Type type = isShort ? b.getI32Type() : b.getI64Type();
+  auto fit = [&](Value value) -> Value {
+    if (value.getType() == type)
+      return value;
+    if (isShort)
+      return arith::TruncIOp::create(in(frame), loc, type, value);
+    return arith::ExtUIOp::create(in(frame), loc, type, value);
+  };
+  auto number = [&](std::int64_t value) -> Value {
+    return arith::ConstantOp::create(in(frame), loc,
+                                     b.getIntegerAttr(type, value));
+  };
+  Value first = arith::MulIOp::create(in(frame), loc, fit(team->thread),
+                                      number(plan.lanes));
+  first = arith::AddIOp::create(b, loc, fit(part.lower), first);
+  Value by = number(std::int64_t(team->size) * plan.lanes * plan.copies);
+  auto made = scf::ForOp::create(in(frame), loc, first, fit(part.upper), by,
+                                 states, nullptr, isShort);
+  if (states.empty())
+    made.getBody()->getTerminator()->erase();
+  Operation *anchor = std::exchange(frame.anchor, made);
+  Frame inner = Frame::inside(frame, made.getBody());
+  Value position = made.getInductionVar();
+  if (isShort)
+    position = arith::ExtUIOp::create(in(inner), loc, b.getI64Type(), position);
+  inner.bind(Binding{.axis = plan.axis,
+                     .position = position,
+                     .lanes = plan.lanes,
+                     .copies = plan.copies,
+                     .apart = team->size * plan.lanes,
+                     .shared = true});
+  Values carried(made.getRegionIterArgs());
+  nest(inner, rest, carried, body);
+  scf::YieldOp::create(in(inner), loc, carried);
+  frame.anchor = anchor;
+  states.assign(made.result_begin(), made.result_end());
+}
+
+/// Halves the threads whose states count until the first has them all.
+Emitter::Values Emitter::mergeThreads(Frame &frame, qn::ReduceOp op,
+                                      Values state, unsigned threads) {
+  for (unsigned by = threads / 2; by > 0; by /= 2) {
+    Values both = state;
+    in(frame);
+    for (Value value : state)
+      both.push_back(
+          team->device->shuffleDown(op.getLoc(), value, team->lane, by));
+    state = inlineRegion(frame, op.getMerge(), both, 0);
+  }
+  return state;
+}
+
+/// A place of eight bytes for each warp of a block, for state `number`.
+Value Emitter::warpSlot(unsigned number, Value warp) {
+  Location loc = model.kernel.getLoc();
+  auto module =
+      builder.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
+  std::string name = "team_state" + std::to_string(number);
+  auto words = LLVM::LLVMArrayType::get(builder.getI64Type(), 32);
+  if (!module.lookupSymbol(name)) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(module.getBody());
+    LLVM::GlobalOp::create(builder, loc, words, /*isConstant=*/false,
+                           LLVM::Linkage::Internal, name, Attribute(), 8, 3);
+  }
+  Type pointer = LLVM::LLVMPointerType::get(builder.getContext(), 3);
+  Value base = LLVM::AddressOfOp::create(builder, loc, pointer, name);
+  return LLVM::GEPOp::create(builder, loc, pointer, builder.getI64Type(), base,
+                             ArrayRef<LLVM::GEPArg>{warp});
+}
+
+/// Warps merge by shuffles; the warps of a block by shared memory, each reading
+/// what all have left there. What an earlier merge left may still be read when
+/// the next one writes: hence the first barrier.
+Emitter::Values Emitter::mergeTeam(Frame &frame, qn::ReduceOp op,
+                                   Values state) {
+  Device &device = *team->device;
+  Location loc = op.getLoc();
+  unsigned warp = device.target.warp, warps = team->size / warp;
+  state = mergeThreads(frame, op, state, std::min(team->size, warp));
+  in(frame);
+  if (team->kind == TeamKind::Block && warps > 1) {
+    device.barrier(loc);
+    Value zero =
+        arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
+    Value leads = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                        team->lane, zero);
+    auto branch = scf::IfOp::create(builder, loc, leads, false);
+    Frame inside = Frame::inside(frame, branch.thenBlock());
+    inside.anchor = branch.thenBlock()->getTerminator();
+    for (auto [number, value] : llvm::enumerate(state)) {
+      Value at = warpSlot(number, (in(inside), team->warp));
+      write(inside, at, value, value.getType(), Value());
+    }
+    in(frame);
+    device.barrier(loc);
+    Value mask = arith::ConstantOp::create(
+        builder, loc, builder.getI32IntegerAttr(warps - 1));
+    Value from = arith::AndIOp::create(builder, loc, team->lane, mask);
+    for (auto [number, value] : llvm::enumerate(state))
+      value = read(frame, warpSlot(number, (in(frame), from)), value.getType(),
+                   1, Value(), Value());
+    state = mergeThreads(frame, op, state, warps);
+    in(frame);
+  }
+  for (Value &value : state)
+    value = device.fromFirst(loc, value);
+  return state;
+}

@@ -1,0 +1,24 @@
+// The threads of a GPU that work on one unit of a launch together.
+#pragma once
+
+#include "mlir/IR/Value.h"
+
+namespace quern {
+
+class Device;
+
+enum class TeamKind { Thread, Warp, Block };
+
+struct Team {
+  Device *device = nullptr;
+  TeamKind kind = TeamKind::Thread;
+  unsigned size = 1;        ///< threads
+  unsigned vectors = 1;     ///< elements of one access along a shared axis
+  unsigned copies = 1;      ///< vectors under way at once, at most
+  mlir::Value thread = {};  ///< number in the team, i32
+  mlir::Value lane = {};    ///< number in the warp, i32
+  mlir::Value warp = {};    ///< number of the warp in the block, i32
+  mlir::Value isFirst = {}; ///< the thread with number 0
+};
+
+} // namespace quern

@@ -1,0 +1,104 @@
+// KernelAbi as JSON: `quern build --emit=abi`.
+#include "jit/session/AbiText.h"
+
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace quern;
+using llvm::json::OStream;
+
+static llvm::StringRef spelling(PacketWord::Kind kind) {
+  switch (kind) {
+  case PacketWord::Kind::ErrorRecord:
+    return "error-record";
+  case PacketWord::Kind::Workspace:
+    return "workspace";
+  case PacketWord::Kind::Pointer:
+    return "pointer";
+  case PacketWord::Kind::Extent:
+    return "extent";
+  case PacketWord::Kind::Stride:
+    return "stride";
+  case PacketWord::Kind::Scalar:
+    return "scalar";
+  }
+  return "";
+}
+
+static void print(OStream &out, const PacketWord &word) {
+  out.object([&] {
+    out.attribute("kind", spelling(word.kind));
+    out.attribute("operand", word.operand);
+    out.attribute("axis", word.axis);
+  });
+}
+
+static void print(OStream &out, const GridEntry::Tile &tile) {
+  out.object([&] {
+    out.attribute("axis", tile.axis);
+    out.attribute("elements", tile.elements);
+  });
+}
+
+static void print(OStream &out, const GridEntry &grid) {
+  out.object([&] {
+    out.attribute("symbol", grid.symbol);
+    out.attribute("most_lanes", grid.mostLanes);
+    out.attribute("threads", grid.threads);
+    out.attribute("units_per_block", grid.unitsPerBlock);
+    out.attributeArray("tiles", [&] {
+      for (const GridEntry::Tile &tile : grid.tiles)
+        print(out, tile);
+    });
+  });
+}
+
+static void print(OStream &out, const LaunchEntry &launch) {
+  out.object([&] {
+    if (launch.grids.empty()) {
+      out.attribute("plan", launch.plan);
+      out.attribute("task", launch.task);
+      return;
+    }
+    out.attribute("lane_axis", launch.laneAxis);
+    out.attribute("workspace_bytes", std::int64_t(launch.workspaceBytes));
+    out.attribute("part_bytes", std::int64_t(launch.partBytes));
+    out.attributeBegin("part");
+    print(out, launch.part);
+    out.attributeEnd();
+    out.attributeArray("entries", [&] {
+      for (const GridEntry &grid : launch.grids)
+        print(out, grid);
+    });
+  });
+}
+
+static void print(OStream &out, const ErrorSite &site) {
+  out.object([&] {
+    out.attribute("kernel", site.kernel);
+    out.attribute("axis", site.axis);
+    out.attribute("location", site.location);
+  });
+}
+
+template <typename T>
+static void printAll(OStream &out, llvm::StringRef name,
+                     const std::vector<T> &all) {
+  out.attributeArray(name, [&] {
+    for (const T &each : all)
+      print(out, each);
+  });
+}
+
+std::string quern::jit::printAbi(const KernelAbi &abi) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  OStream out(stream, 2);
+  out.object([&] {
+    printAll(out, "words", abi.words);
+    printAll(out, "launches", abi.launches);
+    printAll(out, "sites", abi.sites);
+  });
+  stream << '\n';
+  return text;
+}

@@ -1,0 +1,165 @@
+"""Runs kernels that `quern build` made for a GPU: packet, geometry and workspace."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from emulator.ptx import Module, Words
+from emulator.ptx_types import Array
+
+HEADER = re.compile(
+    r"qn\.rowwise @\w+ axes \[(?P<axes>[^\]]*)\](?P<wide> wide)?\s*"
+    r"(?:attributes \{.*?array<i64(?:: (?P<numbers>[^>]*))?>\})?\s*\((?P<arguments>[^{]*)\) \{"
+)
+OPERAND = re.compile(
+    r"%\w+: (?:!qn\.tensor<(?P<element>\w+|complex<\w+>), \[(?P<axes>[^\]]*)\]>|\w+)"
+)
+ERROR_BYTES = 24
+
+
+@dataclass
+class Operand:
+    """A tensor parameter: its place among the operands, and its axes."""
+
+    number: int
+    axes: list[str]
+
+
+def quern(program: Path, *words: str) -> str:
+    done = subprocess.run([program, "build", *words], capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"quern build {' '.join(words)}: {done.stderr}")
+    return done.stdout
+
+
+@dataclass
+class GpuKernel:
+    """One declaration, built for a target."""
+
+    program: Path
+    file: Path
+    declaration: str
+    target: str = "sm_90"
+    options: Sequence[str] = ()
+    axes: list[str] = field(init=False)
+    operands: list[Operand] = field(init=False)
+    errors: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.abi: dict[str, Any] = json.loads(self.build("abi"))
+        self.ptx = self.build("ptx")
+        header = HEADER.search(self.build("qn"))
+        if not header:
+            raise RuntimeError("no kernel in the qn dialect")
+        self.axes = [axis.strip() for axis in header["axes"].split(",") if axis.strip()]
+        numbers = [int(n) for n in (header["numbers"] or "").split(",") if n.strip()]
+        arguments = list(OPERAND.finditer(header["arguments"]))
+        tensors = [(n, a) for n, a in zip(numbers, arguments, strict=True) if a["element"]]
+        self.operands = [
+            Operand(
+                n, [axis.split(":")[0].strip() for axis in a["axes"].split(",") if axis.strip()]
+            )
+            for n, a in tensors
+        ]
+
+    def build(self, stage: str) -> str:
+        return quern(
+            self.program,
+            str(self.file),
+            self.declaration,
+            f"--emit={stage}",
+            f"--target={self.target}",
+            *self.options,
+        )
+
+    def run(
+        self,
+        arrays: Sequence[Array],
+        scalars: Sequence[Any] = (),
+        extents: Mapping[str, int] | None = None,
+        blocks: int = 3,
+    ) -> list[Array]:
+        """Launches everything, for all extents its entries are meant for; gives the operands."""
+        sizes: dict[str, int] = dict(extents or {})
+        for operand, array in zip(self.operands, arrays, strict=True):
+            sizes.update(zip(operand.axes, array.shape, strict=True))
+        memory = [np.lib.stride_tricks.as_strided(a, a.shape, a.strides) for a in arrays]
+        flat = [self.owner(array) for array in memory]
+        self.errors = np.zeros(3, np.int64)
+        workspace = np.zeros(max(self.workspace(launch, sizes) for launch in self.abi["launches"]))
+        module = Module(self.ptx)
+        for launch in self.abi["launches"]:
+            entry = self.entry(launch, sizes)
+            units = prod(
+                -(-sizes[self.axes[tile["axis"]]] // tile["elements"]) for tile in entry["tiles"]
+            )
+            if units == 0:
+                continue
+            grid = min(-(-units // entry["units_per_block"]), blocks)
+            words = [
+                self.word(w, flat, workspace, memory, sizes, scalars) for w in self.abi["words"]
+            ]
+            packet = Words([*words, grid])
+            back = module.launch(entry["symbol"], grid, entry["threads"], [packet])
+            kept = [w for w in words if isinstance(w, np.ndarray) and w.ndim]
+            seen: list[Array] = []
+            for array in kept:
+                if not any(array is one for one in seen):
+                    seen.append(array)
+            for array, now in zip(seen, back, strict=True):
+                array[...] = now
+        return list(arrays)
+
+    @staticmethod
+    def owner(array: Array) -> Array:
+        """The flat memory a view lies in, from its first element on."""
+        last = sum((n - 1) * s for n, s in zip(array.shape, array.strides, strict=True))
+        count = 0 if 0 in array.shape else last // array.itemsize + 1
+        return np.lib.stride_tricks.as_strided(array, (max(count, 1),), (array.itemsize,))
+
+    def workspace(self, launch: dict[str, Any], sizes: dict[str, int]) -> int:
+        parts = 0
+        if launch["part_bytes"]:
+            part = launch["part"]
+            parts = -(-sizes[self.axes[part["axis"]]] // part["elements"])
+        return max(1, (launch["workspace_bytes"] + parts * launch["part_bytes"]) // 8)
+
+    def entry(self, launch: dict[str, Any], sizes: dict[str, int]) -> dict[str, Any]:
+        lane = launch["lane_axis"]
+        lanes = sizes.get(self.axes[lane], 0) if 0 <= lane < len(self.axes) else 0
+        fits = (e for e in launch["entries"] if e["most_lanes"] < 0 or lanes <= e["most_lanes"])
+        found: dict[str, Any] = next(fits)
+        return found
+
+    def word(
+        self,
+        word: dict[str, Any],
+        flat: Sequence[Array],
+        workspace: Array,
+        arrays: Sequence[Array],
+        sizes: dict[str, int],
+        scalars: Sequence[Any],
+    ) -> Any:
+        kind = word["kind"]
+        if kind == "error-record":
+            return self.errors
+        if kind == "workspace":
+            return workspace
+        if kind == "extent":
+            return sizes[self.axes[word["axis"]]]
+        if kind == "scalar":
+            raw = np.asarray(scalars[word["operand"]]).tobytes()
+            return int.from_bytes(raw, "little")
+        place = [operand.number for operand in self.operands].index(word["operand"])
+        if kind == "pointer":
+            return flat[place]
+        return arrays[place].strides[word["axis"]] // arrays[place].itemsize
