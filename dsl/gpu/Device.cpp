@@ -118,15 +118,28 @@ StringRef Device::passing() const {
                    : LLVM::LLVMDialect::getByRefAttrName();
 }
 
+/// A kernel takes its packet and nothing of what the run time could add.
+static constexpr StringLiteral unused[] = {
+    "amdgpu-no-completion-action",  "amdgpu-no-default-queue",
+    "amdgpu-no-dispatch-id",        "amdgpu-no-dispatch-ptr",
+    "amdgpu-no-heap-ptr",           "amdgpu-no-hostcall-ptr",
+    "amdgpu-no-implicitarg-ptr",    "amdgpu-no-lds-kernel-id",
+    "amdgpu-no-multigrid-sync-arg", "amdgpu-no-queue-ptr",
+    "amdgpu-no-workgroup-id-y",     "amdgpu-no-workgroup-id-z",
+    "amdgpu-no-workitem-id-y",      "amdgpu-no-workitem-id-z"};
+
 ArrayAttr Device::attributes(unsigned threads) {
   auto pair = [&](StringRef name, const Twine &value) -> Attribute {
     return builder.getArrayAttr(
         {builder.getStringAttr(name), builder.getStringAttr(value)});
   };
-  Twine count(threads);
+  std::string count = std::to_string(threads);
   if (isNvptx())
     return builder.getArrayAttr({pair("nvvm.reqntid", count)});
-  return builder.getArrayAttr(
-      {pair("amdgpu-flat-work-group-size", count + "," + Twine(threads)),
-       pair("uniform-work-group-size", "true")});
+  SmallVector<Attribute> all{
+      pair("amdgpu-flat-work-group-size", count + "," + count),
+      pair("uniform-work-group-size", "true")};
+  for (StringRef name : unused)
+    all.push_back(builder.getStringAttr(name));
+  return builder.getArrayAttr(all);
 }

@@ -17,16 +17,17 @@ Value Emitter::globalPointer(Value at) {
       builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), loaded);
 }
 
-/// `position * stride` in 32 bits, which is what a GPU multiplies fast.
+/// `position * stride` in 32 bits, which is what a GPU multiplies fast. Without
+/// a stride the sum of a position and a constant stays one for addressing.
 Value Emitter::shortOffset(Frame &frame, Value position, Value stride) {
+  if (!stride)
+    return position;
   OpBuilder &b = in(frame);
   Location loc = position.getLoc();
   Type word = b.getI32Type();
   Value offset = arith::TruncIOp::create(b, loc, word, position);
-  if (stride) {
-    Value step = arith::TruncIOp::create(b, loc, word, stride);
-    offset = arith::MulIOp::create(b, loc, offset, step);
-  }
+  Value step = arith::TruncIOp::create(b, loc, word, stride);
+  offset = arith::MulIOp::create(b, loc, offset, step);
   return arith::ExtSIOp::create(b, loc, b.getI64Type(), offset);
 }
 

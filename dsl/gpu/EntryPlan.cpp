@@ -95,7 +95,8 @@ SmallVector<EntryPlan> quern::planEntries(const KernelModel &model,
   EntryPlan block = thread;
   block.team = TeamKind::Block;
   block.vectors = vectorsFor(model, work);
-  block.copies = work.operations <= 8 ? 4 : work.operations <= 24 ? 2 : 1;
+  if (work.isPlain)
+    block.copies = work.operations <= 8 ? 4 : work.operations <= 24 ? 2 : 1;
   if (!launch.reductions.empty()) {
     block.threads = 256;
     return {block};

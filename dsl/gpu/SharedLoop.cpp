@@ -40,10 +40,11 @@ void Emitter::sharedLoop(Frame &frame, const LoopSpec &loop,
                          ArrayRef<LoopSpec> rest, Values &states, Body body) {
   LoopSpec part = loop;
   Location loc = model.kernel.getLoc();
+  Value zero = constant(frame, 0);
   OpBuilder &b = in(frame);
   Value length = arith::SubIOp::create(b, loc, loop.upper, loop.lower);
   if (model.localAxis(loop.plan.axis))
-    length = arith::MaxSIOp::create(b, loc, length, constant(frame, 0));
+    length = arith::MaxSIOp::create(b, loc, length, zero);
   auto upTo = [&](std::int64_t multiple) -> Value {
     Value by = constant(frame, multiple);
     Value left = arith::RemUIOp::create(in(frame), loc, length, by);

@@ -2,12 +2,13 @@
 #include "jit/codegen/Codegen.h"
 
 #include "lld/Common/Driver.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <mutex>
-#include <sys/mman.h>
-#include <unistd.h>
 
 LLD_HAS_DRIVER(elf)
 
@@ -15,48 +16,58 @@ using namespace quern;
 
 namespace {
 
-/// A file that has a path as long as it lives, and no place on a disk.
-class MemoryFile {
+/// A folder of its own for what lld reads and writes: it names its output
+/// anew, so neither can be a file without a place.
+class LinkFolder {
 public:
-  explicit MemoryFile(const char *name)
-      : descriptor(memfd_create(name, MFD_CLOEXEC)),
-        path("/proc/self/fd/" + std::to_string(descriptor)) {}
-  ~MemoryFile() {
-    if (descriptor >= 0)
-      close(descriptor);
+  LinkFolder() {
+    problem = llvm::sys::fs::createUniqueDirectory("quern", path);
   }
-  MemoryFile(const MemoryFile &) = delete;
-  MemoryFile &operator=(const MemoryFile &) = delete;
+  ~LinkFolder() {
+    if (!problem)
+      llvm::sys::fs::remove_directories(path);
+  }
+  LinkFolder(const LinkFolder &) = delete;
+  LinkFolder &operator=(const LinkFolder &) = delete;
 
-  bool write(llvm::StringRef bytes) const {
-    llvm::raw_fd_ostream out(descriptor, /*shouldClose=*/false);
+  std::string file(llvm::StringRef name) const {
+    llvm::SmallString<128> whole(path);
+    llvm::sys::path::append(whole, name);
+    return whole.str().str();
+  }
+  std::error_code write(llvm::StringRef name, llvm::StringRef bytes) {
+    if (problem)
+      return problem;
+    std::error_code failed;
+    llvm::raw_fd_ostream out(file(name), failed);
     out << bytes;
-    out.flush();
-    return !out.has_error();
+    return failed;
   }
 
-  const int descriptor;
-  const std::string path;
+private:
+  llvm::SmallString<128> path;
+  std::error_code problem;
 };
 
 } // namespace
 
 Result<std::string> jit::linkCodeObject(const std::string &object) {
+  LinkFolder folder;
+  if (std::error_code problem = folder.write("kernel.o", object))
+    return Error{"no place to link a code object: " + problem.message(), {}};
+  std::string input = folder.file("kernel.o"), output = folder.file("kernel");
+  std::string log;
+  llvm::raw_string_ostream messages(log);
+  const char *arguments[] = {"ld.lld", "-shared",      "--no-undefined",
+                             "-o",     output.c_str(), input.c_str()};
   // lld keeps its state in globals.
   static std::mutex linking;
   std::lock_guard lock(linking);
-  MemoryFile input("quern.o"), output("quern.hsaco");
-  if (input.descriptor < 0 || output.descriptor < 0 || !input.write(object))
-    return Error{"no memory for a code object", {}};
-  std::string log;
-  llvm::raw_string_ostream messages(log);
-  const char *arguments[] = {"ld.lld", "-shared",           "--no-undefined",
-                             "-o",     output.path.c_str(), input.path.c_str()};
   lld::Result linked = lld::lldMain(arguments, messages, messages,
                                     {{lld::Gnu, &lld::elf::link}});
   if (linked.retCode != 0)
     return Error{"the code object does not link: " + log, {}};
-  auto bytes = llvm::MemoryBuffer::getFile(output.path);
+  auto bytes = llvm::MemoryBuffer::getFile(output);
   if (!bytes)
     return Error{"the code object is gone: " + bytes.getError().message(), {}};
   return (*bytes)->getBuffer().str();

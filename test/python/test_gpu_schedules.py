@@ -1,0 +1,145 @@
+"""Every schedule for a GPU, executed by the PTX emulator and compared with NumPy."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+from emulator.kernels import GpuKernel
+from tree import ROOT, build_dir
+
+PROGRAM = build_dir() / "bin" / "quern"
+FILE = ROOT / "test" / "emulator" / "schedules.qn"
+TARGETS = ("sm_80", "sm_90", "sm_100")
+
+
+@functools.cache
+def kernel(name: str, target: str = "sm_90", *options: str) -> GpuKernel:
+    return GpuKernel(PROGRAM, FILE, name, target, options)
+
+
+def normal(*shape: int) -> np.ndarray:
+    return np.random.default_rng(sum(shape)).standard_normal(shape).astype(np.float32)
+
+
+def softmax(x: np.ndarray) -> np.ndarray:
+    e = np.exp(x - x.max(1, keepdims=True))
+    return e / e.sum(1, keepdims=True)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("count", [0, 1, 3, 64, 65, 127, 1000, 5000])
+def test_elementwise(target: str, count: int) -> None:
+    x, g, out = normal(count), normal(count) + 1, np.zeros(count, np.float32)
+    kernel("gate", target).run([x, g, out])
+    np.testing.assert_allclose(out, x * g / (1 + np.exp(-g)), rtol=1e-5)
+
+
+def test_elements_that_are_not_aligned() -> None:
+    x, g = normal(3001)[1:], normal(3002)[2:]
+    out = np.zeros(3000, np.float32)
+    kernel("gate").run([x, g, out])
+    np.testing.assert_allclose(out, x * g / (1 + np.exp(-g)), rtol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["f16", "f64"])
+def test_elements_of_other_sizes(kind: str) -> None:
+    dtype = {"f16": np.float16, "f64": np.float64}[kind]
+    x, a = normal(3000).astype(dtype), normal(3001)[1:].astype(dtype)
+    out = np.zeros(3000, dtype)
+    kernel("scale", "sm_90", f"--types=T={kind}").run([x, a, out])
+    expected = (x.astype(np.float64) * a).astype(dtype)
+    np.testing.assert_allclose(out, expected, rtol=2e-3 if kind == "f16" else 1e-15)
+
+
+def test_strided_elements() -> None:
+    x, a = normal(700, 9).T, normal(9, 700)
+    out = np.zeros((9, 700), np.float32)
+    built = kernel("scale", "sm_90", "--ranks=scale=2", "--layouts=x=1d,a=d1")
+    built.run([x, a, out])
+    np.testing.assert_allclose(out, x * a, rtol=1e-6)
+
+
+ROWS = [(3, 1), (5, 8), (7, 9), (9, 100), (3, 1024), (2, 1025), (3, 1030), (2, 5001)]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("shape", ROWS)
+def test_rows_by_thread_warp_and_block(target: str, shape: tuple[int, int]) -> None:
+    x = normal(*shape)
+    out = np.zeros_like(x)
+    kernel("softmax", target).run([x, out])
+    np.testing.assert_allclose(out, softmax(x), rtol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(5, 3), (4, 70), (2, 2001)])
+def test_a_reduction_of_several_states(shape: tuple[int, int]) -> None:
+    x, eps = normal(*shape), np.float32(0.5)
+    out, mean = np.zeros_like(x), np.zeros(shape[0], np.float32)
+    kernel("norm").run([x, out, mean], [eps])
+    expected = x.mean(1, dtype=np.float64)
+    np.testing.assert_allclose(mean, expected, rtol=1e-4, atol=1e-6)
+    spread = x.var(1, dtype=np.float64) + eps
+    np.testing.assert_allclose(out, (x - expected[:, None]) / spread[:, None], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("count", [1, 100, 16384, 40000])
+@pytest.mark.parametrize("kind", ["f32", "i32"])
+def test_a_reduction_of_everything(count: int, kind: str) -> None:
+    x = normal(count) if kind == "f32" else np.arange(count, dtype=np.int32) - 7
+    out = np.zeros((), np.float32 if kind == "f32" else np.int64)
+    kernel("total", "sm_90", f"--types=T={kind}").run([x, out])
+    np.testing.assert_allclose(out, x.sum(dtype=np.float64), rtol=1e-4)
+
+
+@pytest.mark.parametrize("shape", [(5, 7), (33, 64), (20, 129), (6, 2050)])
+def test_columns(shape: tuple[int, int]) -> None:
+    x, out = normal(*shape), np.zeros(shape[1], np.float32)
+    kernel("columns").run([x, out])
+    np.testing.assert_allclose(out, x.sum(0), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("sizes", [(3, 5, 7), (17, 70, 9), (33, 130, 20), (4, 9, 130)])
+@pytest.mark.parametrize("name", ["mm", "mm_rows"])
+def test_products(name: str, sizes: tuple[int, int, int]) -> None:
+    m, n, k = sizes
+    a, b, out = normal(m, k), normal(k, n), np.zeros((m, n), np.float32)
+    kernel(name).run([a, b if name == "mm" else np.ascontiguousarray(b.T), out])
+    np.testing.assert_allclose(out, a @ b, rtol=1e-4, atol=1e-5)
+
+
+def test_gathers_and_their_errors() -> None:
+    built = kernel("gather")
+    x, i = normal(10, 70), np.array([3, 0, 9, 3, 5])
+    out = np.zeros((5, 70), np.float32)
+    built.run([x, i, out])
+    np.testing.assert_array_equal(out, x[i])
+    i[2] = 12
+    built.run([x, i, out])
+    site, index, extent = built.errors
+    assert (index, extent) == (12, 10)
+    assert built.abi["sites"][site - 1]["axis"] == "V"
+
+
+def test_scans() -> None:
+    x, out = normal(5, 40), np.zeros((5, 40), np.float32)
+    kernel("running").run([x, out])
+    np.testing.assert_allclose(out, x.cumsum(1), rtol=1e-4, atol=1e-5)
+
+
+def test_windows() -> None:
+    x, out = normal(3, 200), np.zeros((3, 200), np.float32)
+    kernel("window").run([x, out], [np.int64(3)])
+    padded = np.pad(x, ((0, 0), (0, 2)))
+    np.testing.assert_allclose(
+        out, padded[:, :-2] + padded[:, 1:-1] + padded[:, 2:], rtol=1e-5, atol=1e-6
+    )
+
+
+def test_a_portable_sum_has_the_bits_of_the_cpu() -> None:
+    import quern
+
+    x, out = normal(4, 300), np.zeros(4, np.float32)
+    kernel("fixed").run([x, out])
+    np.testing.assert_array_equal(out, np.asarray(quern.load(str(FILE)).fixed(x)))
