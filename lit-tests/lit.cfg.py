@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import shutil
+import sysconfig
 
 import lit.formats
 
@@ -14,7 +15,11 @@ config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".qn", ".mlir", ".test"]
 config.excludes = ["Inputs"]
 
-path = os.pathsep.join([config.quern_bin_dir, config.llvm_bin_dir, os.environ["PATH"]])
+# ptxas and nvdisasm come as packages, beside lit.
+cuda_bin_dir = os.path.join(sysconfig.get_path("purelib"), "nvidia", "cu13", "bin")
+path = os.pathsep.join(
+    [config.quern_bin_dir, config.llvm_bin_dir, cuda_bin_dir, os.environ["PATH"]],
+)
 config.environment["PATH"] = path
 config.environment["FILECHECK_OPTS"] = "--dump-input-filter=error"
 # Tests see neither the user's colours nor the user's kernel cache.
