@@ -31,6 +31,7 @@ class Operand:
     """A tensor parameter: its place among the operands, and its axes."""
 
     number: int
+    element: str
     axes: list[str]
 
 
@@ -57,16 +58,21 @@ class GpuKernel:
     def __post_init__(self) -> None:
         self.abi: dict[str, Any] = json.loads(self.build("abi"))
         self.ptx = self.build("ptx")
-        header = HEADER.search(self.build("qn"))
+        text = self.build("qn")
+        header = HEADER.search(text)
         if not header:
             raise RuntimeError("no kernel in the qn dialect")
         self.axes = [axis.strip() for axis in header["axes"].split(",") if axis.strip()]
         numbers = [int(n) for n in (header["numbers"] or "").split(",") if n.strip()]
         arguments = list(OPERAND.finditer(header["arguments"]))
+        self.scalars = sum(not argument["element"] for argument in arguments)
+        self.results = len(set(re.findall(r"qn\.store %[\w#]+, %(arg\d+)", text)))
         tensors = [(n, a) for n, a in zip(numbers, arguments, strict=True) if a["element"]]
         self.operands = [
             Operand(
-                n, [axis.split(":")[0].strip() for axis in a["axes"].split(",") if axis.strip()]
+                n,
+                a["element"],
+                [axis.split(":")[0].strip() for axis in a["axes"].split(",") if axis.strip()],
             )
             for n, a in tensors
         ]

@@ -1,0 +1,115 @@
+"""The PTX emulator by itself: what it computes, and which mistakes it finds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from emulator.ptx import Module, Words
+from emulator.ptx_types import PtxError
+
+HEAD = ".version 7.8\n.target sm_80\n.address_size 64\n"
+
+
+def program(body: str, registers: str = "", shared: str = "") -> Module:
+    declared = ".reg .pred %p<4>; .reg .b32 %r<16>; .reg .b64 %rd<16>; .reg .b16 %h<4>;"
+    return Module(
+        f"{HEAD}{shared}\n.visible .entry k(.param .u64 a, .param .u32 n)\n{{ {declared}\n"
+        f"{registers}"
+        f"ld.param.u64 %rd1, [a];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %rd2, %r1, 4;\n"
+        f"add.s64 %rd3, %rd1, %rd2;\n{body}\nret;\n}}"
+    )
+
+
+def run(module: Module, array: np.ndarray, threads: int = 32) -> np.ndarray:
+    (out,) = module.launch("k", 1, threads, [array, np.uint32(len(array))])
+    return out
+
+
+def test_threads_write_their_numbers() -> None:
+    out = run(program("st.global.u32 [%rd3], %r1;"), np.zeros(64, np.uint32), 64)
+    np.testing.assert_array_equal(out, np.arange(64))
+
+
+def test_branches_part_and_meet_again() -> None:
+    body = """and.b32 %r2, %r1, 1; setp.eq.s32 %p1, %r2, 0; mov.u32 %r3, 5; @%p1 bra even;
+        mov.u32 %r3, 7;
+    even: add.s32 %r3, %r3, %r1; st.global.u32 [%rd3], %r3;"""
+    out = run(program(body), np.zeros(32, np.uint32))
+    np.testing.assert_array_equal(out, np.where(np.arange(32) % 2 == 0, 5, 7) + np.arange(32))
+
+
+def test_a_shuffle_reads_another_lane() -> None:
+    body = "shfl.sync.down.b32 %r2, %r1, 3, 31, -1; st.global.u32 [%rd3], %r2;"
+    out = run(program(body), np.zeros(32, np.uint32))
+    np.testing.assert_array_equal(out[:29], np.arange(3, 32))
+
+
+@pytest.mark.parametrize("number", [0.1, 1e-8, 3e38, -2.5, float("inf")])
+def test_bf16_is_rounded_to_nearest_even(number: float) -> None:
+    body = """ld.global.f32 %f1, [%rd3]; cvt.rn.bf16.f32 %h1, %f1; mov.b32 %r2, {%h0, %h1};
+        st.global.u32 [%rd3], %r2;"""
+    module = program(f"mov.u16 %h0, 0; {body}", ".reg .f32 %f<2>;")
+    out = run(module, np.full(32, number, np.float32))
+    bits = np.float32(number).view(np.uint32)
+    rounded = np.uint32(bits + 0x7FFF + (bits >> 16 & 1)) & np.uint32(0xFFFF0000)
+    assert (out.view(np.uint32) == (rounded if np.isfinite(number) else bits)).all()
+
+
+def test_words_hold_addresses() -> None:
+    text = (
+        HEAD
+        + """.visible .entry k(.param .align 8 .b8 p[16])
+    { .reg .b64 %rd<3>; ld.param.u64 %rd1, [p]; ld.param.u64 %rd2, [p+8];
+      st.global.u64 [%rd1], %rd2; ret; }"""
+    )
+    (out,) = Module(text).launch("k", 1, 1, [Words([np.zeros(1, np.uint64), -2])])
+    assert out[0] == 2**64 - 2
+
+
+def test_an_access_out_of_bounds() -> None:
+    with pytest.raises(PtxError, match="out of bounds"):
+        run(program("st.global.u32 [%rd3], %r1;"), np.zeros(31, np.uint32))
+
+
+def test_a_misaligned_access() -> None:
+    body = "ld.global.v4.u32 {%r2, %r3, %r4, %r5}, [%rd3];"
+    with pytest.raises(PtxError, match="not aligned to 16"):
+        run(program(body), np.zeros(64, np.uint32))
+
+
+EXCHANGE = """mov.u32 %r2, s; shl.b32 %r3, %r1, 2; add.s32 %r4, %r2, %r3; st.shared.u32 [%r4], %r1;
+    {barrier} xor.b32 %r5, %r3, 128; add.s32 %r6, %r2, %r5; ld.shared.u32 %r7, [%r6];
+    st.global.u32 [%rd3], %r7;"""
+
+
+def test_a_barrier_makes_shared_memory_safe() -> None:
+    module = program(EXCHANGE.format(barrier="bar.sync 0;"), shared=".shared .align 4 .b8 s[256];")
+    out = run(module, np.zeros(64, np.uint32), 64)
+    np.testing.assert_array_equal(out, np.arange(64) ^ 32)
+
+
+def test_a_missing_barrier_is_a_race() -> None:
+    module = program(EXCHANGE.format(barrier=""), shared=".shared .align 4 .b8 s[256];")
+    with pytest.raises(PtxError, match="race on shared"):
+        run(module, np.zeros(64, np.uint32), 64)
+
+
+def test_a_shuffle_from_an_absent_lane() -> None:
+    body = """setp.lt.u32 %p1, %r1, 16; @!%p1 bra out;
+        shfl.sync.idx.b32 %r2, %r1, 20, 31, 65535; out:"""
+    with pytest.raises(PtxError, match="not here"):
+        run(program(body), np.zeros(32, np.uint32))
+
+
+def test_an_unknown_instruction() -> None:
+    with pytest.raises(PtxError, match="not emulated"):
+        run(program("frobnicate.u32 %r2, %r1;"), np.zeros(32, np.uint32))
+
+
+def test_a_matrix_product() -> None:
+    body = """mov.b32 %r8, 0x3f803f80; mov.f32 %f1, 0f40000000;
+        mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%f2, %f3, %f4, %f5},
+          {%r8, %r8, %r8, %r8}, {%r8, %r8}, {%f1, %f1, %f1, %f1};
+        st.global.f32 [%rd3], %f2;"""
+    out = run(program(body, ".reg .f32 %f<6>;"), np.zeros(32, np.float32))
+    np.testing.assert_array_equal(out, np.full(32, 18.0))

@@ -1,0 +1,117 @@
+"""The library on GPUs: ptxas takes every kernel, and the emulator agrees with the CPU."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sysconfig
+from pathlib import Path
+
+import numpy as np
+import pytest
+import quern
+from emulator.kernels import GpuKernel
+from slices import matrix
+from tree import ROOT, build_dir
+
+PROGRAM = build_dir() / "bin" / "quern"
+CUDA = Path(sysconfig.get_path("purelib")) / "nvidia" / "cu13" / "bin"
+NVIDIA = ("sm_80", "sm_90", "sm_100")
+AMD = ("gfx90a", "gfx942", "gfx1100", "gfx1201")
+#: What `quern build` cannot make by itself for any target: lists, parameters without a default.
+APART = {
+    "cat",
+    "div_floor",
+    "remainder",
+    "scatter_max",
+    "scatter_min",
+    "scatter_prod",
+    "scatter_sum",
+}
+#: ptxas saves registers around its own subroutine for divisions.
+SPILLS = {"batch_norm_backward", "var_mean_dims"}
+DTYPES = {"f32": np.float32, "i64": np.int64, "i32": np.int32, "i1": np.bool_, "f64": np.float64}
+
+
+def declarations() -> list[tuple[str, str]]:
+    found = []
+    for path in sorted((ROOT / "stdlib-kernels").glob("*.qn")):
+        names = re.findall(r"^(?:elementwise|rowwise) (\w+)", path.read_text(), re.MULTILINE)
+        found += [(path.stem, name) for name in names if name not in APART]
+    return found
+
+
+def build(module: str, name: str, target: str, stage: str, output: Path) -> None:
+    words = [str(ROOT / "stdlib-kernels" / f"{module}.qn"), name, f"--emit={stage}"]
+    words += [f"--target={target}", f"--output={output}"]
+    done = subprocess.run([PROGRAM, "build", *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def cases(what: str, targets: tuple[str, ...], quick: float) -> list[tuple[str, str, str]]:
+    every = [(m, n, t) for m, n in declarations() for t in targets]
+    return matrix(what, every, group=lambda case: case[2], quick=quick)
+
+
+@pytest.mark.parametrize(("module", "name", "target"), cases("ptxas", NVIDIA, 0.04))
+def test_ptxas_accepts(module: str, name: str, target: str, tmp_path: Path) -> None:
+    build(module, name, target, "ptx", tmp_path / "k.ptx")
+    assert ".extern .func" not in (tmp_path / "k.ptx").read_text()
+    words = [f"-arch={target}", "-v", tmp_path / "k.ptx", "-o", tmp_path / "k.cubin"]
+    done = subprocess.run([CUDA / "ptxas", *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    frames = re.findall(r"(\d+) bytes stack frame, (\d+) bytes spill stores", done.stderr)
+    assert frames
+    if name not in SPILLS:
+        assert all(frame == ("0", "0") for frame in frames), done.stderr
+
+
+@pytest.mark.parametrize(("module", "name", "target"), cases("hsaco", AMD, 0.02))
+def test_code_objects_link(module: str, name: str, target: str, tmp_path: Path) -> None:
+    build(module, name, target, "hsaco", tmp_path / "k.hsaco")
+    assert (tmp_path / "k.hsaco").read_bytes()[:4] == b"\x7fELF"
+
+
+def sample(element: str, shape: tuple[int, ...], seed: int) -> np.ndarray | None:
+    random = np.random.default_rng(seed)
+    if element == "f32":
+        return (random.random(shape) * 0.9 + 0.05).astype(np.float32)
+    if element in ("i64", "i32"):
+        return random.integers(1, 4, shape).astype(DTYPES[element])
+    return random.random(shape) < 0.5 if element == "i1" else None
+
+
+@pytest.mark.parametrize(("module", "name", "target"), cases("emulator", ("sm_90",), 0.1))
+def test_the_emulator_agrees_with_the_cpu(module: str, name: str, target: str) -> None:
+    path = ROOT / "stdlib-kernels" / f"{module}.qn"
+    kernel = GpuKernel(PROGRAM, path, name, target)
+    declaration = getattr(quern.load(str(path)), name)
+    results = kernel.operands[len(kernel.operands) - kernel.results :]
+    inputs = kernel.operands[: len(kernel.operands) - kernel.results]
+    known = {axis for operand in inputs for axis in operand.axes}
+    if kernel.scalars or not known.issuperset(a for o in results for a in o.axes):
+        pytest.skip("takes scalars or has extents of its own")
+    sizes = {axis: 3 + 4 * place for place, axis in enumerate(kernel.axes)}
+    shapes = [tuple(sizes[axis] for axis in operand.axes) for operand in inputs]
+    arrays = [
+        sample(operand.element, shape, seed)
+        for seed, (operand, shape) in enumerate(zip(inputs, shapes, strict=True))
+    ]
+    if any(array is None for array in arrays):
+        pytest.skip("an element type NumPy has not")
+    signature = next(line for line in path.read_text().splitlines() if f" {name}[" in line)
+    given = {"U": "f32"} if re.search(r"[\[ ]U: ", signature) else {}
+    try:
+        expected = declaration(*arrays, **given)
+    except quern.Error as error:
+        if not any(code in str(error) for code in ("QN2027", "QN2041")):
+            raise
+        pytest.skip("the arguments alone do not say all")
+    expected = expected if isinstance(expected, tuple) else (expected,)
+    wanted = [tuple(sizes[axis] for axis in operand.axes) for operand in results]
+    if wanted != [np.shape(e) for e in expected]:
+        pytest.skip("a call gives its packs other axes")
+    outs = [np.zeros_like(np.asarray(e)) for e in expected]
+    kernel.run([*arrays, *outs])
+    for out, wanted in zip(outs, expected, strict=True):
+        np.testing.assert_allclose(out, np.asarray(wanted), rtol=2e-5, atol=1e-6)
