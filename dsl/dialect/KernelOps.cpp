@@ -40,13 +40,19 @@ LogicalResult RowwiseOp::verifyRegions() {
   for (auto [number, axis] : llvm::enumerate(axes))
     if (axisNumber(axis) != static_cast<int>(number))
       return emitOpError() << "axis " << axis << " occurs twice";
-  if (getNumbers() && getNumbers()->size() != block().getNumArguments())
+  std::uint64_t staged = getStaged().value_or(0);
+  if (staged > block().getNumArguments())
+    return emitOpError() << staged << " staged arguments of "
+                         << block().getNumArguments();
+  if (getNumbers() && getNumbers()->size() != callerArguments())
     return emitOpError() << getNumbers()->size() << " numbers for "
-                         << block().getNumArguments() << " arguments";
+                         << callerArguments() << " arguments";
   for (BlockArgument argument : block().getArguments()) {
     auto tensor = dyn_cast<OperandType>(argument.getType());
     if (!tensor && !argument.getType().isIntOrFloat())
       return emitOpError() << "argument of type " << argument.getType();
+    if (!tensor && isStaged(argument))
+      return emitOpError() << "staged argument of type " << argument.getType();
     if (!tensor)
       continue;
     for (StringAttr axis : tensor.getAxes())

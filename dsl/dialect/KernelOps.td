@@ -17,6 +17,10 @@ def Qn_RowwiseOp : Qn_Op<"rowwise", [
     (tensors) or among the scalar parameters (scalars); without it they are
     counted. An elementwise declaration is a kernel without reductions.
 
+    The last `staged` arguments are no operands of the caller's: they lie in the
+    workspace, row after row. What writes one stands before everything that reads
+    it, and is a launch of its own.
+
     ```mlir
     qn.rowwise @scale axes [R, C] (%x: !qn.tensor<f32, [R, C:1]>, %a: f32,
         %out: !qn.tensor<f32, [R, C:1]>) {
@@ -30,11 +34,13 @@ def Qn_RowwiseOp : Qn_Op<"rowwise", [
     SymbolNameAttr:$sym_name,
     StrArrayAttr:$axes,
     OptionalAttr<DenseI64ArrayAttr>:$numbers,
-    UnitAttr:$wide
+    UnitAttr:$wide,
+    OptionalAttr<I64Attr>:$staged
   );
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $sym_name `axes` custom<AxisList>($axes) (`wide` $wide^)? attr-dict-with-keyword
+    $sym_name `axes` custom<AxisList>($axes) (`wide` $wide^)?
+    (`staged` $staged^)? attr-dict-with-keyword
     custom<Body>($body)
   }];
   let extraClassDeclaration = [{
@@ -42,6 +48,14 @@ def Qn_RowwiseOp : Qn_Op<"rowwise", [
     int axisNumber(::llvm::StringRef name);
     /// The number of argument `index` among its kind.
     unsigned numberOf(unsigned index);
+    /// How many arguments come from the caller; the others are staged.
+    unsigned callerArguments() {
+      return block().getNumArguments() - getStaged().value_or(0);
+    }
+    bool isStaged(::mlir::Value argument) {
+      return ::llvm::cast<::mlir::BlockArgument>(argument).getArgNumber() >=
+             callerArguments();
+    }
     ::mlir::Block &block() { return getBody().front(); }
   }];
   let builders = [OpBuilder<(ins "::llvm::StringRef":$name,

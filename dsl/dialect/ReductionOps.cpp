@@ -74,3 +74,14 @@ LogicalResult ScatterOp::verify() {
                          << tensor.getAxes().size() << " axes";
   return success();
 }
+
+LogicalResult SortOp::verify() {
+  OperandType order = getOrder().getType();
+  auto kernel = (*this)->getParentOfType<RowwiseOp>();
+  if (!kernel || !isa<BlockArgument>(getOrder()) ||
+      !kernel.isStaged(getOrder()))
+    return emitOpError("writes a staged operand");
+  if (!order.getElementType().isInteger(64) || order.getAxes().empty())
+    return emitOpError() << "writes positions to " << order;
+  return success();
+}

@@ -60,6 +60,23 @@ def Qn_ScanOp : Qn_MonoidOp<"scan"> {
   }];
 }
 
+def Qn_SortOp : Qn_Op<"sort"> {
+  let summary = "writes where the elements of an axis stand in the order of keys";
+  let description = [{
+    At position `i` of the staged operand's last axis stands the position of the
+    `i`-th smallest key along it. Keys are compared as unsigned numbers; equal ones
+    stay in the order of their positions.
+
+    ```mlir
+    qn.sort %k, %order : i32, !qn.tensor<i64, [R, C:1]>
+    ```
+  }];
+  let arguments = (ins AnyTypeOf<[I32, I64]>:$key, Qn_OperandType:$order);
+  let assemblyFormat =
+    "$key `,` $order attr-dict `:` type($key) `,` type($order)";
+  let hasVerifier = 1;
+}
+
 def Qn_ScatterOp : Qn_Op<"scatter", [AttrSizedOperandSegments]> {
   let summary = "combines a value into an operand at computed positions";
   let description = [{

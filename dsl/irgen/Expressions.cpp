@@ -87,10 +87,6 @@ irgen::Value Generator::visit(const typed::ScatterExpression &expression) {
   return value;
 }
 
-irgen::Value Generator::visit(const typed::SortExpression &expression) {
-  return unsupported(expression.span, "`sort_by` cannot be compiled yet");
-}
-
 irgen::Value
 Generator::visit(const typed::ConstantTableExpression &expression) {
   return unsupported(expression.span, "a table is read by an index");

@@ -69,7 +69,7 @@ struct Place {
 /// another position. The innermost row with a name counts.
 struct Substitution {
   mlir::StringAttr axis;
-  mlir::Value position;
+  mlir::Value position; ///< null: where the axis stands by itself
   const Substitution *outer = nullptr;
 };
 

@@ -13,6 +13,7 @@
 #include "llvm/ADT/StringSet.h"
 
 #include <deque>
+#include <map>
 
 namespace quern::irgen {
 
@@ -124,6 +125,17 @@ private:
   mlir::Value inRange(mlir::Value position, const Place &place);
   Scalar moveCondition(const Moves &moves, Scalar when);
 
+  // Staged.cpp: values that are stored before they are read elsewhere.
+  mlir::Value addStaged(mlir::Type element, llvm::ArrayRef<Place> places);
+  /// Runs `make` in front of the text at hand, every axis where it stands.
+  void atTop(llvm::function_ref<void()> make);
+  mlir::Value readStaged(mlir::Value tensor, llvm::ArrayRef<Place> places);
+  /// A value that depends on its whole row, read where the axes stand now.
+  Value staged(const Expression &expression);
+  // Sort.cpp
+  Value readSorted(const typed::SortExpression &expression,
+                   mlir::StringAttr axis, mlir::Value from);
+
   // Tables.cpp
   Value loadTable(const typed::LoadExpression &load);
 
@@ -149,7 +161,8 @@ private:
   // Reductions.cpp
   Monoid openMonoid(const Declaration &declaration,
                     llvm::ArrayRef<typed::ScalarType> typeArguments,
-                    typed::Expressions constants);
+                    typed::Expressions constants,
+                    typed::Expressions parameters);
   void collectInputs(Monoid &monoid, typed::Expressions operands,
                      llvm::ArrayRef<Place> over);
   Value runPart(Monoid &monoid, const typed::ReductionPart &part,
@@ -231,6 +244,12 @@ private:
   bool readsAreGuarded = false, readsAreChecked = true;
   unsigned callDepth = 0;
   llvm::StringSet<> axisNames;
+  /// What `staged` made, and the operands that hold its scalars.
+  struct Stage {
+    Values like;
+    llvm::SmallVector<mlir::Value, 2> tensors;
+  };
+  std::map<std::pair<Frame *, const Expression *>, Stage> stages;
   llvm::SmallVector<mlir::StringAttr, 8> kernelAxes;
   llvm::SmallVector<mlir::Type, 8> argumentTypes;
   llvm::SmallVector<std::int64_t, 8> argumentNumbers;

@@ -13,7 +13,7 @@ const Substitution *Generator::substitutionOf(StringAttr axis,
                                               const Substitution *under) const {
   while (under && under->axis != axis)
     under = under->outer;
-  return under;
+  return under && under->position ? under : nullptr;
 }
 
 mlir::Value Generator::positionOf(const Place &place) {

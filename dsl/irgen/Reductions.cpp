@@ -21,10 +21,14 @@ static Values statesOf(irgen::Value value) {
 
 Monoid Generator::openMonoid(const Declaration &declaration,
                              ArrayRef<typed::ScalarType> typeArguments,
-                             typed::Expressions constants) {
+                             typed::Expressions constants,
+                             typed::Expressions parameters) {
   Frame &callee = frames.emplace_back(declaration);
   bindTypes(callee, typeArguments);
   bindConstants(callee, constants);
+  for (auto [number, parameter] : llvm::enumerate(declaration.parameters))
+    bindArgument(callee, parameter,
+                 number < parameters.size() ? parameters[number] : nullptr);
   Monoid monoid{callee, *declaration.reduction, {}, {}};
   return monoid;
 }
@@ -126,14 +130,21 @@ irgen::Value Generator::visit(const typed::ReduceExpression &expression) {
         !frame->axesOfCalls.contains(axis.index))
       openLocalAxis(axis);
   SmallVector<Place, 4> over = placesOf(expression.over);
-  Monoid monoid = openMonoid(*expression.monoid, expression.typeArguments,
-                             expression.constantArguments);
+  Monoid monoid =
+      openMonoid(*expression.monoid, expression.typeArguments,
+                 expression.constantArguments, expression.parameters);
+  const Substitution *moved = substitution;
+  for (const Place &place : over)
+    if (substitutionOf(place.name, moved))
+      substitution = &substitutions.emplace_back(
+          Substitution{place.name, nullptr, substitution});
   if (expression.where)
     conditions.push_back({scalar(*expression.where).value, false});
   collectInputs(monoid, expression.operands, over);
   mlir::Value where;
   if (expression.where)
     where = conditions.pop_back_val().value;
+  substitution = moved;
   Location location = at(expression.span);
   if (over.empty()) // a pack of no axes: one element
     return reduceOne(monoid, where);
@@ -165,8 +176,14 @@ irgen::Value Generator::reduceOne(Monoid &monoid, mlir::Value where) {
 
 irgen::Value Generator::visit(const typed::ScanExpression &expression) {
   SmallVector<Place, 4> over = placesOf({expression.over});
-  Monoid monoid = openMonoid(*expression.monoid, expression.typeArguments,
-                             expression.constantArguments);
+  bool isMoved = llvm::any_of(over, [&](const Place &place) {
+    return substitutionOf(place.name, substitution);
+  });
+  if (isMoved)
+    return staged(expression);
+  Monoid monoid =
+      openMonoid(*expression.monoid, expression.typeArguments,
+                 expression.constantArguments, expression.parameters);
   collectInputs(monoid, expression.operands, over);
   Location location = at(expression.span);
   if (over.empty() && !expression.exclusive)

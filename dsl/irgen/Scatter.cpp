@@ -42,7 +42,8 @@ void Generator::fillCombine(const typed::ScatterExpression &expression,
   Block &block = region.emplaceBlock();
   block.addArguments({stored, stored}, {location, location});
   builder.setInsertionPointToStart(&block);
-  Monoid monoid = openMonoid(*expression.monoid, expression.typeArguments, {});
+  Monoid monoid =
+      openMonoid(*expression.monoid, expression.typeArguments, {}, {});
   const typed::Reduction &reduction = monoid.reduction;
   Scalar oldValue = b.fromStorage(block.getArgument(0), element);
   Scalar newValue = b.fromStorage(block.getArgument(1), element);
@@ -79,7 +80,7 @@ void Generator::scatter(const typed::ScatterExpression &expression,
   bool checked = expression.isChecked && readsAreChecked;
   if (declaration && expression.includeSelf &&
       !decide(*expression.includeSelf)) {
-    Monoid monoid = openMonoid(*declaration, expression.typeArguments, {});
+    Monoid monoid = openMonoid(*declaration, expression.typeArguments, {}, {});
     Frame *outer = std::exchange(frame, &monoid.frame);
     Scalar neutral = scalar(*monoid.reduction.states.front().initial);
     frame = outer;

@@ -29,6 +29,8 @@ static unsigned lanesOf(Value value) {
 }
 
 Value Emitter::stride(Frame &frame, BlockArgument operand, unsigned axis) {
+  if (model.kernel.isStaged(operand))
+    return stagedStride(frame, operand, axis);
   return word(frame, packet.strideWord(operand.getArgNumber(), axis),
               builder.getI64Type());
 }
@@ -62,8 +64,7 @@ Value Emitter::part(Frame &frame, qn::OperandType type, Value pointer,
 Value Emitter::address(Frame &from, BlockArgument operand, AxisSet axes,
                        Copies copies) {
   if (!axes)
-    return word(from, packet.argumentWord(operand.getArgNumber()),
-                LLVM::LLVMPointerType::get(builder.getContext()));
+    return pointerTo(from, operand);
   Frame &frame = home(from, axes);
   copies = project(frame, axes, copies);
   auto key = std::make_tuple(operand.getAsOpaquePointer(), copies, axes);

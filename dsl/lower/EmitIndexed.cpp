@@ -113,8 +113,7 @@ Value Emitter::elementPointer(Frame &frame, const Access &access,
   BlockArgument operand = access.operand;
   auto type = cast<qn::OperandType>(operand.getType());
   Location loc = access.op->getLoc();
-  Value pointer = word(frame, packet.argumentWord(operand.getArgNumber()),
-                       LLVM::LLVMPointerType::get(builder.getContext()));
+  Value pointer = pointerTo(frame, operand);
   Value scalar, vector;
   for (auto [number, index] : llvm::enumerate(indices)) {
     if (type.getStrides()[number] == StrideClass::Zero)

@@ -82,7 +82,19 @@ public:
             Body body);
   llvm::SmallVector<Copies> copiesOf(const Frame &frame, AxisSet axes) const;
 
+  // EmitStaged.cpp
+  /// Where an operand begins.
+  mlir::Value pointerTo(Frame &frame, mlir::BlockArgument operand);
+  /// Bytes of the workspace up to the first `count` staged operands' end.
+  mlir::Value stagedBytes(Frame &frame, unsigned count);
+  /// How many elements an operand of these axes has.
+  mlir::Value elementsOf(Frame &frame, qn::OperandType type);
+  /// A place in the workspace.
+  mlir::Value inWorkspace(Frame &frame, mlir::Value bytes);
+
   // EmitAccess.cpp
+  mlir::Value address(Frame &frame, mlir::BlockArgument operand, AxisSet axes,
+                      Copies copies);
   void emitStores(Frame &frame, llvm::ArrayRef<qn::StoreOp> stores);
   /// The binding whose lanes a value over `axes` has, or null.
   const Binding *laneOf(const Frame &frame, AxisSet axes) const;
@@ -153,9 +165,9 @@ private:
                      Copies copies);
   mlir::Value lookupIn(Frame &frame, qn::LookupOp op, mlir::Value index);
   StrideClass strideAlong(qn::OperandType type, unsigned axis) const;
-  mlir::Value address(Frame &frame, mlir::BlockArgument operand, AxisSet axes,
-                      Copies copies);
   mlir::Value stride(Frame &frame, mlir::BlockArgument operand, unsigned axis);
+  mlir::Value stagedStride(Frame &frame, mlir::BlockArgument operand,
+                           unsigned axis);
   mlir::Value advance(Frame &frame, qn::OperandType type, mlir::Value pointer,
                       mlir::Value offset);
   mlir::Value part(Frame &frame, qn::OperandType type, mlir::Value pointer,

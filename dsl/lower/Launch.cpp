@@ -29,6 +29,8 @@ void LaunchBuilder::findWanted() {
   SmallVector<Operation *> open(launch.stores.begin(), launch.stores.end());
   if (launch.scatter)
     open.push_back(launch.scatter);
+  if (launch.sort)
+    open.push_back(launch.sort);
   for (qn::ReduceOp op : launch.reductions)
     open.push_back(op);
   emitter.wanted.clear();
@@ -85,6 +87,8 @@ Value LaunchBuilder::elements(Frame &root) {
   }
   if (launch.scatter)
     all |= model.scatterAxes(launch.scatter);
+  if (launch.sort)
+    all |= model.factsOf(launch.sort).axes;
   for (qn::ReduceOp op : launch.reductions)
     all |= model.axesOf(op.getAxes());
   Value product = emitter.constant(root, 1);
@@ -206,9 +210,7 @@ Value LaunchBuilder::exceedsCaches(Frame &root) {
     auto writes = [](Operation *user) { return isa<qn::StoreOp>(user); };
     if (llvm::none_of(argument.getUsers(), writes))
       continue;
-    Value address =
-        emitter.word(root, packet.argumentWord(argument.getArgNumber()),
-                     LLVM::LLVMPointerType::get(builder.getContext()));
+    Value address = emitter.pointerTo(root, argument);
     OpBuilder &b = emitter.in(root);
     address = LLVM::PtrToIntOp::create(b, loc, b.getI64Type(), address);
     addresses = arith::OrIOp::create(b, loc, addresses, address);
@@ -299,6 +301,8 @@ void LaunchBuilder::scatterLoops(Frame &frame) {
 void LaunchBuilder::inner(Frame &frame) {
   if (launch.scatter)
     return scatterLoops(frame);
+  if (launch.sort)
+    return sortRow(frame);
   SmallVector<qn::StoreOp> left(launch.stores);
   while (!left.empty()) {
     AxisSet missing = model.factsOf(left.front()).axes & ~frame.bound;

@@ -38,6 +38,11 @@ protected:
   Emitter::Values mergePart(Frame &body, mlir::Value number, mlir::Value count,
                             mlir::ValueRange states);
 
+  // LaunchSort.cpp
+  mlir::Value scratch(Frame &root);
+  void fillKeys(Frame &frame, llvm::ArrayRef<mlir::Value> arrays);
+  void sortRow(Frame &frame);
+
   void scatterLoops(Frame &frame);
   void findWanted();
 

@@ -17,6 +17,13 @@ unsigned LaunchBuilder::stateCount() const {
 
 /// Bytes of workspace the launch needs: results first, then the parts.
 Value LaunchBuilder::workspace(Frame &root) {
+  if (auto count = model.kernel.getStaged()) {
+    Value staged = emitter.stagedBytes(root, *count);
+    if (!launch.sort)
+      return staged;
+    Value more = scratch(root);
+    return arith::AddIOp::create(emitter.in(root), loc, staged, more);
+  }
   Value bytes = emitter.constant(root, schedule.partsOffset());
   if (launch.reductions.empty())
     return bytes;

@@ -13,7 +13,8 @@ Packet::Packet(qn::RowwiseOp kernel) {
   using Kind = PacketWord::Kind;
   add({.kind = Kind::ErrorRecord});
   add({.kind = Kind::Workspace});
-  auto parameters = kernel.block().getArguments();
+  auto parameters =
+      kernel.block().getArguments().take_front(kernel.callerArguments());
   arguments.resize(parameters.size());
   auto number = [&](BlockArgument argument) {
     return static_cast<std::uint16_t>(kernel.numberOf(argument.getArgNumber()));

@@ -34,6 +34,7 @@ void KernelModel::visitAll() {
   reductions.clear();
   scans.clear();
   scatters.clear();
+  sorts.clear();
   facts.clear();
   for (Operation &op : kernel.block())
     visit(&op);
@@ -78,6 +79,13 @@ AxisSet KernelModel::axesOf(qn::OperandType type) const {
 ValueFacts KernelModel::factsOf(qn::StoreOp store) const {
   ValueFacts result = factsOf(store.getValue());
   for (StringAttr axis : store.getTensor().getType().getAxes())
+    result.axes |= axisBit(axisOf(axis));
+  return result;
+}
+
+ValueFacts KernelModel::factsOf(qn::SortOp sort) const {
+  ValueFacts result = factsOf(sort.getKey());
+  for (StringAttr axis : sort.getOrder().getType().getAxes())
     result.axes |= axisBit(axisOf(axis));
   return result;
 }
@@ -149,6 +157,8 @@ void KernelModel::visit(Operation *op) {
     scans.push_back(scan);
   if (auto scatter = dyn_cast<qn::ScatterOp>(op))
     scatters.push_back(scatter);
+  if (auto sort = dyn_cast<qn::SortOp>(op))
+    sorts.push_back(sort);
   if (auto store = dyn_cast<qn::StoreOp>(op))
     stores.push_back(store);
   for (Value value : op->getResults())

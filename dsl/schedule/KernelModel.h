@@ -33,6 +33,7 @@ public:
   llvm::SmallVector<qn::ReduceOp> reductions;
   llvm::SmallVector<qn::ScanOp> scans;
   llvm::SmallVector<qn::ScatterOp> scatters;
+  llvm::SmallVector<qn::SortOp> sorts;
   /// False after a diagnostic about the kernel was given.
   bool valid = true;
 
@@ -55,6 +56,9 @@ public:
   AxisSet axesOf(qn::OperandType type) const;
   /// What a store needs: its own axes and the facts of its value.
   ValueFacts factsOf(qn::StoreOp store) const;
+
+  /// What a sort needs: the axes of its rows and the facts of its keys.
+  ValueFacts factsOf(qn::SortOp sort) const;
 
   /// The axes a scatter runs over.
   AxisSet scatterAxes(qn::ScatterOp scatter) const;

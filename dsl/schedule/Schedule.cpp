@@ -13,6 +13,7 @@ Schedule::Schedule(KernelModel &model, const TargetInfo &target)
   countAccesses();
   findUneven();
   splitReductions();
+  stageValues();
   formLaunches();
   for (LaunchPlan &launch : launches)
     if (launch.reductions.empty())
@@ -99,10 +100,37 @@ AxisPlan Schedule::laneLoop(unsigned axis, bool reduces,
   return plan;
 }
 
+/// What staged operands hold is made in the order of the text, before anything
+/// that may read it.
+void Schedule::stageValues() {
+  for (Operation &op : model.kernel.block()) {
+    LaunchPlan launch;
+    if (auto sort = dyn_cast<qn::SortOp>(op)) {
+      ValueFacts facts = model.factsOf(sort);
+      StringAttr sorted = sort.getOrder().getType().getAxes().back();
+      launch.kind = LaunchKind::Sort;
+      launch.sort = sort;
+      launch.parallel =
+          facts.axes & ~facts.combined & ~axisBit(model.axisOf(sorted));
+      launches.push_back(std::move(launch));
+    }
+    auto store = dyn_cast<qn::StoreOp>(op);
+    if (!store || !model.kernel.isStaged(store.getTensor()))
+      continue;
+    ValueFacts facts = model.factsOf(store);
+    launch.stores.push_back(store);
+    launch.parallel = facts.axes & ~facts.combined;
+    launches.push_back(std::move(launch));
+  }
+}
+
 /// Stores whose loops have the same parallel axes share a launch; one that
 /// needs more of them joins a launch that splits fewer.
 void Schedule::formLaunches() {
+  std::size_t staging = launches.size();
   for (qn::StoreOp store : model.stores) {
+    if (model.kernel.isStaged(store.getTensor()))
+      continue;
     ValueFacts facts = model.factsOf(store);
     AxisSet parallel = facts.axes & ~facts.combined;
     auto fits = [&](const LaunchPlan &launch) {
@@ -111,7 +139,7 @@ void Schedule::formLaunches() {
       AxisSet common = launch.parallel & parallel;
       return common == launch.parallel || common == parallel;
     };
-    auto found = llvm::find_if(launches, fits);
+    auto found = std::find_if(launches.begin() + staging, launches.end(), fits);
     if (found == launches.end()) {
       launches.emplace_back();
       found = std::prev(launches.end());
@@ -216,6 +244,13 @@ void Schedule::planAxes(LaunchPlan &launch) {
       std::max<std::int64_t>(2048, 65536 / (1 + operations / 4));
   if (launch.scatter)
     return planScatter(launch);
+  if (launch.sort) {
+    launch.taskElements = 2048;
+    for (unsigned axis = 0; axis < model.axisCount(); ++axis)
+      if (hasAxis(launch.parallel, axis))
+        launch.axes.push_back(AxisPlan{.axis = axis});
+    return;
+  }
   AxisSet all = 0;
   bool reduces = false;
   for (qn::StoreOp store : launch.stores) {

@@ -20,6 +20,7 @@ struct AxisPlan {
 enum class LaunchKind : std::uint8_t {
   Stores,   ///< writes operands
   Scatter,  ///< writes one operand at computed places
+  Sort,     ///< writes the order of keys along an axis
   Partials, ///< reduces parts of an axis into the workspace
   Merge     ///< merges those parts
 };
@@ -33,6 +34,7 @@ struct LaunchPlan {
   llvm::SmallVector<qn::ReduceOp> reductions;
   llvm::SmallVector<qn::StoreOp> stores;
   qn::ScatterOp scatter; ///< alone in its launch, behind the stores
+  qn::SortOp sort;       ///< alone in its launch, in front of what reads it
   AxisSet parallel = 0;
   /// The parallel axes, outermost first; a tiled one comes last.
   llvm::SmallVector<AxisPlan> axes;
@@ -72,6 +74,7 @@ private:
   void splitReductions();
   void splitGroup(llvm::ArrayRef<qn::ReduceOp> members);
   bool isSplit(qn::ReduceOp op) const;
+  void stageValues();
   void formLaunches();
   int bestAxis(AxisSet candidates) const;
   bool onlyNeighbours(const LaunchPlan &launch) const;

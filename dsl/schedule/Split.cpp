@@ -20,6 +20,8 @@ bool Schedule::isSplit(qn::ReduceOp op) const {
 /// stores that need them have no axis that tasks could share.
 void Schedule::splitReductions() {
   bool alone = false;
+  if (model.kernel.getStaged()) // its launches come first
+    return;
   for (qn::StoreOp store : model.stores) {
     ValueFacts facts = model.factsOf(store);
     alone |= facts.rank > 0 && !(facts.axes & ~facts.combined);

@@ -223,14 +223,14 @@ bool DeclarationChecker::matchArgument(const ast::Argument &argument,
   return arguments.values[*number] != nullptr;
 }
 
-/// Defaults for what is not given; a parameter without one is missed.
+/// What is not given stays null: the callee's frame has the default, since its
+/// type is in the callee's symbols. A parameter without one is missed.
 bool DeclarationChecker::fillArguments(const ast::CallExpr &expr,
                                        const Declaration &callee,
                                        CallArguments &arguments) {
   for (auto [number, parameter] : llvm::enumerate(callee.parameters)) {
     if (arguments.spans[number].valid() || parameter.isOptional)
       continue;
-    arguments.values[number] = parameter.defaultValue;
     if (parameter.defaultValue)
       continue;
     bool hasNames = llvm::any_of(expr.arguments, [](const ast::Argument &a) {

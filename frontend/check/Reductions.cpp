@@ -141,9 +141,7 @@ bool DeclarationChecker::monoidArguments(llvm::ArrayRef<ast::Argument> given,
     arguments.parameters[found - monoid.parameters.begin()] = value;
   }
   for (auto [value, row] : llvm::zip(arguments.parameters, monoid.parameters)) {
-    if (!value)
-      value = row.defaultValue;
-    if (value)
+    if (value || row.defaultValue) // the monoid's frame has the default
       continue;
     report(span, diag::MissingArgument, monoid.name, row.variable->name)
         .label(row.variable->span, "declared here");
@@ -167,7 +165,8 @@ bool DeclarationChecker::solveMonoid(
   for (auto [value, type] : llvm::zip(arguments.operands, wanted))
     inferFrom(type->scalar, value, generics);
   for (auto [value, row] : llvm::zip(arguments.parameters, monoid.parameters))
-    inferFrom(row.element, value, generics);
+    if (value)
+      inferFrom(row.element, value, generics);
   for (auto [value, type] : llvm::zip(arguments.operands, wanted)) {
     bool decides = isWeak(value) && type->scalar.isBareParameter() &&
                    !generics.types[type->scalar.parameterIndex()];
@@ -184,7 +183,8 @@ bool DeclarationChecker::solveMonoid(
     if (!fitArgument(value, type->scalar.substitute(solved), monoid.name))
       return false;
   for (auto [value, row] : llvm::zip(arguments.parameters, monoid.parameters))
-    if (!fitArgument(value, row.element.substitute(solved), row.variable->name))
+    if (value &&
+        !fitArgument(value, row.element.substitute(solved), row.variable->name))
       return false;
   return true;
 }

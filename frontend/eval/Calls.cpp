@@ -54,7 +54,10 @@ Value Evaluator::callFunction(const Declaration &function,
   Locals locals(function.variableCount);
   for (auto [parameter, argument] :
        llvm::zip_equal(function.parameters, arguments))
-    locals[parameter.variable->id] = argument;
+    locals[parameter.variable->id] =
+        argument.isAbsent && parameter.defaultValue
+            ? expression(*parameter.defaultValue, frame, scopeOf(locals), {})
+            : argument;
   std::vector<Value> results;
   if (!run(function.body, frame, locals, results) && !failure)
     return fail("`" + function.name.str() + "` ends without `return`");
@@ -102,6 +105,10 @@ Value Evaluator::callRowwise(const CallExpression &node, Frame callee,
     if (argument)
       meaning = [&, argument = argument](const Point &there) {
         return expression(*argument, frame, scope, outward(there));
+      };
+    else if (parameter.defaultValue)
+      meaning = [&, value = parameter.defaultValue](const Point &there) {
+        return expression(*value, callee, inside, there);
       };
     inside = define(inside, *parameter.variable, std::move(meaning));
   }

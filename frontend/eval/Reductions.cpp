@@ -23,7 +23,11 @@ struct Monoid {
     Locals result(frame.declaration.variableCount);
     for (auto [parameter, value] :
          llvm::zip(frame.declaration.parameters, parameters))
-      result[parameter.variable->id] = value;
+      result[parameter.variable->id] =
+          value.isAbsent && parameter.defaultValue
+              ? evaluator.expression(*parameter.defaultValue, frame,
+                                     scopeOf(result), {})
+              : value;
     return result;
   }
 
@@ -105,7 +109,8 @@ std::vector<Value> evaluateAll(Evaluator &evaluator, Expressions nodes,
                                const Point &point) {
   std::vector<Value> values;
   for (const Expression *node : nodes)
-    values.push_back(evaluator.expression(*node, frame, scope, point));
+    values.push_back(node ? evaluator.expression(*node, frame, scope, point)
+                          : Value::absent());
   return values;
 }
 

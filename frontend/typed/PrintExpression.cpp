@@ -153,6 +153,8 @@ void Printer::call(const CallExpression &e) {
 
 void Printer::parameters(const Declaration &monoid, Expressions values) {
   for (auto [value, row] : llvm::zip(values, monoid.parameters)) {
+    if (!value)
+      continue;
     out << ", " << row.variable->name << " = ";
     expression(value);
   }

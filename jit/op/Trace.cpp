@@ -28,11 +28,17 @@ PlanTensor OpTracer::allocate(ElementType type, Extents sizes) {
 
 /// Follows a body with its parameters bound; the results are in the frame.
 bool OpTracer::enter(Frame &entered, llvm::ArrayRef<OpValue> arguments) {
-  for (auto [parameter, argument] :
-       llvm::zip_equal(entered.declaration.parameters, arguments))
-    entered.values[parameter.variable] = argument;
   Frame *outer = std::exchange(frame, &entered);
-  bool done = execute(entered.declaration.body);
+  bool done = true;
+  for (auto [parameter, argument] :
+       llvm::zip_equal(entered.declaration.parameters, arguments)) {
+    MaybeValue value = argument;
+    if (argument.kind == OpValue::Kind::Absent && parameter.defaultValue)
+      value = evaluate(*parameter.defaultValue);
+    done &= value.has_value();
+    entered.values[parameter.variable] = value.value_or(OpValue());
+  }
+  done = done && execute(entered.declaration.body);
   frame = outer;
   return done;
 }

@@ -85,3 +85,9 @@ qn.rowwise @rest axes [C] (%x: !qn.tensor<complex<f32>, [C:1]>,
     qn.yield %n : f32
   }
 }
+
+// CHECK: qn.rowwise @order axes [C] staged 1
+qn.rowwise @order axes [C] staged 1 (%k: i32, %order: !qn.tensor<i64, [C:1]>) {
+  // CHECK: qn.sort %{{.*}}, %{{.*}} : i32, <i64, [C:1]>
+  qn.sort %k, %order : i32, !qn.tensor<i64, [C:1]>
+}

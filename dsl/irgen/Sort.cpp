@@ -1,0 +1,84 @@
+// `sort_by`: a key as an unsigned number, its order, and reads in that order.
+#include "dsl/irgen/Generator.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::irgen;
+
+/// The bits of `key` changed so that they order as unsigned numbers: NaN behind
+/// everything, both zeros alike.
+static mlir::Value orderedBits(ScalarBuilder &b, Scalar key) {
+  mlir::Value value = key.value;
+  if (key.isFloat()) {
+    bool isWide = value.getType().isF64();
+    ElementType held = isWide ? ElementType::F64 : ElementType::F32;
+    ElementType bits = isWide ? ElementType::U64 : ElementType::U32;
+    Scalar zero = b.number(held, 0), number{held, value, nullptr};
+    number = b.select(b.equal(number, zero), zero, number);
+    Scalar sign = b.integer(bits, isWide ? INT64_MIN : INT32_MIN);
+    Scalar plain = b.bitcast(number, bits);
+    Scalar isNegative = b.less(number, zero);
+    Scalar ordered =
+        b.select(isNegative, b.bitNot(plain), b.bitOr(plain, sign));
+    Scalar isNan = b.notEqual(number, number);
+    return b.select(isNan, b.integer(bits, -1), ordered).value;
+  }
+  bool isWide = value.getType().getIntOrFloatBitWidth() == 64;
+  ElementType held = isWide ? ElementType::I64 : ElementType::I32;
+  ElementType bits = isWide ? ElementType::U64 : ElementType::U32;
+  if (!key.isSigned())
+    return b.cast(key, bits).value;
+  Scalar sign = b.integer(held, isWide ? INT64_MIN : INT32_MIN);
+  return b.bitXor(b.cast(key, held), sign).value;
+}
+
+/// The axes of a sorted row, the sorted one last.
+static SmallVector<Place, 4> lastOf(SmallVector<Place, 4> places,
+                                    StringAttr axis) {
+  llvm::stable_partition(
+      places, [&](const Place &place) { return place.name != axis; });
+  return places;
+}
+
+irgen::Value Generator::visit(const typed::SortExpression &expression) {
+  const Expression &keys = *expression.operands.front();
+  StringAttr axis = frame->axes[expression.over.index].front().name;
+  SmallVector<Place, 4> places = lastOf(placesOf(keys.axes()), axis);
+  bool isLocal = llvm::any_of(
+      places, [](const Place &place) { return bool(place.position); });
+  if (isLocal)
+    return unsupported(expression.span,
+                       "`sort_by` needs keys along axes of the kernel's own");
+  if (places.empty() || places.back().name != axis) // all keys are equal
+    return readSorted(expression, axis, {});
+  mlir::Value order;
+  atTop([&] {
+    Scalar key = scalar(keys);
+    at(expression.span);
+    mlir::Value bits = orderedBits(b, key);
+    if (expression.descending && decide(*expression.descending))
+      bits = b.create<arith::XOrIOp>(
+          bits, b.create<arith::ConstantOp>(
+                    builder.getIntegerAttr(bits.getType(), -1)));
+    order = addStaged(builder.getI64Type(), places);
+    b.create<qn::SortOp>(bits, order);
+  });
+  return readSorted(expression, axis, readStaged(order, places));
+}
+
+/// Every operand where the order says; `from` null: where it stands.
+irgen::Value Generator::readSorted(const typed::SortExpression &expression,
+                                   StringAttr axis, mlir::Value from) {
+  const Substitution *outer = substitution;
+  if (from)
+    substitution = &substitutions.emplace_back(Substitution{axis, from, outer});
+  bool checked = std::exchange(readsAreChecked, false);
+  std::vector<Value> sorted;
+  for (const Expression *operand : expression.operands)
+    sorted.push_back(scalar(*operand));
+  readsAreChecked = checked;
+  substitution = outer;
+  if (sorted.size() == 1)
+    return std::move(sorted.front());
+  return Value::list(std::move(sorted));
+}

@@ -1,0 +1,77 @@
+// Values that one launch leaves in the workspace for those behind it.
+#include "dsl/irgen/Generator.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::irgen;
+
+mlir::Value Generator::addStaged(Type element, ArrayRef<Place> places) {
+  SmallVector<StringAttr, 4> axes;
+  for (const Place &place : places)
+    axes.push_back(place.name);
+  SmallVector<StrideClass, 4> strides(axes.size(), StrideClass::Dynamic);
+  if (!strides.empty())
+    strides.back() = StrideClass::One;
+  auto kernel = llvm::cast<qn::RowwiseOp>(body->getParentOp());
+  kernel.setStaged(kernel.getStaged().value_or(0) + 1);
+  return body->addArgument(
+      qn::OperandType::get(builder.getContext(), element, axes, strides),
+      b.location);
+}
+
+void Generator::atTop(llvm::function_ref<void()> make) {
+  OpBuilder::InsertionGuard guard(builder);
+  if (builder.getInsertionBlock() != body)
+    builder.setInsertionPoint(body->findAncestorOpInBlock(
+        *builder.getInsertionBlock()->getParentOp()));
+  const Substitution *outer = std::exchange(substitution, nullptr);
+  auto outerConditions = std::exchange(conditions, {});
+  bool guarded = std::exchange(readsAreGuarded, false);
+  make();
+  readsAreGuarded = guarded;
+  conditions = std::move(outerConditions);
+  substitution = outer;
+}
+
+/// The element where the axes stand now; a read that may miss gives 0.
+mlir::Value Generator::readStaged(mlir::Value tensor, ArrayRef<Place> places) {
+  auto type = llvm::cast<qn::OperandType>(tensor.getType());
+  bool moved = llvm::any_of(places, [&](const Place &place) {
+    return substitutionOf(place.name, substitution);
+  });
+  SmallVector<mlir::Value, 4> indices;
+  if (moved)
+    for (const Place &place : places)
+      indices.push_back(positionOf(place));
+  mlir::Value missing, when;
+  if (moved && readsAreGuarded) {
+    missing = b.create<arith::ConstantOp>(
+        llvm::cast<TypedAttr>(builder.getZeroAttr(type.getElementType())));
+    when = predicate();
+  }
+  return b.create<qn::LoadOp>(type.getElementType(), tensor, indices, missing,
+                              when, false, IntegerAttr());
+}
+
+irgen::Value Generator::staged(const Expression &expression) {
+  const typed::Type &type = *expression.type;
+  SmallVector<Place, 4> places =
+      placesOf(type.isTuple() ? type.elements.front()->axes : type.axes);
+  if (llvm::any_of(places, [](const Place &place) { return place.position; }))
+    return unsupported(expression.span, "a value along an axis that is not the "
+                                        "kernel's own is read elsewhere");
+  auto [entry, isNew] = stages.try_emplace({frame, &expression});
+  Stage &stage = entry->second;
+  if (isNew)
+    atTop([&] {
+      stage.like = {evaluate(expression)};
+      for (mlir::Value value : flatten(stage.like)) {
+        stage.tensors.push_back(addStaged(value.getType(), places));
+        b.create<qn::StoreOp>(value, stage.tensors.back(), IntegerAttr());
+      }
+    });
+  SmallVector<mlir::Value, 2> read;
+  for (mlir::Value tensor : stage.tensors)
+    read.push_back(readStaged(tensor, places));
+  return unflatten(stage.like, read).front();
+}

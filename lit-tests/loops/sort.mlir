@@ -1,0 +1,27 @@
+// A sort is a launch in front of what reads it: a unit fills the keys of a row
+// and merges runs; the order lies in the workspace.
+// RUN: quern-opt %s --qn-to-loops=target=x86-64-v3 | FileCheck %s
+
+// The order of 8 bytes an element, and as much to merge into.
+// CHECK-LABEL: llvm.func @sorted_plan
+// CHECK-LABEL: llvm.func @sorted_task
+// Keys share a word with their position.
+// CHECK: arith.extui {{.*}} : i32 to i64
+// CHECK: arith.shli
+// CHECK: arith.ori
+// CHECK: scf.while
+// CHECK: arith.minui
+// CHECK: arith.select {{.*}} : i64
+// CHECK-LABEL: llvm.func @sorted_1_plan
+// CHECK-LABEL: llvm.func @sorted_1_task
+// CHECK: llvm.load {{.*}} -> vector<8xi64>
+// CHECK: llvm.intr.masked.gather
+qn.rowwise @sorted axes [R, C] staged 1 (%x: !qn.tensor<i32, [R, C:1]>,
+    %out: !qn.tensor<i32, [R, C:1]>, %order: !qn.tensor<i64, [R, C:1]>) {
+  %v = qn.load %x : !qn.tensor<i32, [R, C:1]>
+  qn.sort %v, %order : i32, !qn.tensor<i64, [R, C:1]>
+  %p = qn.load %order : !qn.tensor<i64, [R, C:1]>
+  %r = qn.index R
+  %s = qn.load %x[%r, %p] : !qn.tensor<i32, [R, C:1]>
+  qn.store %s, %out : i32, !qn.tensor<i32, [R, C:1]>
+}
