@@ -89,8 +89,10 @@ private:
   // Positions.cpp
   mlir::Value positionOf(const Place &place);
   mlir::Value sizeOf(const Place &place);
-  /// Row-major position within `places`.
-  mlir::Value linearPosition(llvm::ArrayRef<Place> places);
+  /// Row-major position within `places`; local axes count from 0, or from their
+  /// lower bounds.
+  mlir::Value linearPosition(llvm::ArrayRef<Place> places,
+                             bool fromLower = false);
   mlir::Value linearSize(llvm::ArrayRef<Place> places);
   mlir::Value index(std::int64_t value);
   void openLocalAxis(AxisId axis);

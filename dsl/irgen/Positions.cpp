@@ -30,13 +30,19 @@ mlir::Value Generator::sizeOf(const Place &place) {
   return b.create<qn::SizeOp>(builder.getI64Type(), place.name);
 }
 
-mlir::Value Generator::linearPosition(ArrayRef<Place> places) {
+mlir::Value Generator::linearPosition(ArrayRef<Place> places, bool fromLower) {
   if (places.empty())
     return index(0);
-  mlir::Value result = positionOf(places.front());
+  auto within = [&](const Place &place) {
+    mlir::Value position = positionOf(place);
+    if (place.lower && fromLower)
+      position = b.create<arith::SubIOp>(position, place.lower);
+    return position;
+  };
+  mlir::Value result = within(places.front());
   for (const Place &place : places.drop_front()) {
     result = b.create<arith::MulIOp>(result, sizeOf(place));
-    result = b.create<arith::AddIOp>(result, positionOf(place));
+    result = b.create<arith::AddIOp>(result, within(place));
   }
   return result;
 }

@@ -41,8 +41,8 @@ void Generator::collectInputs(Monoid &monoid, typed::Expressions operands,
   for (const Variable *variable :
        monoid.reduction.step.variables.drop_front()) {
     if (variable->kind == VariableKind::Position) {
-      monoid.inputs.push_back(
-          Scalar{ElementType::I64, linearPosition(over), nullptr});
+      monoid.inputs.push_back(Scalar{
+          ElementType::I64, linearPosition(over, /*fromLower=*/true), nullptr});
       continue;
     }
     Scalar operand = scalar(**next++);

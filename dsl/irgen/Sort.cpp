@@ -35,8 +35,10 @@ static mlir::Value orderedBits(ScalarBuilder &b, Scalar key) {
 /// The axes of a sorted row, the sorted one last.
 static SmallVector<Place, 4> lastOf(SmallVector<Place, 4> places,
                                     StringAttr axis) {
-  llvm::stable_partition(
-      places, [&](const Place &place) { return place.name != axis; });
+  auto *last = llvm::find_if(
+      places, [&](const Place &place) { return place.name == axis; });
+  if (last != places.end())
+    std::rotate(last, last + 1, places.end());
   return places;
 }
 

@@ -20,8 +20,9 @@ static std::int64_t scratchWords(qn::SortOp sort) {
 }
 
 Value LaunchBuilder::scratch(Frame &root) {
-  Value elements = emitter.elementsOf(root, launch.sort.getOrder().getType());
-  Value each = emitter.constant(root, 8 * scratchWords(launch.sort));
+  qn::SortOp sort = launch.sort;
+  Value elements = emitter.elementsOf(root, sort.getOrder().getType());
+  Value each = emitter.constant(root, 8 * scratchWords(sort));
   return arith::MulIOp::create(emitter.in(root), loc, elements, each);
 }
 

@@ -199,7 +199,8 @@ const Expression *DeclarationChecker::sortOver(const ast::CallExpr &expr,
     return nullptr;
   llvm::SmallVector<const Type *, 4> elements;
   for (const Expression *operand : operands)
-    elements.push_back(types.scalar(operand->scalar(), all));
+    elements.push_back(
+        types.scalar(operand->scalar(), uniteAll({operands.front(), operand})));
   const Type *type =
       elements.size() == 1 ? elements.front() : types.tuple(elements);
   auto *node = make<SortExpression>(expr.span, type);

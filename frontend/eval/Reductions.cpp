@@ -196,8 +196,10 @@ Value Evaluator::sort(const SortExpression &node, const Frame &frame,
     return before(first, second) || (!before(second, first) && a < b);
   });
   std::int64_t source = order[point.at(node.over.index).front()];
-  return Value::aggregate(
-      evaluateAll(*this, node.operands, frame, scope, at(source)));
+  std::vector<Value> sorted =
+      evaluateAll(*this, node.operands, frame, scope, at(source));
+  return sorted.size() == 1 ? sorted.front()
+                            : Value::aggregate(std::move(sorted));
 }
 
 Value Evaluator::scatter(const ScatterExpression &node, const Frame &frame,

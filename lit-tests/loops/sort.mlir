@@ -14,7 +14,7 @@
 // CHECK: arith.select {{.*}} : i64
 // CHECK-LABEL: llvm.func @sorted_1_plan
 // CHECK-LABEL: llvm.func @sorted_1_task
-// CHECK: llvm.load {{.*}} -> vector<8xi64>
+// CHECK: llvm.load {{.*}} -> vector<4xi64>
 // CHECK: llvm.intr.masked.gather
 qn.rowwise @sorted axes [R, C] staged 1 (%x: !qn.tensor<i32, [R, C:1]>,
     %out: !qn.tensor<i32, [R, C:1]>, %order: !qn.tensor<i64, [R, C:1]>) {

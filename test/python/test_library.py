@@ -28,7 +28,6 @@ TYPES = {
 SCALARS = {"alpha": 1.5, "beta": 1.2, "delta": 0.7, "exponent": 2.5, "input_scale": 0.9}
 SCALARS |= {"lambd": 0.5, "max_val": 1.0, "min_val": -1.0, "negative_slope": 0.2, "other": 3}
 SCALARS |= {"scale": 1.1, "threshold": 1, "value": 2, "weight": 0.3, "max": 1, "min": 0}
-FLOAT_DIVISION = {"div_floor", "remainder"}
 # Reached by entries of the database that have another name.
 UNNAMED = {"embedding_dense", "_to_copy", "copy", "_fused_rms_norm", "max_pool2d_with_indices"}
 ROWS = [row for row in quern.operators() if row["kind"] == "elementwise"]
@@ -134,8 +133,6 @@ def test_values(row: dict[str, Any], dtype: torch.dtype, layout: str) -> None:
     if layout == "strided":
         inputs = [t.t().contiguous().t() if i % 2 else t[:, ::2] for i, t in enumerate(inputs)]
         inputs = [t[:, :19] for t in inputs]
-    if row["declaration"] in FLOAT_DIVISION and dtype.is_floating_point:
-        pytest.xfail("`//` and `%` on floats are not compiled yet")
     eager, named, ours = arguments(row, inputs)
     try:
         expected = overload(row)(*eager, **named)
