@@ -32,7 +32,7 @@ static mlir::Value orderedBits(ScalarBuilder &b, Scalar key) {
   return b.bitXor(b.cast(key, held), sign).value;
 }
 
-/// The axes of a sorted row, the sorted one last.
+/// The axes of the keys, the one to sort along last.
 static SmallVector<Place, 4> lastOf(SmallVector<Place, 4> places,
                                     StringAttr axis) {
   auto *last = llvm::find_if(

@@ -194,8 +194,7 @@ const Expression *DeclarationChecker::sortOver(const ast::CallExpr &expr,
                    allElements & ~check::maskOf(Constraint::Complex),
                    operands.front()->span, "sort_by"))
     return nullptr;
-  AxisList all = uniteAll(operands);
-  if (!checkOver(over, all))
+  if (!checkOver(over, uniteAll(operands)))
     return nullptr;
   llvm::SmallVector<const Type *, 4> elements;
   for (const Expression *operand : operands)

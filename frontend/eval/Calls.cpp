@@ -78,10 +78,9 @@ Value Evaluator::callRowwise(const CallExpression &node, Frame callee,
       if (auto at = point.find(axis.index); at != point.end())
         here.insert(here.end(), at->second.begin(), at->second.end());
     }
-    auto number = static_cast<std::uint16_t>(index);
-    callee.extents[number] = extents;
+    callee.extents[index] = extents;
     if (here.size() == extents.size())
-      inner[number] = std::move(here);
+      inner[index] = std::move(here);
   }
   auto outward = [&](const Point &there) {
     Point result = point;
@@ -102,13 +101,11 @@ Value Evaluator::callRowwise(const CallExpression &node, Frame callee,
   for (auto [parameter, argument] :
        llvm::zip_equal(callee.declaration.parameters, node.arguments)) {
     Lifted meaning;
-    if (argument)
-      meaning = [&, argument = argument](const Point &there) {
-        return expression(*argument, frame, scope, outward(there));
-      };
-    else if (parameter.defaultValue)
-      meaning = [&, value = parameter.defaultValue](const Point &there) {
-        return expression(*value, callee, inside, there);
+    if (argument || parameter.defaultValue)
+      meaning = [&, given = argument,
+                 missing = parameter.defaultValue](const Point &there) {
+        return given ? expression(*given, frame, scope, outward(there))
+                     : expression(*missing, callee, inside, there);
       };
     inside = define(inside, *parameter.variable, std::move(meaning));
   }
