@@ -53,6 +53,14 @@ private:
   std::variant<T, Error> state;
 };
 
+/// Where memory is: in the host's, or in that of a GPU by its number.
+enum class DeviceKind : std::uint8_t { Cpu, Cuda, Hip };
+struct DeviceId {
+  DeviceKind kind = DeviceKind::Cpu;
+  int number = 0;
+  bool operator==(const DeviceId &) const = default;
+};
+
 /// A tensor of the caller's; nothing is owned. Strides count elements. `data`
 /// may be null while only shapes are being talked about.
 struct TensorView {
@@ -61,6 +69,7 @@ struct TensorView {
   std::span<const std::int64_t> sizes;
   std::span<const std::int64_t> strides;
   bool writable = true;
+  DeviceId device = {};
 };
 
 /// What a parameter is given: nothing (an absent optional), a tensor, a host
@@ -112,10 +121,15 @@ public:
   std::span<const TensorSpec> outputs() const;
   /// Waits for the code; the first call compiles or loads it.
   Result<std::monostate> ready();
-  /// Runs on the session's pool. `pointers` holds the data of every tensor
-  /// parameter that was given a tensor, in order, then of every output that is
-  /// present. An elementwise parameter that was given a number has no pointer.
-  Result<std::monostate> run(std::span<void *const> pointers);
+  /// Runs on the session's pool, or on the device of the tensors it was bound
+  /// for, in the order of `stream` (the device's default one when null).
+  /// `pointers` holds the data of every tensor parameter that was given a
+  /// tensor, in order, then of every output that is present. An elementwise
+  /// parameter that was given a number has no pointer.
+  Result<std::monostate> run(std::span<void *const> pointers,
+                             void *stream = nullptr);
+  /// Where the tensors are that it was bound for, and the outputs must be.
+  DeviceId device() const;
   /// Bytes of scratch memory one run needs; allocated by `run`.
   std::int64_t workspaceBytes() const;
 

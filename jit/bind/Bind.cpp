@@ -36,6 +36,44 @@ valuesOf(const Parameter &parameter, const Argument &argument,
 
 } // namespace
 
+std::string quern::jit::deviceText(DeviceId device) {
+  switch (device.kind) {
+  case DeviceKind::Cpu:
+    return "the CPU";
+  case DeviceKind::Cuda:
+    return "CUDA device " + std::to_string(device.number);
+  case DeviceKind::Hip:
+    return "HIP device " + std::to_string(device.number);
+  }
+  llvm_unreachable("every kind has its name");
+}
+
+std::optional<DeviceId> quern::jit::commonDevice(const CallRequest &request,
+                                                 DiagnosticEngine &report) {
+  const TensorView *first = nullptr;
+  llvm::StringRef firstName;
+  auto agrees = [&](const TensorView &view, llvm::StringRef name, Span span) {
+    if (!first) {
+      first = &view;
+      firstName = name;
+    }
+    if (view.device == first->device)
+      return true;
+    report.report(span, fault::DeviceMismatch, name, deviceText(view.device),
+                  firstName, deviceText(first->device));
+    return false;
+  };
+  for (auto [parameter, argument] :
+       llvm::zip(request.declaration.parameters, request.arguments))
+    if (const auto *view = std::get_if<TensorView>(&argument))
+      if (!agrees(*view, parameter.variable->name, parameter.variable->span))
+        return std::nullopt;
+  for (const TensorView &view : request.outs)
+    if (!agrees(view, "out", request.declaration.nameSpan))
+      return std::nullopt;
+  return first ? first->device : DeviceId{};
+}
+
 bool quern::jit::solveScalars(const CallRequest &request, Solution &solution,
                               DiagnosticEngine &report) {
   SolutionEnvironment environment(request, solution);

@@ -67,6 +67,13 @@ struct CallRequest {
   llvm::ArrayRef<std::pair<std::string, Argument>> constants;
 };
 
+/// "the CPU", "CUDA device 1".
+std::string deviceText(DeviceId device);
+
+/// Where all tensors of a call are; nothing after a report.
+std::optional<DeviceId> commonDevice(const CallRequest &request,
+                                     DiagnosticEngine &report);
+
 /// Which axes code may see the positions of, so that they must stay as they
 /// are; found once for each declaration.
 struct Observed {

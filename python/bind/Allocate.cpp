@@ -11,10 +11,11 @@ void setError(void *, const char *kind, const char *message) {
   PyErr_Format(PyExc_MemoryError, "%s: %s", kind, message);
 }
 
-Allocated allocateByExchange(const DLExchangeApi &api, const TensorSpec &spec) {
+Allocated allocateByExchange(const DLExchangeApi &api, const TensorSpec &spec,
+                             DeviceId device) {
   std::vector<std::int64_t> sizes = spec.sizes;
   DLTensor prototype = {nullptr,
-                        {kCpuDevice, 0},
+                        toDlpack(device),
                         static_cast<std::int32_t>(sizes.size()),
                         toDlpack(spec.type),
                         sizes.data(),
@@ -58,9 +59,16 @@ Allocated allocateNumpy(const TensorSpec &spec) {
 
 } // namespace
 
-Allocated allocate(const Framework &framework, const TensorSpec &spec) {
+Allocated allocate(const Framework &framework, const TensorSpec &spec,
+                   DeviceId device) {
   if (framework.api)
-    return allocateByExchange(*framework.api, spec);
+    return allocateByExchange(*framework.api, spec, device);
+  if (device != DeviceId{}) {
+    PyErr_SetString(PyExc_ValueError,
+                    "results on a device need `out=`: the tensors' framework "
+                    "has no DLPack exchange API");
+    return {};
+  }
   return allocateNumpy(spec);
 }
 

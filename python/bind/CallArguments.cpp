@@ -39,7 +39,9 @@ bool isScalar(PyObject *object) {
 void Signature::add(const TensorView &view) {
   add(static_cast<std::int64_t>(view.type) |
       static_cast<std::int64_t>(view.writable) << 8 |
-      static_cast<std::int64_t>(view.sizes.size()) << 16);
+      static_cast<std::int64_t>(view.sizes.size()) << 16 |
+      static_cast<std::int64_t>(view.device.kind) << 32 |
+      static_cast<std::int64_t>(view.device.number) << 40);
   for (std::int64_t size : view.sizes)
     add(size);
   for (std::int64_t stride : view.strides)

@@ -49,6 +49,10 @@ struct DLManagedTensorVersioned {
 
 inline constexpr std::uint64_t kReadOnlyFlag = 1;
 inline constexpr std::int32_t kCpuDevice = 1;
+inline constexpr std::int32_t kCudaDevice = 2;
+inline constexpr std::int32_t kCudaHostDevice = 3;
+inline constexpr std::int32_t kRocmDevice = 10;
+inline constexpr std::int32_t kRocmHostDevice = 11;
 
 /// The table a framework hangs on its tensor type as the capsule
 /// `__dlpack_c_exchange_api__`: no Python call per tensor.

@@ -86,7 +86,7 @@ bool allocateResults(const BoundKernel &kernel, const Framework &framework,
                      std::vector<PyObject *> &results,
                      std::vector<void *> &pointers) {
   for (const TensorSpec &spec : kernel.outputs()) {
-    Allocated result = allocate(framework, spec);
+    Allocated result = allocate(framework, spec, kernel.device());
     if (!result.object) {
       for (PyObject *object : results)
         Py_DECREF(object);
@@ -98,6 +98,16 @@ bool allocateResults(const BoundKernel &kernel, const Framework &framework,
   return true;
 }
 
+/// The stream that the framework works in now; null on the CPU.
+bool currentStream(const BoundKernel &kernel, const Framework &framework,
+                   void **stream) {
+  DLDevice device = toDlpack(kernel.device());
+  if (device.type == kCpuDevice || !framework.api ||
+      !framework.api->currentStream)
+    return true;
+  return framework.api->currentStream(device.type, device.id, stream) == 0;
+}
+
 PyObject *launch(FunctionObject &self, const BoundKernel &bound,
                  CallArguments &call) {
   // Another thread may drop the binding while this one runs.
@@ -107,8 +117,14 @@ PyObject *launch(FunctionObject &self, const BoundKernel &bound,
   if (!call.out() &&
       !allocateResults(kernel, call.framework(), results, pointers))
     return nullptr;
+  void *stream = nullptr;
+  if (!currentStream(kernel, call.framework(), &stream)) {
+    for (PyObject *object : results)
+      Py_DECREF(object);
+    return nullptr;
+  }
   PyThreadState *thread = PyEval_SaveThread();
-  auto status = kernel.run(pointers);
+  auto status = kernel.run(pointers, stream);
   PyEval_RestoreThread(thread);
   if (!status) {
     for (PyObject *object : results)

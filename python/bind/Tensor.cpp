@@ -4,6 +4,38 @@
 #include "python/bind/ElementTypes.h"
 
 namespace quern::python {
+namespace {
+
+/// The interface's name for a DLPack device; nothing for memory that neither
+/// the CPU nor a GPU of ours reads. Pinned memory is the host's.
+std::optional<DeviceId> fromDlpack(DLDevice device) {
+  switch (device.type) {
+  case kCpuDevice:
+  case kCudaHostDevice:
+  case kRocmHostDevice:
+    return DeviceId{};
+  case kCudaDevice:
+    return DeviceId{DeviceKind::Cuda, device.id};
+  case kRocmDevice:
+    return DeviceId{DeviceKind::Hip, device.id};
+  default:
+    return std::nullopt;
+  }
+}
+
+} // namespace
+
+DLDevice toDlpack(DeviceId device) {
+  switch (device.kind) {
+  case DeviceKind::Cpu:
+    break;
+  case DeviceKind::Cuda:
+    return {kCudaDevice, device.number};
+  case DeviceKind::Hip:
+    return {kRocmDevice, device.number};
+  }
+  return {kCpuDevice, 0};
+}
 
 const Framework &FrameworkCache::of(PyTypeObject *type) {
   if (last.type == type)
@@ -109,8 +141,11 @@ bool Borrowed::take(const DLTensor &source, const char *what) {
                  "`%s` has an element type that the language lacks", what);
     return false;
   }
-  if (source.device.type != kCpuDevice) {
-    PyErr_Format(PyExc_ValueError, "`%s` is not in the memory of the CPU",
+  auto device = fromDlpack(source.device);
+  if (!device) {
+    PyErr_Format(PyExc_ValueError,
+                 "`%s` is neither in the CPU's memory nor in that of a CUDA or "
+                 "HIP device",
                  what);
     return false;
   }
@@ -124,7 +159,8 @@ bool Borrowed::take(const DLTensor &source, const char *what) {
             *type,
             {source.shape, rank},
             {source.strides, rank},
-            true};
+            true,
+            *device};
   if (source.strides)
     return true;
   std::int64_t stride = 1;

@@ -61,10 +61,13 @@ struct Allocated {
   void *data = nullptr;
 };
 
-/// A new contiguous CPU tensor of the framework's kind; for a framework
+DLDevice toDlpack(DeviceId device);
+
+/// A new contiguous tensor of the framework's kind on a device; for a framework
 /// without C exchange a NumPy array, which `finish` turns into its own kind.
 /// `object` is null with a Python exception set on failure.
-Allocated allocate(const Framework &framework, const TensorSpec &spec);
+Allocated allocate(const Framework &framework, const TensorSpec &spec,
+                   DeviceId device);
 
 /// The framework's own tensor over a result that `allocate` made; steals the
 /// reference. Null with a Python exception set on failure.
