@@ -102,6 +102,25 @@ Result<std::monostate> Device::learnTarget() {
   });
 }
 
+Result<std::uint64_t> Device::allocateInOrder(std::size_t bytes,
+                                              StreamHandle stream) {
+  std::uint64_t address = 0;
+  std::string doing = "allocating " + std::to_string(bytes) + " bytes";
+  auto made = run(doing.c_str(), [&](const Driver &driver) {
+    return driver.allocateInOrder(&address, bytes, stream);
+  });
+  if (!made)
+    return made.error();
+  return address;
+}
+
+Result<std::monostate> Device::releaseInOrder(std::uint64_t address,
+                                              StreamHandle stream) {
+  return giveBack("releasing memory", [&](const Driver &driver) {
+    return driver.releaseInOrder(address, stream);
+  });
+}
+
 Result<std::monostate> Device::copyIn(std::uint64_t target, const void *source,
                                       std::size_t bytes, StreamHandle stream) {
   return run("copying to the device", [&](const Driver &driver) {

@@ -48,6 +48,12 @@ public:
   Result<Stream> makeStream();
   Result<Event> makeEvent(bool timing = false);
 
+  /// Memory that is there for the stream's later work, until it is released
+  /// in the stream's order: no waiting for the device.
+  Result<std::uint64_t> allocateInOrder(std::size_t bytes, StreamHandle stream);
+  Result<std::monostate> releaseInOrder(std::uint64_t address,
+                                        StreamHandle stream);
+
   Result<std::monostate> copyIn(std::uint64_t target, const void *source,
                                 std::size_t bytes, StreamHandle stream);
   Result<std::monostate> copyOut(void *target, std::uint64_t source,
@@ -66,6 +72,8 @@ private:
   /// Runs a driver call in the device's context; `doing` names it in errors.
   template <typename Call>
   Result<std::monostate> run(const char *doing, Call call) const;
+  template <typename Call>
+  Result<std::monostate> giveBack(const char *doing, Call call) const;
 
   std::shared_ptr<const Driver> driver;
   int number;

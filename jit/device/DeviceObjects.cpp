@@ -31,18 +31,14 @@ DeviceObject &DeviceObject::operator=(DeviceObject &&other) noexcept {
 
 DeviceObject::~DeviceObject() { giveBack(); }
 
-/// A failure here cannot be told to anyone, so that there is a second try; the
-/// next call on the device tells what is wrong with it.
+/// A failure here cannot be told to anyone; the next call on the device tells
+/// what is wrong with it.
 void DeviceObject::giveBack() {
   if (!object)
     return;
-  bool tried = false;
-  auto give = [&](const Driver &driver) {
-    tried = true;
+  (void)device->giveBack("giving back", [this](const Driver &driver) {
     return destroy(driver, object);
-  };
-  for (int attempt = 0; attempt < 2 && !tried; ++attempt)
-    (void)run("giving back", give);
+  });
   object = nullptr;
 }
 

@@ -46,6 +46,19 @@ Result<std::monostate> Device::run(const char *doing, Call call) const {
   return std::monostate();
 }
 
+/// Gives something back: where even the context cannot be had there is a
+/// second try, since otherwise what the driver holds would be lost.
+template <typename Call>
+Result<std::monostate> Device::giveBack(const char *doing, Call call) const {
+  bool tried = false;
+  auto give = [&](const Driver &driver) {
+    tried = true;
+    return call(driver);
+  };
+  auto given = run(doing, give);
+  return tried ? given : run(doing, give);
+}
+
 template <typename Call>
 Result<std::monostate> DeviceObject::run(const char *doing, Call call) const {
   return device->run(doing, call);

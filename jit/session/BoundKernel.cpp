@@ -23,6 +23,8 @@ std::int64_t BoundKernel::workspaceBytes() const {
   return prepared ? prepared->workspace : 0;
 }
 
+DeviceId BoundKernel::device() const { return state->device; }
+
 Result<std::monostate> BoundKernel::ready() {
   if (state->plan)
     return state->plan->ready();
@@ -78,6 +80,13 @@ Result<std::monostate> BoundKernel::State::prepare() {
   if (prepared.load(std::memory_order_acquire))
     return std::monostate();
   auto made = std::make_unique<Prepared>();
+  if (device != DeviceId{}) {
+    if (auto done = prepareOnDevice(*made); !done)
+      return done;
+    owned = std::move(made);
+    prepared.store(owned.get(), std::memory_order_release);
+    return std::monostate();
+  }
   auto kernel = core->compiler.kernel(request);
   if (!kernel)
     return kernel.error();
@@ -195,7 +204,47 @@ static Error siteError(const BoundKernel::State &state,
   return error;
 }
 
-Result<std::monostate> BoundKernel::run(std::span<void *const> pointers) {
+Result<std::monostate> BoundKernel::State::prepareOnDevice(Prepared &made) {
+  auto owner = core->devices.get(device);
+  if (!owner)
+    return owner.error();
+  auto kernel = (*owner)->compiler.kernel(request);
+  if (!kernel)
+    return kernel.error();
+  made.kernel = *kernel;
+  fillPacket(binding, made);
+  std::vector<GridKernel::Number> numbers;
+  for (auto [word, entry] : llvm::enumerate(made.kernel->abi.words))
+    if (const Operand &operand = binding.operands[entry.operand];
+        entry.kind == PacketWord::Kind::Pointer && operand.isNumber)
+      numbers.push_back({word, {operand.bits[0], operand.bits[1]}});
+  auto grid = GridKernel::make(*owner, *kernel, binding, made.packet, numbers);
+  if (!grid)
+    return grid.error();
+  made.grid = std::move(*grid);
+  made.workspace = static_cast<std::int64_t>(made.grid->workspaceBytes());
+  return std::monostate();
+}
+
+Result<std::monostate>
+BoundKernel::State::runOnDevice(const Prepared &prepared,
+                                std::span<void *const> pointers, void *stream) {
+  llvm::SmallVector<GridKernel::PointerWord, 8> words;
+  for (std::size_t number = 0; number < pointers.size(); ++number)
+    if (prepared.slots[number] >= 0)
+      words.push_back({static_cast<std::size_t>(prepared.slots[number]),
+                       reinterpret_cast<std::uint64_t>(pointers[number])});
+  auto record = prepared.grid->run(words, stream);
+  if (!record)
+    return record.error();
+  if (record->site != 0)
+    return siteError(*this, prepared, *record);
+  core->launches.fetch_add(1, std::memory_order_relaxed);
+  return std::monostate();
+}
+
+Result<std::monostate> BoundKernel::run(std::span<void *const> pointers,
+                                        void *stream) {
   State &bound = *state;
   if (auto problem = checkPointers(bound, pointers))
     return std::move(*problem);
@@ -209,6 +258,8 @@ Result<std::monostate> BoundKernel::run(std::span<void *const> pointers) {
   }
   if (bound.binding.isEmpty)
     return std::monostate();
+  if (prepared->grid)
+    return bound.runOnDevice(*prepared, pointers, stream);
   Packet packet(prepared->packet);
   ErrorRecord record;
   packet.data[0] = reinterpret_cast<std::uint64_t>(&record);

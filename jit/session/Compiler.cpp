@@ -139,10 +139,6 @@ Compiler::kernel(const CompileRequest &request) {
   Result<TargetInfo> machine = target();
   if (!machine)
     return machine.error();
-  if (machine->isGpu())
-    return Error{"no device runs code for `" + machine->name +
-                     "` here; `quern build` makes it",
-                 {}};
   CacheKey key = keyOf(request, *machine);
   std::shared_ptr<Slot> slot;
   {
@@ -213,7 +209,11 @@ Result<CacheEntry> Compiler::compile(const CompileRequest &request) {
   if (!low)
     return low.error();
   tools.generator->optimise(*low->module);
-  auto object = tools.generator->emit(*low->module, Image::Object);
+  bool isPtx = machine->kind == TargetKind::Nvptx;
+  auto object = tools.generator->emit(*low->module,
+                                      isPtx ? Image::Assembly : Image::Object);
+  if (object && machine->kind == TargetKind::Amdgpu)
+    object = linkCodeObject(*object);
   if (!object)
     return object.error();
   return CacheEntry{writeAbi(low->abi), std::move(*object)};
@@ -263,6 +263,10 @@ Compiler::load(const CacheEntry &entry) {
   if (!abi)
     return Error{"a cached kernel has no description", {}};
   kernel->abi = std::move(*abi);
+  if (auto machine = target(); machine && machine->isGpu()) {
+    kernel->image = entry.object;
+    return std::shared_ptr<const CompiledKernel>(std::move(kernel));
+  }
   std::vector<std::string> symbols;
   for (const LaunchEntry &launch : kernel->abi.launches) {
     symbols.push_back(launch.plan);

@@ -26,7 +26,8 @@ struct CompiledKernel {
     Plan plan;
     Task task;
   };
-  std::shared_ptr<LoadedObject> code;
+  std::shared_ptr<LoadedObject> code; ///< null for a GPU, which has
+  std::string image;                  ///< PTX or a code object instead
   KernelAbi abi;
   std::vector<Launch> launches;
 };

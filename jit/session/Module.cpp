@@ -94,13 +94,17 @@ Result<BoundKernel> Module::bind(
 std::optional<BoundKernel>
 Module::State::bindKernel(const CallRequest &request, const Observed &observed,
                           DiagnosticEngine &report) const {
-  std::optional<Binding> binding = bindCall(request, observed, report);
+  std::optional<DeviceId> device = commonDevice(request, report);
+  std::optional<Binding> binding;
+  if (device)
+    binding = bindCall(request, observed, report);
   if (!binding)
     return std::nullopt;
   const typed::Declaration &declaration = request.declaration;
   auto bound = std::make_shared<BoundKernel::State>();
   bound->core = core;
   bound->name = declaration.name.str();
+  bound->device = *device;
   bound->request = {module, &declaration, text, binding->specialization};
   bound->binding = std::move(*binding);
   listPointers(*bound, declaration.kind == typed::DeclarationKind::Elementwise);
@@ -112,6 +116,14 @@ Module::State::bindKernel(const CallRequest &request, const Observed &observed,
 std::optional<BoundKernel>
 Module::State::bindOp(const CallRequest &request,
                       DiagnosticEngine &report) const {
+  std::optional<DeviceId> device = commonDevice(request, report);
+  if (!device)
+    return std::nullopt;
+  if (*device != DeviceId{}) {
+    report.report(request.declaration.nameSpan, fault::OpOnDevice,
+                  request.declaration.name, deviceText(*device));
+    return std::nullopt;
+  }
   Solution solution;
   if (!isCallable(request, report) || !solveTypes(request, solution, report) ||
       !solveConstants(request, solution, report) ||

@@ -30,7 +30,7 @@ Error plain(std::string message) { return Error{std::move(message), {}}; }
 } // namespace
 
 SessionCore::SessionCore(const SessionOptions &options)
-    : compiler(options), pool(options.threads),
+    : compiler(options), pool(options.threads), devices(options),
       library(sources, findEmbedded, preludeNames()) {}
 
 Session::Session() = default;

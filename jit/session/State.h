@@ -8,7 +8,8 @@
 #include "jit/bind/Overlap.h"
 #include "jit/op/Plan.h"
 #include "jit/pool/Pool.h"
-#include "jit/session/Compiler.h"
+#include "jit/session/Devices.h"
+#include "jit/session/GridKernel.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
@@ -23,6 +24,7 @@ struct SessionCore {
 
   jit::Compiler compiler;
   jit::Pool pool;
+  jit::Devices devices;
   std::atomic<std::int64_t> launches{0};
 
   /// The front end serves one thread at a time.
@@ -70,6 +72,7 @@ struct BoundKernel::State {
   jit::CompileRequest request;
   jit::Binding binding;
   std::string name;
+  DeviceId device;
 
   /// What a run needs; made once, by the first who asks.
   struct Prepared {
@@ -83,6 +86,7 @@ struct BoundKernel::State {
     std::vector<int> slots;
     std::vector<Launch> launches;
     std::int64_t workspace = 0;
+    std::unique_ptr<jit::GridKernel> grid; ///< on a GPU, instead of launches
   };
   /// Of an `op`: what runs instead of a kernel.
   std::unique_ptr<jit::OpPlan> plan;
@@ -103,6 +107,10 @@ struct BoundKernel::State {
   llvm::SmallVector<TensorSpec, 2> outputs;
 
   Result<std::monostate> prepare();
+  Result<std::monostate> prepareOnDevice(Prepared &made);
+  Result<std::monostate> runOnDevice(const Prepared &prepared,
+                                     std::span<void *const> pointers,
+                                     void *stream);
   Error apartError(const Pair &pair) const;
 };
 

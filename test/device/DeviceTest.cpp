@@ -72,6 +72,8 @@ std::string wholeLife(const std::shared_ptr<const Driver> &driver) {
   TRY(result, gpu.allocate(bytes));
   TRY(in, gpu.copyIn(memory->address(), host.data(), bytes, stream->handle()));
   TRY(filled, gpu.fill(result->address(), 0, bytes, nullptr));
+  TRY(scratch, gpu.allocateInOrder(64, stream->handle()));
+  TRY(released, gpu.releaseInOrder(*scratch, stream->handle()));
   TRY(image, gpu.load(kImage));
   TRY(function, image->function("add"));
   TRY(facts, image->facts(*function));

@@ -85,6 +85,24 @@ int standin_release(std::uint64_t address) {
   return call.code;
 }
 
+int standin_allocateInOrder(std::uint64_t *address, std::size_t bytes,
+                            void *stream) {
+  Call call("allocateInOrder");
+  call.checkContext();
+  call.checkStream(stream);
+  if (!call.code)
+    *address = makeMemory(bytes);
+  return call.code;
+}
+
+int standin_releaseInOrder(std::uint64_t address, void *stream) {
+  Call call("releaseInOrder");
+  call.checkContext();
+  call.checkStream(stream);
+  releaseMemory(call, address);
+  return call.code;
+}
+
 int standin_copyIn(std::uint64_t target, const void *source, std::size_t bytes,
                    void *stream) {
   Call call("copyIn");

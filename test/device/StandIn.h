@@ -13,6 +13,6 @@ long standin_live();
 /// Wrong uses of the driver so far, one a line; "" when there are none.
 const char *standin_violations();
 /// Launches so far, one a line: "add grid 4 1 1 block 128 1 1 shared 0
-/// parameters 8:4096 4:7".
+/// parameters 8:4096 4:7", a parameter's size and its words.
 const char *standin_launches();
 }

@@ -51,8 +51,10 @@ const Function *known(void *function) {
   return nullptr;
 }
 
-/// The size that a PTX parameter's declaration states.
+/// The size that a PTX parameter's declaration states; bytes as an array.
 std::size_t bytesOf(const std::string &declaration) {
+  if (std::size_t open = declaration.find('['); open != std::string::npos)
+    return std::strtoull(declaration.c_str() + open + 1, nullptr, 10);
   for (const char *bits : {"64", "32", "16", "8"})
     for (const char *letter : {".u", ".b", ".s", ".f"})
       if (declaration.find(std::string(letter) + bits + " ") !=
@@ -255,10 +257,12 @@ void recordLaunch(void *function, const std::array<unsigned, 6> &shape,
     line += (i == 3 ? " block " : " ") + std::to_string(shape[i]);
   line += " shared " + std::to_string(sharedBytes) + " parameters";
   for (std::size_t i = 0; i < launched->parameterBytes.size(); ++i) {
-    std::uint64_t value = 0;
-    std::memcpy(&value, parameters[i], launched->parameterBytes[i]);
-    line += " " + std::to_string(launched->parameterBytes[i]) + ":" +
-            std::to_string(value);
+    std::size_t bytes = launched->parameterBytes[i];
+    std::vector<std::uint64_t> words((bytes + 7) / 8);
+    std::memcpy(words.data(), parameters[i], bytes);
+    line += " " + std::to_string(bytes);
+    for (std::uint64_t word : words)
+      line += ":" + std::to_string(word);
   }
   state().launches += line + "\n";
 }

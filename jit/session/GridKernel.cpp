@@ -1,0 +1,178 @@
+// Chooses entries and grids, and launches them with a packet.
+#include "jit/session/GridKernel.h"
+
+#include <algorithm>
+
+namespace quern::jit {
+namespace {
+
+std::int64_t ceilDivide(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
+
+/// The first entry meant for the extent of the lane axis.
+const GridEntry *entryFor(const LaunchEntry &launch, const Extents &extents) {
+  bool hasLane = launch.laneAxis >= 0 &&
+                 launch.laneAxis < static_cast<int>(extents.size());
+  std::int64_t lanes = hasLane ? extents[launch.laneAxis] : 0;
+  auto found = std::ranges::find_if(launch.grids, [&](const GridEntry &entry) {
+    return entry.mostLanes < 0 || lanes <= entry.mostLanes;
+  });
+  return found == launch.grids.end() ? nullptr : &*found;
+}
+
+std::int64_t unitsOf(const GridEntry &entry, const Extents &extents) {
+  std::int64_t units = 1;
+  for (const GridEntry::Tile &tile : entry.tiles)
+    units *= ceilDivide(extents[tile.axis], tile.elements);
+  return units;
+}
+
+std::size_t workspaceOf(const LaunchEntry &launch, const Extents &extents) {
+  std::size_t bytes = launch.workspaceBytes;
+  if (launch.partBytes)
+    bytes += launch.partBytes *
+             ceilDivide(extents[launch.part.axis], launch.part.elements);
+  return bytes;
+}
+
+/// Memory of one run, released in the stream's order.
+class RunMemory {
+public:
+  RunMemory(Device &device, Device::StreamHandle stream)
+      : device(device), stream(stream) {}
+  ~RunMemory() {
+    // The launches were accepted; what goes wrong now shows at the next call.
+    if (address)
+      (void)device.releaseInOrder(address, stream);
+  }
+  RunMemory(const RunMemory &) = delete;
+  RunMemory &operator=(const RunMemory &) = delete;
+
+  Result<std::monostate> take(std::size_t bytes) {
+    auto made = device.allocateInOrder(bytes, stream);
+    if (!made)
+      return made.error();
+    address = *made;
+    return std::monostate();
+  }
+
+  std::uint64_t address = 0;
+
+private:
+  Device &device;
+  Device::StreamHandle stream;
+};
+
+} // namespace
+
+Result<std::unique_ptr<GridKernel>>
+GridKernel::make(std::shared_ptr<SessionDevice> owner,
+                 std::shared_ptr<const CompiledKernel> kernel,
+                 const Binding &binding, std::vector<std::uint64_t> words,
+                 const std::vector<Number> &numbers) {
+  auto image = owner->device->load(kernel->image);
+  if (!image)
+    return image.error();
+  std::unique_ptr<GridKernel> made(
+      new GridKernel(std::move(owner), std::move(kernel), std::move(*image)));
+  for (const LaunchEntry &launch : made->kernel->abi.launches)
+    if (auto chosen = made->choose(launch, binding.extents); !chosen)
+      return chosen.error();
+  made->packet = std::move(words);
+  if (auto placed = made->placeNumbers(numbers); !placed)
+    return placed.error();
+  return made;
+}
+
+Result<std::monostate> GridKernel::choose(const LaunchEntry &launch,
+                                          const Extents &extents) {
+  const GridEntry *entry = entryFor(launch, extents);
+  if (!entry)
+    return Error{"no entry of the kernel is meant for these extents", {}};
+  std::int64_t units = unitsOf(*entry, extents);
+  workspace = std::max(workspace, workspaceOf(launch, extents));
+  if (units == 0)
+    return std::monostate();
+  auto function = image.function(entry->symbol);
+  if (!function)
+    return function.error();
+  auto resident = image.occupancy(*function, entry->threads, 0);
+  if (!resident)
+    return resident.error();
+  // As many blocks as the device holds at a time; each goes on to its next
+  // unit a grid further.
+  std::int64_t most =
+      std::int64_t(owner->device->facts().processors) * std::max(*resident, 1);
+  std::int64_t blocks = ceilDivide(units, entry->unitsPerBlock);
+  Launch chosen{*function, {}};
+  chosen.shape.grid[0] = static_cast<unsigned>(std::min(blocks, most));
+  chosen.shape.block[0] = entry->threads;
+  launches.push_back(chosen);
+  return std::monostate();
+}
+
+/// Kernels read operands through pointers; a number becomes memory once.
+Result<std::monostate>
+GridKernel::placeNumbers(const std::vector<Number> &numbers) {
+  if (numbers.empty())
+    return std::monostate();
+  Device &device = *owner->device;
+  std::vector<std::uint64_t> values;
+  for (const Number &number : numbers)
+    values.insert(values.end(), number.bits, number.bits + 2);
+  std::size_t bytes = values.size() * sizeof(std::uint64_t);
+  auto memory = device.allocate(bytes);
+  if (!memory)
+    return memory.error();
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    packet[numbers[i].word] = memory->address() + i * sizeof(numbers[i].bits);
+  auto copied = device.copyIn(memory->address(), values.data(), bytes, nullptr);
+  if (copied)
+    copied = device.wait(nullptr);
+  numberMemory.emplace(std::move(*memory));
+  return copied;
+}
+
+Result<ErrorRecord> GridKernel::run(std::span<const PointerWord> pointers,
+                                    Device::StreamHandle stream) const {
+  Device &device = *owner->device;
+  std::vector<std::uint64_t> words = packet;
+  for (const PointerWord &pointer : pointers)
+    words[pointer.word] = pointer.address;
+  ErrorRecord record;
+  bool checks = !kernel->abi.sites.empty();
+  RunMemory scratch(device, stream), errors(device, stream);
+  if (workspace)
+    if (auto taken = scratch.take(workspace); !taken)
+      return taken.error();
+  if (checks) {
+    if (auto taken = errors.take(sizeof(record)); !taken)
+      return taken.error();
+    if (auto clear = device.fill(errors.address, 0, sizeof(record), stream);
+        !clear)
+      return clear.error();
+  }
+  words[0] = errors.address;
+  words[1] = scratch.address;
+  words.push_back(0);
+  for (const Launch &launch : launches) {
+    words.back() = launch.shape.grid[0];
+    void *parameters[] = {words.data()};
+    if (auto done =
+            image.launch(launch.function, launch.shape, parameters, stream);
+        !done)
+      return done.error();
+  }
+  if (!checks)
+    return record;
+  if (auto read =
+          device.copyOut(&record, errors.address, sizeof(record), stream);
+      !read)
+    return read.error();
+  if (auto waited = device.wait(stream); !waited)
+    return waited.error();
+  return record;
+}
+
+} // namespace quern::jit

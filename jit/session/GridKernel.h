@@ -1,0 +1,60 @@
+// A kernel on a GPU: its loaded image, its packet, and how it is launched.
+#pragma once
+
+#include "jit/bind/Binding.h"
+#include "jit/session/Devices.h"
+
+#include <optional>
+
+namespace quern::jit {
+
+/// A bound kernel made ready for its device. Thread-safe once made.
+class GridKernel {
+public:
+  /// Loads the image and decides entries and grids for the extents. `words` is
+  /// the packet but for pointers, `numbers` where an operand given as a number
+  /// has its word and its bits.
+  struct Number {
+    std::size_t word;
+    std::uint64_t bits[2];
+  };
+  static Result<std::unique_ptr<GridKernel>>
+  make(std::shared_ptr<SessionDevice> owner,
+       std::shared_ptr<const CompiledKernel> kernel, const Binding &binding,
+       std::vector<std::uint64_t> words, const std::vector<Number> &numbers);
+
+  std::size_t workspaceBytes() const { return workspace; }
+
+  /// A word of the packet that the caller fills.
+  struct PointerWord {
+    std::size_t word;
+    std::uint64_t address;
+  };
+  /// Launches everything in the stream's order. A kernel that checks indices
+  /// is waited for, and its record given; others return at once.
+  Result<ErrorRecord> run(std::span<const PointerWord> pointers,
+                          Device::StreamHandle stream) const;
+
+private:
+  struct Launch {
+    DeviceFunction function;
+    LaunchShape shape;
+  };
+  GridKernel(std::shared_ptr<SessionDevice> owner,
+             std::shared_ptr<const CompiledKernel> kernel, Device::Image image)
+      : owner(std::move(owner)), kernel(std::move(kernel)),
+        image(std::move(image)) {}
+  Result<std::monostate> choose(const LaunchEntry &launch,
+                                const Extents &extents);
+  Result<std::monostate> placeNumbers(const std::vector<Number> &numbers);
+
+  std::shared_ptr<SessionDevice> owner;
+  std::shared_ptr<const CompiledKernel> kernel;
+  Device::Image image;
+  std::vector<Launch> launches;
+  std::size_t workspace = 0;
+  std::vector<std::uint64_t> packet;
+  std::optional<Device::Memory> numberMemory;
+};
+
+} // namespace quern::jit

@@ -1,0 +1,150 @@
+// Kernels on tensors of a GPU: from text through the driver's calls, with the
+// stand-in drivers in the drivers' place.
+#include "jit/Jit.h"
+#include "jit/device/Device.h"
+#include "test/device/StandIn.h"
+
+#include <algorithm>
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <sstream>
+
+using namespace quern;
+using namespace quern::jit;
+
+namespace {
+
+constexpr const char *kText = R"(
+elementwise add(x: f32, y: f32) -> f32:
+    return x + y
+
+rowwise pick(x: f32[N], i: i64[M]) -> f32[M]:
+    return x[i]
+
+op twice(x: f32[N]) -> f32[N]:
+    return add(add(x, x), x)
+)";
+
+class DeviceSession : public testing::Test {
+protected:
+  void SetUp() override {
+    library = dlopen("libcuda.so.1", RTLD_NOW);
+    ASSERT_TRUE(library) << dlerror();
+    if (!ask<void()>("standin_reset"))
+      GTEST_SKIP() << "a real driver is in the stand-in's place";
+    ask<void()>("standin_reset")();
+    auto driver = openDriver(Vendor::Cuda);
+    ASSERT_TRUE(driver);
+    device = *Device::open(*driver, 0);
+    auto made =
+        Session::create({.threads = 1, .cacheDirectory = "-", .target = ""});
+    ASSERT_TRUE(made);
+    session = *made;
+    auto compiled = session->compile(kText, "device.qn");
+    ASSERT_TRUE(compiled) << compiled.error().message;
+    module = *compiled;
+  }
+
+  template <typename Function> Function *ask(const char *name) const {
+    return reinterpret_cast<Function *>(dlsym(library, name));
+  }
+  TensorView view(void *data, DType type, const std::int64_t &size) const {
+    static constexpr std::int64_t one = 1;
+    return {data, type, {&size, 1}, {&one, 1}, true, {DeviceKind::Cuda, 0}};
+  }
+  std::vector<std::uint64_t> lastPacket() const {
+    std::string line = ask<const char *()>("standin_launches")();
+    line.pop_back();
+    line = line.substr(line.rfind('\n') + 1);
+    std::istringstream words(line.substr(line.find(':') + 1));
+    std::vector<std::uint64_t> packet;
+    for (std::string word; std::getline(words, word, ':');)
+      packet.push_back(std::stoull(word));
+    return packet;
+  }
+
+  void *library = nullptr;
+  std::shared_ptr<Device> device;
+  std::shared_ptr<Session> session;
+  Module module;
+};
+
+TEST_F(DeviceSession, LaunchesWithItsPacket) {
+  auto x = device->allocate(4000), y = device->allocate(4000),
+       out = device->allocate(4000);
+  ASSERT_TRUE(x && y && out);
+  std::int64_t size = 1000;
+  Argument arguments[] = {view(x->handle(), DType::F32, size),
+                          view(y->handle(), DType::F32, size)};
+  auto bound = module.bind("add", arguments);
+  ASSERT_TRUE(bound) << bound.error().message;
+  EXPECT_EQ(bound->device(), (DeviceId{DeviceKind::Cuda, 0}));
+  auto stream = device->makeStream();
+  ASSERT_TRUE(stream);
+  void *pointers[] = {x->handle(), y->handle(), out->handle()};
+  auto ran = bound->run(pointers, stream->handle());
+  ASSERT_TRUE(ran) << ran.error().message;
+  EXPECT_EQ(std::string(ask<const char *()>("standin_violations")()), "");
+  std::vector<std::uint64_t> packet = lastPacket();
+  for (std::uint64_t address : {x->address(), y->address(), out->address()})
+    EXPECT_EQ(std::ranges::count(packet, address), 1);
+  EXPECT_EQ(std::ranges::count(packet, std::uint64_t(1000)), 1) << "the extent";
+  EXPECT_GE(packet.back(), 1u) << "the number of blocks";
+}
+
+TEST_F(DeviceSession, ACheckedIndexIsReadBack) {
+  auto x = device->allocate(400), i = device->allocate(80),
+       out = device->allocate(40);
+  ASSERT_TRUE(x && i && out);
+  std::int64_t sizes[] = {100, 10};
+  Argument arguments[] = {view(x->handle(), DType::F32, sizes[0]),
+                          view(i->handle(), DType::I64, sizes[1])};
+  auto bound = module.bind("pick", arguments);
+  ASSERT_TRUE(bound) << bound.error().message;
+  void *pointers[] = {x->handle(), i->handle(), out->handle()};
+  long before = ask<long()>("standin_live")();
+  auto ran = bound->run(pointers);
+  ASSERT_TRUE(ran) << ran.error().message;
+  EXPECT_NE(lastPacket().front(), 0u) << "the record's address";
+  EXPECT_EQ(std::string(ask<const char *()>("standin_violations")()), "");
+  EXPECT_EQ(ask<long()>("standin_live")(), before + 2)
+      << "the context and the image stay, the record goes";
+}
+
+TEST_F(DeviceSession, TensorsOfTwoDevicesAreAnError) {
+  std::int64_t size = 8;
+  std::vector<float> host(8);
+  TensorView onHost = view(host.data(), DType::F32, size);
+  onHost.device = {};
+  Argument arguments[] = {view(nullptr, DType::F32, size), onHost};
+  auto bound = module.bind("add", arguments);
+  ASSERT_FALSE(bound);
+  EXPECT_NE(bound.error().message.find(
+                "error[QN2037]: `y` is on the CPU, `x` is on CUDA device 0"),
+            std::string::npos)
+      << bound.error().message;
+}
+
+TEST_F(DeviceSession, AnOpStaysOnTheCpu) {
+  std::int64_t size = 8;
+  Argument arguments[] = {view(nullptr, DType::F32, size)};
+  auto bound = module.bind("twice", arguments);
+  ASSERT_FALSE(bound);
+  EXPECT_NE(bound.error().message.find("error[QN2038]"), std::string::npos)
+      << bound.error().message;
+}
+
+TEST_F(DeviceSession, ADeviceThatIsNotThereIsAnError) {
+  std::int64_t size = 8;
+  TensorView far = view(nullptr, DType::F32, size);
+  far.device.number = 5;
+  Argument arguments[] = {far, far};
+  auto bound = module.bind("add", arguments);
+  ASSERT_TRUE(bound) << bound.error().message;
+  auto ready = bound->ready();
+  ASSERT_FALSE(ready);
+  EXPECT_NE(ready.error().message.find("no CUDA device 5"), std::string::npos)
+      << ready.error().message;
+}
+
+} // namespace
