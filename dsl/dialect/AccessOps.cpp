@@ -15,7 +15,12 @@ static LogicalResult verifyDeclared(Operation *op, StringRef axis) {
 
 LogicalResult IndexOp::verify() { return verifyDeclared(*this, getAxis()); }
 
-LogicalResult SizeOp::verify() { return verifyDeclared(*this, getAxis()); }
+LogicalResult SizeOp::verify() {
+  auto kernel = (*this)->getParentOfType<KernelOp>();
+  if (kernel && kernel.axisNumber(getAxis()) < 0)
+    return emitOpError() << "the kernel has no axis '" << getAxis() << "'";
+  return verifyDeclared(*this, getAxis());
+}
 
 LogicalResult AxisOp::verify() {
   auto kernel = (*this)->getParentOfType<RowwiseOp>();

@@ -48,6 +48,9 @@ static void printAxes(AsmPrinter &printer, ArrayRef<StringAttr> axes,
 }
 
 #include "dsl/dialect/Dialect.cpp.inc"
+#include "dsl/dialect/Enums.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dsl/dialect/Attributes.cpp.inc"
 #define GET_TYPEDEF_CLASSES
 #include "dsl/dialect/Types.cpp.inc"
 
@@ -70,6 +73,10 @@ void QnDialect::initialize() {
   addTypes<
 #define GET_TYPEDEF_LIST
 #include "dsl/dialect/Types.cpp.inc"
+      >();
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dsl/dialect/Attributes.cpp.inc"
       >();
   addOperations<
 #define GET_OP_LIST

@@ -19,6 +19,9 @@ llvm::hash_code hash_value(StrideClass stride);
 } // namespace quern
 
 #include "dsl/dialect/Dialect.h.inc"
+#include "dsl/dialect/Enums.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dsl/dialect/Attributes.h.inc"
 #define GET_TYPEDEF_CLASSES
 #include "dsl/dialect/Types.h.inc"
 #define GET_OP_CLASSES

@@ -17,6 +17,7 @@ def Qn_Dialect : Dialect {
     reading and writing operands, positions and extents, reductions and scans.
   }];
   let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 

@@ -5,60 +5,102 @@ using namespace mlir;
 using namespace quern;
 using namespace quern::qn;
 
-void RowwiseOp::build(OpBuilder &builder, OperationState &state, StringRef name,
-                      ArrayRef<StringAttr> axes, TypeRange argumentTypes) {
-  state.addAttribute(getSymNameAttrName(state.name),
+template <typename Op>
+static void buildFrame(OpBuilder &builder, OperationState &state,
+                       StringRef name, ArrayRef<StringAttr> axes,
+                       TypeRange argumentTypes) {
+  state.addAttribute(Op::getSymNameAttrName(state.name),
                      builder.getStringAttr(name));
   SmallVector<Attribute> names(axes.begin(), axes.end());
-  state.addAttribute(getAxesAttrName(state.name), builder.getArrayAttr(names));
+  state.addAttribute(Op::getAxesAttrName(state.name),
+                     builder.getArrayAttr(names));
   Block &block = state.addRegion()->emplaceBlock();
   for (Type type : argumentTypes)
     block.addArgument(type, state.location);
 }
 
-int RowwiseOp::axisNumber(StringRef name) {
+template <typename Op> static int numberOfAxis(Op op, StringRef name) {
   for (auto [number, axis] :
-       llvm::enumerate(getAxes().getAsRange<StringAttr>()))
+       llvm::enumerate(op.getAxes().template getAsRange<StringAttr>()))
     if (axis.getValue() == name)
       return number;
   return -1;
 }
 
-unsigned RowwiseOp::numberOf(unsigned index) {
-  if (auto numbers = getNumbers())
+template <typename Op> static unsigned numberOfArgument(Op op, unsigned index) {
+  if (auto numbers = op.getNumbers())
     return (*numbers)[index];
-  bool tensor = isa<OperandType>(block().getArgument(index).getType());
-  return llvm::count_if(block().getArguments().take_front(index),
+  bool tensor = isa<OperandType>(op.block().getArgument(index).getType());
+  return llvm::count_if(op.block().getArguments().take_front(index),
                         [&](BlockArgument argument) {
                           return isa<OperandType>(argument.getType()) == tensor;
                         });
 }
 
+static unsigned argumentsOfCaller(RowwiseOp op) { return op.callerArguments(); }
+static unsigned argumentsOfCaller(KernelOp op) {
+  return op.block().getNumArguments();
+}
+
 /// An indexed operand may have axes of its own; they still need extents.
-LogicalResult RowwiseOp::verifyRegions() {
-  auto axes = getAxes().getAsRange<StringAttr>();
+template <typename Op> static LogicalResult verifyFrame(Op op) {
+  auto axes = op.getAxes().template getAsRange<StringAttr>();
   for (auto [number, axis] : llvm::enumerate(axes))
-    if (axisNumber(axis) != static_cast<int>(number))
-      return emitOpError() << "axis " << axis << " occurs twice";
+    if (op.axisNumber(axis) != static_cast<int>(number))
+      return op.emitOpError() << "axis " << axis << " occurs twice";
+  unsigned count = argumentsOfCaller(op);
+  if (op.getNumbers() && op.getNumbers()->size() != count)
+    return op.emitOpError() << op.getNumbers()->size() << " numbers for "
+                            << count << " arguments";
+  for (BlockArgument argument : op.block().getArguments()) {
+    auto tensor = dyn_cast<OperandType>(argument.getType());
+    if (!tensor && !argument.getType().isIntOrFloat())
+      return op.emitOpError() << "argument of type " << argument.getType();
+    if (!tensor)
+      continue;
+    for (StringAttr axis : tensor.getAxes())
+      if (op.axisNumber(axis) < 0)
+        return op.emitOpError() << "operand has axis " << axis
+                                << ", which the kernel does not list";
+  }
+  return success();
+}
+
+void RowwiseOp::build(OpBuilder &builder, OperationState &state, StringRef name,
+                      ArrayRef<StringAttr> axes, TypeRange argumentTypes) {
+  buildFrame<RowwiseOp>(builder, state, name, axes, argumentTypes);
+}
+
+int RowwiseOp::axisNumber(StringRef name) { return numberOfAxis(*this, name); }
+
+unsigned RowwiseOp::numberOf(unsigned index) {
+  return numberOfArgument(*this, index);
+}
+
+LogicalResult RowwiseOp::verifyRegions() {
   std::uint64_t staged = getStaged().value_or(0);
   if (staged > block().getNumArguments())
     return emitOpError() << staged << " staged arguments of "
                          << block().getNumArguments();
-  if (getNumbers() && getNumbers()->size() != callerArguments())
-    return emitOpError() << getNumbers()->size() << " numbers for "
-                         << callerArguments() << " arguments";
-  for (BlockArgument argument : block().getArguments()) {
-    auto tensor = dyn_cast<OperandType>(argument.getType());
-    if (!tensor && !argument.getType().isIntOrFloat())
-      return emitOpError() << "argument of type " << argument.getType();
-    if (!tensor && isStaged(argument))
+  for (BlockArgument argument : block().getArguments())
+    if (!isa<OperandType>(argument.getType()) && isStaged(argument))
       return emitOpError() << "staged argument of type " << argument.getType();
-    if (!tensor)
-      continue;
-    for (StringAttr axis : tensor.getAxes())
-      if (axisNumber(axis) < 0)
-        return emitOpError() << "operand has axis " << axis
-                             << ", which the kernel does not list";
-  }
-  return success();
+  return verifyFrame(*this);
+}
+
+void KernelOp::build(OpBuilder &builder, OperationState &state, StringRef name,
+                     ArrayRef<StringAttr> axes, TypeRange argumentTypes) {
+  buildFrame<KernelOp>(builder, state, name, axes, argumentTypes);
+}
+
+int KernelOp::axisNumber(StringRef name) { return numberOfAxis(*this, name); }
+
+unsigned KernelOp::numberOf(unsigned index) {
+  return numberOfArgument(*this, index);
+}
+
+LogicalResult KernelOp::verifyRegions() {
+  if (llvm::range_size(getBody().getOps<LaunchOp>()) != 1)
+    return emitOpError("holds one `qn.launch`");
+  return verifyFrame(*this);
 }

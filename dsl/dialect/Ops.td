@@ -2,3 +2,4 @@
 include "dsl/dialect/KernelOps.td"
 include "dsl/dialect/AccessOps.td"
 include "dsl/dialect/ReductionOps.td"
+include "dsl/dialect/ThreadOps.td"

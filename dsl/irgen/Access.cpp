@@ -94,6 +94,8 @@ static Binding *operandOf(const Expression &base, Frame *frame) {
 irgen::Value Generator::visit(const typed::LoadExpression &load) {
   if (llvm::isa<typed::ConstantTableExpression>(load.base))
     return loadTable(load);
+  if (isThreadText() && placeOf(load))
+    return loadThread(load);
   if (load.base->type->isList() || load.base->type->isArray())
     return loadElement(load);
   Moves moves;

@@ -31,6 +31,9 @@ static std::optional<int> costOf(Block &block) {
   for (Operation &operation : block) {
     if (isa<qn::AxisOp, qn::ReduceOp, qn::ScanOp>(operation))
       return std::nullopt;
+    // Reads and writes of threads happen where the text says so.
+    if (!isMemoryEffectFree(&operation))
+      cost += cheapArm + 1;
     if (operation.getNumRegions())
       cost += cheapArm;
     if (isa<arith::DivFOp>(operation))
@@ -61,6 +64,9 @@ Values Generator::branch(Scalar condition, Arm whenTrue, Arm whenFalse) {
     if (!block->empty())
       block->back().erase();
     builder.setInsertionPointToEnd(block);
+    // The branch of a thread is a real one: nothing runs in the other arm.
+    if (isThreadText())
+      return arm();
     conditions.push_back({condition.value, isNegated});
     Values values = arm();
     conditions.pop_back();

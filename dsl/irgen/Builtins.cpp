@@ -27,6 +27,10 @@ irgen::Value Generator::visit(const typed::BuiltinExpression &expression) {
                   isIndex ? linearPosition(places) : linearSize(places),
                   nullptr};
   }
+  if (info.group == BuiltinGroup::Thread && isThreadText())
+    return threadBuiltin(expression);
+  if (info.group == BuiltinGroup::Atomic && isThreadText())
+    return atomic(expression);
   if (info.group != BuiltinGroup::Scalar)
     return unsupported(expression.span,
                        "`" + info.spelling + "` cannot be used here");

@@ -24,7 +24,7 @@ std::optional<std::int64_t> Generator::ask(typed::TargetQuery query,
   case typed::TargetQuery::IsGpu:
     return request.target.isGpu();
   case typed::TargetQuery::WarpSize:
-    return request.target.warp;
+    return request.target.warpSize();
   case typed::TargetQuery::VectorWidth:
     return request.target.vectorBytes / bytesOf(type);
   case typed::TargetQuery::HasMma:

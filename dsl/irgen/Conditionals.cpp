@@ -60,9 +60,19 @@ void Generator::executeIf(const typed::IfStatement &statement) {
     return execute(decide(*statement.condition) ? statement.then
                                                 : statement.otherwise);
   Scalar condition = scalar(*statement.condition);
+  at(statement.span);
+  executeArms(condition, statement.then, statement.otherwise,
+              /*otherwiseReturns=*/false);
+}
+
+/// `otherwiseReturns`: the second arm stands for lanes that have returned.
+void Generator::executeArms(Scalar condition, typed::Block then,
+                            typed::Block otherwise, bool otherwiseReturns) {
+  Location location = b.location;
   SmallVector<const Variable *, 4> assigned;
-  bool returns = collectAssigned(statement.then, assigned);
-  returns |= collectAssigned(statement.otherwise, assigned);
+  bool returns = collectAssigned(then, assigned);
+  returns |= collectAssigned(otherwise, assigned);
+  returns |= otherwiseReturns;
   llvm::erase_if(assigned, [&](const Variable *variable) {
     return frame->binding(*variable).kind == Binding::Kind::Unset;
   });
@@ -72,19 +82,20 @@ void Generator::executeIf(const typed::IfStatement &statement) {
     old.push_back(current(*variable));
   bool thenAlways = false, elseAlways = false;
   auto thenArm = [&]() {
-    Values values = runArm(statement.then, assigned, returns);
+    Values values = runArm(then, assigned, returns);
     thenAlways = frame->returned.always;
     return values;
   };
   auto elseArm = [&]() {
     frame->returned = before;
+    frame->returned.always |= otherwiseReturns;
     for (auto [variable, value] : llvm::zip(assigned, old))
       assign(*variable, value);
-    Values values = runArm(statement.otherwise, assigned, returns);
+    Values values = runArm(otherwise, assigned, returns);
     elseAlways = frame->returned.always;
     return values;
   };
-  at(statement.span);
+  b.location = location;
   Values results = branch(condition, thenArm, elseArm);
   takeResults(results, assigned, returns);
   if (returns && thenAlways && elseAlways)

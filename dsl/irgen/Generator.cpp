@@ -48,12 +48,19 @@ Operation *Generator::generate() {
   builder.setInsertionPointToEnd(module.getBody());
   StringRef name =
       request.symbol.empty() ? declaration.name : StringRef(request.symbol);
-  auto kernel = b.create<qn::RowwiseOp>(name, kernelAxes, argumentTypes);
-  kernel.setNumbers(argumentNumbers);
-  kernel.setWide(!request.specialization.narrowOffsets);
-  body = &kernel.block();
+  auto open = [&](auto kernel) {
+    kernel.setNumbers(argumentNumbers);
+    kernel.setWide(!request.specialization.narrowOffsets);
+    body = &kernel.block();
+  };
+  if (isThreadText())
+    open(b.create<qn::KernelOp>(name, kernelAxes, argumentTypes));
+  else
+    open(b.create<qn::RowwiseOp>(name, kernelAxes, argumentTypes));
   builder.setInsertionPointToStart(body);
-  attachArguments(top, kernel);
+  attachArguments(top);
+  if (isThreadText())
+    executeLaunch();
   execute(declaration.body);
   storeResults(top);
   if (errors.size() != errorsBefore) {

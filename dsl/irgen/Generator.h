@@ -46,7 +46,7 @@ private:
   void addTensor(Frame &frame, llvm::ArrayRef<typed::Dimension> dimensions,
                  ElementType element);
   void addScalars(Frame &frame, const typed::Parameter &parameter);
-  void attachArguments(Frame &frame, qn::RowwiseOp kernel);
+  void attachArguments(Frame &frame);
   void storeResults(Frame &frame);
   void storeAt(mlir::Value tensor, const Value &value, ElementType element);
   mlir::StringAttr freshAxis(llvm::StringRef name);
@@ -138,6 +138,30 @@ private:
   Value readSorted(const typed::SortExpression &expression,
                    mlir::StringAttr axis, mlir::Value from);
 
+  // ThreadMemory.cpp: `kernel` text, whose reads and writes have an order
+  Value loadThread(const typed::LoadExpression &load);
+  Value readGuarded(const Binding &place, mlir::ValueRange indices,
+                    mlir::Value good, Scalar outside);
+  Scalar emitRead(const Binding &place, mlir::ValueRange indices, bool checked);
+  void emitWrite(const Binding &place, mlir::ValueRange indices, Scalar value,
+                 bool checked);
+  llvm::SmallVector<mlir::Value, 4>
+  threadIndices(const typed::LoadExpression &load);
+  const Binding *placeOf(const typed::LoadExpression &load);
+  void executeStore(const typed::StoreStatement &statement);
+  void executeStorage(const typed::StorageStatement &statement);
+  Value atomic(const typed::BuiltinExpression &expression);
+
+  // Threads.cpp: `kernel` text
+  bool isThreadText() const {
+    return frame->declaration.kind == typed::DeclarationKind::Kernel;
+  }
+  void executeLaunch();
+  Value threadBuiltin(const typed::BuiltinExpression &expression);
+  Value logicalBranch(const typed::BinaryExpression &expression);
+  void executeRest(typed::Block statements);
+  bool executeCounted(const typed::ForStatement &statement);
+
   // Tables.cpp
   Value loadTable(const typed::LoadExpression &load);
 
@@ -205,6 +229,8 @@ private:
 
   // Conditionals.cpp
   void executeIf(const typed::IfStatement &statement);
+  void executeArms(Scalar condition, typed::Block then, typed::Block otherwise,
+                   bool otherwiseReturns);
   Values runArm(typed::Block block, AssignedVariables assigned, bool returns);
   Values handOut(AssignedVariables assigned, bool returns);
   void takeResults(Values &results, AssignedVariables assigned, bool returns);
@@ -260,6 +286,8 @@ private:
   /// absent.
   llvm::SmallVector<int, 8> firstArgument;
   mlir::Block *body = nullptr;
+  /// Of a `kernel`: numbers of blocks, then of threads in a block.
+  llvm::SmallVector<mlir::Value, 6> geometry;
 };
 
 } // namespace quern::irgen

@@ -103,7 +103,7 @@ void Generator::bindParameters(Frame &top) {
 }
 
 /// Ties the variables of the parameters to the arguments of the kernel.
-void Generator::attachArguments(Frame &top, qn::RowwiseOp kernel) {
+void Generator::attachArguments(Frame &top) {
   unsigned number = 0;
   for (const typed::Parameter &parameter : top.declaration.parameters) {
     Binding &binding = top.binding(*parameter.variable);

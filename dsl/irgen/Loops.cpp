@@ -52,7 +52,7 @@ bool Generator::unroll(const typed::ForStatement &statement) {
 }
 
 void Generator::executeFor(const typed::ForStatement &statement) {
-  if (unroll(statement))
+  if (isThreadText() ? executeCounted(statement) : unroll(statement))
     return;
   Loop loop;
   loop.body = statement.body;

@@ -20,7 +20,7 @@ irgen::Value Generator::logical(const typed::BinaryExpression &expression) {
 irgen::Value Generator::visit(const typed::BinaryExpression &expression) {
   if (expression.op == BinaryOperator::And ||
       expression.op == BinaryOperator::Or)
-    return logical(expression);
+    return isThreadText() ? logicalBranch(expression) : logical(expression);
   Value left = evaluate(*expression.left);
   Value right = evaluate(*expression.right);
   at(expression.span);

@@ -10,13 +10,16 @@ using typed::StatementKind;
 /// Behind a `return` that not every lane took, the rest runs for the others.
 void Generator::execute(typed::Block statements) {
   std::size_t outer = conditions.size();
-  for (const typed::Statement *statement : statements) {
+  for (auto [number, statement] : llvm::enumerate(statements)) {
     ReturnState &returned = frame->returned;
     if (returned.always)
       break;
     mlir::Value flagBefore = returned.flag.value;
     execute(*statement);
-    if (returned.flag && returned.flag.value != flagBefore)
+    bool mayHaveReturned = returned.flag && returned.flag.value != flagBefore;
+    if (mayHaveReturned && isThreadText())
+      return executeRest(statements.drop_front(number + 1));
+    if (mayHaveReturned)
       conditions.push_back({returned.flag.value, true});
   }
   conditions.truncate(outer);
@@ -38,10 +41,15 @@ void Generator::execute(const typed::Statement &statement) {
   case StatementKind::Return:
     return executeReturn(cast<typed::ReturnStatement>(statement));
   case StatementKind::Evaluate:
-    return; // no effect in lifted text
+    if (isThreadText()) // no effect in lifted text
+      evaluate(*cast<typed::EvaluateStatement>(statement).expression);
+    return;
   case StatementKind::Store:
+    return executeStore(cast<typed::StoreStatement>(statement));
   case StatementKind::Launch:
+    return; // done before all others
   case StatementKind::Storage:
+    return executeStorage(cast<typed::StorageStatement>(statement));
   case StatementKind::ForEach:
     unsupported(statement.span, "this statement cannot be compiled here yet");
     return;

@@ -26,6 +26,10 @@ struct TargetInfo {
   unsigned warp = 1; ///< threads that shuffle among each other
 
   bool isGpu() const { return kind != TargetKind::Cpu; }
+
+  /// Threads of an explicit kernel that run in step: the lanes of a vector of
+  /// 32-bit numbers.
+  unsigned warpSize() const { return isGpu() ? warp : vectorBytes / 4; }
 };
 
 /// A row of the table by name; `native` is not one.

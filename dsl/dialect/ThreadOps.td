@@ -1,0 +1,282 @@
+// The operations of explicit kernels: threads, their memory, what they share.
+#ifndef QUERN_DSL_DIALECT_THREADOPS_TD
+#define QUERN_DSL_DIALECT_THREADOPS_TD
+
+include "dsl/dialect/Types.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/RegionKindInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Qn_Enum<string name, string summary, list<string> rows>
+    : I32EnumAttr<name, summary, !foreach(i, !range(!size(rows)),
+        I32EnumAttrCase<rows[i], i>)> {
+  let cppNamespace = "::quern::qn";
+  let genSpecializedAttr = 0;
+}
+
+class Qn_EnumAttr<EnumAttrInfo info, string mnemonic>
+    : EnumAttr<Qn_Dialect, info, mnemonic> {
+  let assemblyFormat = "$value";
+}
+
+def Qn_Dimension : Qn_Enum<"Dimension", "a dimension of grid and block",
+  ["x", "y", "z"]>;
+def Qn_DimensionAttr : Qn_EnumAttr<Qn_Dimension, "dimension">;
+def Qn_Scope : Qn_Enum<"Scope", "who takes part",
+  ["warp", "block", "device", "system"]>;
+def Qn_ScopeAttr : Qn_EnumAttr<Qn_Scope, "scope">;
+def Qn_Order : Qn_Enum<"Order", "what an atomic operation orders",
+  ["relaxed", "acquire", "release", "acq_rel", "seq_cst"]>;
+def Qn_OrderAttr : Qn_EnumAttr<Qn_Order, "order">;
+def Qn_AtomicKind : Qn_Enum<"AtomicKind", "what an atomic operation does",
+  ["addi", "addf", "mins", "minu", "minf", "maxs", "maxu", "maxf", "andi",
+   "ori", "xori", "exchange", "cas"]>;
+def Qn_AtomicKindAttr : Qn_EnumAttr<Qn_AtomicKind, "atomic_kind">;
+def Qn_ShuffleKind : Qn_Enum<"ShuffleKind", "whose value a lane takes",
+  ["idx", "butterfly", "up", "down"]>;
+def Qn_ShuffleKindAttr : Qn_EnumAttr<Qn_ShuffleKind, "shuffle_kind">;
+def Qn_VoteKind : Qn_Enum<"VoteKind", "what lanes vote on", ["any", "all"]>;
+def Qn_VoteKindAttr : Qn_EnumAttr<Qn_VoteKind, "vote_kind">;
+
+/// A tensor of the caller, or an array of the block (memory space 3) or of the
+/// thread (5).
+def Qn_PlaceType : AnyTypeOf<[Qn_OperandType, AnyStaticShapeMemRef]>;
+
+def Qn_KernelOp : Qn_Op<"kernel", [
+    IsolatedFromAbove, Symbol, NoTerminator, SingleBlock]> {
+  let summary = "an explicit grid of blocks of threads";
+  let description = [{
+    Framed like `qn.rowwise`: `axes`, arguments and `numbers` mean the same. The
+    body is what one thread does. It holds one `qn.launch` at its top level.
+
+    ```mlir
+    qn.kernel @copy axes [N] (%x: !qn.tensor<f32, [N:1]>,
+        %out: !qn.tensor<f32, [N:1]>) {
+      %n = qn.size N
+      %c64 = arith.constant 64 : i64
+      %one = arith.constant 1 : i64
+      %blocks = arith.ceildivsi %n, %c64 : i64
+      qn.launch grid(%blocks, %one, %one) block(%c64, %one, %one)
+      ...
+    }
+    ```
+  }];
+  let arguments = (ins
+    SymbolNameAttr:$sym_name,
+    StrArrayAttr:$axes,
+    OptionalAttr<DenseI64ArrayAttr>:$numbers,
+    UnitAttr:$wide
+  );
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $sym_name `axes` custom<AxisList>($axes) (`wide` $wide^)? attr-dict-with-keyword
+    custom<Body>($body)
+  }];
+  let extraClassDeclaration = [{
+    /// The number of an axis in `axes`, or -1.
+    int axisNumber(::llvm::StringRef name);
+    /// The number of argument `index` among its kind.
+    unsigned numberOf(unsigned index);
+    ::mlir::Block &block() { return getBody().front(); }
+    /// How the kernel is launched.
+    ::quern::qn::LaunchOp launch();
+  }];
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$name,
+      "::llvm::ArrayRef<::mlir::StringAttr>":$axes,
+      "::mlir::TypeRange":$argumentTypes)>];
+  let skipDefaultBuilders = 1;
+  let hasRegionVerifier = 1;
+}
+
+def Qn_LaunchOp : Qn_Op<"launch", [HasParent<"KernelOp">]> {
+  let summary = "numbers of blocks and of threads in a block";
+  let description = [{
+    The numbers are computed on the host: from sizes, scalar arguments and
+    constants alone. A count that is not positive launches nothing.
+  }];
+  let arguments = (ins I64:$gridX, I64:$gridY, I64:$gridZ,
+                       I64:$blockX, I64:$blockY, I64:$blockZ);
+  let assemblyFormat = [{
+    `grid` `(` $gridX `,` $gridY `,` $gridZ `)`
+    `block` `(` $blockX `,` $blockY `,` $blockZ `)` attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+def Qn_ThreadOp : Qn_PureOp<"thread"> {
+  let summary = "the number of the thread in its block along a dimension";
+  let arguments = (ins Qn_DimensionAttr:$dimension);
+  let results = (outs I64:$result);
+  let assemblyFormat = "$dimension attr-dict";
+}
+
+def Qn_BlockOp : Qn_PureOp<"block"> {
+  let summary = "the number of the block in its grid along a dimension";
+  let arguments = (ins Qn_DimensionAttr:$dimension);
+  let results = (outs I64:$result);
+  let assemblyFormat = "$dimension attr-dict";
+}
+
+def Qn_LaneOp : Qn_PureOp<"lane"> {
+  let summary = "the number of the thread in its warp";
+  let description = [{
+    Warps are neighbouring threads, `x` fastest, as many as `target.warp_size`.
+  }];
+  let results = (outs I64:$result);
+  let assemblyFormat = "attr-dict";
+}
+
+def Qn_SharedOp : Qn_Op<"shared", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "an array that the threads of a block share";
+  let results = (outs AnyStaticShapeMemRef:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Qn_LocalOp : Qn_Op<"local", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "an array of the thread's own";
+  let results = (outs AnyStaticShapeMemRef:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Qn_ReadOp : Qn_Op<"read", [MemoryEffects<[MemRead]>]> {
+  let summary = "an element of an operand or an array, as it is now";
+  let description = [{
+    With `checked` an index out of range is an error of the launch, and the value
+    is 0; without it the indices are known to be in range. `part` chooses the real
+    (0) or imaginary (1) half of a complex element.
+
+    ```mlir
+    %v = qn.read %x[%i, %j] checked : !qn.tensor<f32, [M, N:1]> -> f32
+    ```
+  }];
+  let arguments = (ins Qn_PlaceType:$place, Variadic<I64>:$indices,
+                       UnitAttr:$checked, OptionalAttr<I64Attr>:$part);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = [{
+    $place `[` $indices `]` (`checked` $checked^)? (`part` $part^)? attr-dict
+    `:` type($place) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Qn_WriteOp : Qn_Op<"write", [MemoryEffects<[MemWrite]>]> {
+  let summary = "writes an element of an operand or an array";
+  let arguments = (ins AnyType:$value, Qn_PlaceType:$place,
+    Variadic<I64>:$indices, UnitAttr:$checked, OptionalAttr<I64Attr>:$part);
+  let assemblyFormat = [{
+    $value `,` $place `[` $indices `]` (`checked` $checked^)? (`part` $part^)?
+    attr-dict `:` type($value) `,` type($place)
+  }];
+  let hasVerifier = 1;
+}
+
+def Qn_AtomicOp : Qn_Op<"atomic", [
+    AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "changes an element in one step and gives the old value";
+  let description = [{
+    `cas` writes `value` where the element is `expected`.
+
+    ```mlir
+    %old = qn.atomic addi %one, %h[%i] checked order relaxed scope device
+        : i32, !qn.tensor<i32, [B:1]>
+    ```
+  }];
+  let arguments = (ins Qn_AtomicKindAttr:$kind, AnyType:$value,
+    Optional<AnyType>:$expected, Qn_PlaceType:$place, Variadic<I64>:$indices,
+    UnitAttr:$checked, Qn_OrderAttr:$order, Qn_ScopeAttr:$scope);
+  let results = (outs AnyType:$old);
+  let assemblyFormat = [{
+    $kind $value (`expected` $expected^ `:` type($expected))? `,` $place
+    `[` $indices `]` (`checked` $checked^)? `order` $order `scope` $scope
+    attr-dict `:` type($value) `,` type($place) `->` type($old)
+  }];
+  let hasVerifier = 1;
+}
+
+def Qn_BarrierOp : Qn_Op<"barrier"> {
+  let summary = "waits for all threads of the block, or of the warp";
+  let description = [{
+    Every thread that takes part reaches it; what they wrote is seen behind it.
+  }];
+  let arguments = (ins Qn_ScopeAttr:$scope);
+  let assemblyFormat = "$scope attr-dict";
+  let hasVerifier = 1;
+}
+
+def Qn_ShuffleOp : Qn_Op<"shuffle", [
+    TypesMatchWith<"the result is of the value's type", "value", "result",
+                   "$_self">]> {
+  let summary = "the value of another lane of the warp";
+  let description = [{
+    `idx` takes the value of lane `offset`, `butterfly` that of lane `lane ^ offset`, `up`
+    and `down` that of the lane `offset` below or above. Where there is no such
+    lane the value is the thread's own.
+  }];
+  let arguments = (ins Qn_ShuffleKindAttr:$kind, AnyType:$value, I64:$offset);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$kind $value `,` $offset attr-dict `:` type($value)";
+}
+
+def Qn_BallotOp : Qn_Op<"ballot"> {
+  let summary = "one bit for each lane of the warp whose condition holds";
+  let arguments = (ins I1:$condition);
+  let results = (outs I64:$result);
+  let assemblyFormat = "$condition attr-dict";
+}
+
+def Qn_VoteOp : Qn_Op<"vote"> {
+  let summary = "whether the condition holds in any or all lanes of the warp";
+  let arguments = (ins Qn_VoteKindAttr:$kind, I1:$condition);
+  let results = (outs I1:$result);
+  let assemblyFormat = "$kind $condition attr-dict";
+}
+
+/// One set of states a thread, combined by `merge`; `inits` are its neutral
+/// elements.
+class Qn_ThreadMonoidOp<string mnemonic>
+    : Qn_Op<mnemonic, [AttrSizedOperandSegments, InferTypeOpAdaptor]> {
+  let regions = (region SizedRegion<1>:$merge);
+  let results = (outs Variadic<AnyType>:$results);
+  let hasRegionVerifier = 1;
+}
+
+def Qn_CombineOp : Qn_ThreadMonoidOp<"combine"> {
+  let summary = "combines a value of every thread of a warp or block";
+  let description = [{
+    All threads take part and get the result; the order of combination is free.
+
+    ```mlir
+    %s = qn.combine block (%v : f32) init (%z : f32) merge {
+    ^bb0(%a: f32, %b: f32):
+      %n = arith.addf %a, %b : f32
+      qn.yield %n : f32
+    }
+    ```
+  }];
+  let arguments = (ins Qn_ScopeAttr:$scope, Variadic<AnyType>:$values,
+                       Variadic<AnyType>:$inits);
+  let assemblyFormat = [{
+    $scope `(` $values `:` type($values) `)` `init` `(` $inits `:` type($inits) `)`
+    attr-dict `merge` $merge
+  }];
+}
+
+def Qn_PrefixOp : Qn_ThreadMonoidOp<"prefix"> {
+  let summary = "combines the values of the threads up to each thread";
+  let description = [{
+    In order of the threads, `x` fastest, or from the last to the first when
+    `reverse`; with `exclusive` without the thread's own value.
+  }];
+  let arguments = (ins Qn_ScopeAttr:$scope, Variadic<AnyType>:$values,
+                       Variadic<AnyType>:$inits, UnitAttr:$reverse,
+                       UnitAttr:$exclusive);
+  let assemblyFormat = [{
+    $scope `(` $values `:` type($values) `)` `init` `(` $inits `:` type($inits) `)`
+    (`reverse` $reverse^)? (`exclusive` $exclusive^)? attr-dict `merge` $merge
+  }];
+}
+
+#endif

@@ -1,0 +1,207 @@
+// `kernel` text: elements of tensors and arrays, read and written in order.
+#include "dsl/irgen/Generator.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::irgen;
+using typed::Builtin;
+
+/// The tensor or array that is indexed, or null.
+const Binding *Generator::placeOf(const typed::LoadExpression &load) {
+  const auto *name = llvm::dyn_cast<typed::VariableExpression>(load.base);
+  if (!name)
+    return nullptr;
+  const Binding &binding = frame->binding(*name->variable);
+  return binding.kind == Binding::Kind::Tensor ? &binding : nullptr;
+}
+
+SmallVector<mlir::Value, 4>
+Generator::threadIndices(const typed::LoadExpression &load) {
+  SmallVector<mlir::Value, 4> indices;
+  for (const Expression *position : load.positions) {
+    if (position && position->type->pack.valid()) {
+      std::size_t rank = frame->axes[position->type->pack.index].size();
+      for (const Value &value : evaluateRanks(*position, rank).elements)
+        indices.push_back(toIndex(value.scalar));
+      continue;
+    }
+    indices.push_back(toIndex(scalar(*position)));
+  }
+  return indices;
+}
+
+Scalar Generator::emitRead(const Binding &place, ValueRange indices,
+                           bool checked) {
+  auto read = [&](ElementType type, IntegerAttr part) -> mlir::Value {
+    return b.create<qn::ReadOp>(storageType(builder.getContext(), type),
+                                place.tensor, indices, checked, part);
+  };
+  ElementType component = componentOf(place.element);
+  if (component == place.element)
+    return b.fromStorage(read(component, IntegerAttr()), place.element);
+  return {place.element, read(component, builder.getI64IntegerAttr(0)),
+          read(component, builder.getI64IntegerAttr(1))};
+}
+
+void Generator::emitWrite(const Binding &place, ValueRange indices,
+                          Scalar value, bool checked) {
+  value = coerce(value, place.element);
+  if (!value.isComplex()) {
+    b.create<qn::WriteOp>(b.toStorage(value), place.tensor, indices, checked,
+                          IntegerAttr());
+    return;
+  }
+  b.create<qn::WriteOp>(value.value, place.tensor, indices, checked,
+                        builder.getI64IntegerAttr(0));
+  b.create<qn::WriteOp>(value.imaginary, place.tensor, indices, checked,
+                        builder.getI64IntegerAttr(1));
+}
+
+/// Reads where `good` holds, and gives `outside` elsewhere.
+irgen::Value Generator::readGuarded(const Binding &place, ValueRange indices,
+                                    mlir::Value good, Scalar outside) {
+  SmallVector<mlir::Value, 2> missing = flatten({Value(outside)});
+  auto branch = b.create<scf::IfOp>(TypeRange(ValueRange(missing)), good, true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  Scalar read = emitRead(place, indices, /*checked=*/false);
+  b.create<scf::YieldOp>(flatten({Value(read)}));
+  builder.setInsertionPointToStart(branch.elseBlock());
+  b.create<scf::YieldOp>(missing);
+  return unflatten({Value(read)}, branch.getResults()).front();
+}
+
+/// The extents that the positions of `place` must stay below.
+static SmallVector<mlir::Value, 4> extentsOf(ScalarBuilder &b,
+                                             const irgen::Binding &place) {
+  SmallVector<mlir::Value, 4> extents;
+  if (auto memory = dyn_cast<MemRefType>(place.tensor.getType()))
+    for (std::int64_t extent : memory.getShape())
+      extents.push_back(b.integer(ElementType::I64, extent).value);
+  for (const Place &axis : place.places)
+    extents.push_back(b.create<qn::SizeOp>(b.builder.getI64Type(), axis.name));
+  return extents;
+}
+
+irgen::Value Generator::loadThread(const typed::LoadExpression &load) {
+  const Binding &place = *placeOf(load);
+  SmallVector<mlir::Value, 4> indices = threadIndices(load);
+  bool checked = load.isChecked && readsAreChecked;
+  Scalar when = load.when ? scalar(*load.when) : Scalar();
+  Scalar outside =
+      load.outside ? coerce(scalar(*load.outside), place.element) : Scalar();
+  at(load.span);
+  if (!when && !outside)
+    return emitRead(place, indices, checked);
+  mlir::Value good = when.value;
+  for (auto [index, extent] : llvm::zip(indices, extentsOf(b, place))) {
+    mlir::Value fits =
+        b.create<arith::CmpIOp>(arith::CmpIPredicate::ult, index, extent);
+    good = good ? mlir::Value(b.create<arith::AndIOp>(good, fits)) : fits;
+  }
+  if (!outside)
+    outside = b.integer(place.element, 0);
+  return readGuarded(place, indices, good, outside);
+}
+
+void Generator::executeStore(const typed::StoreStatement &statement) {
+  const Binding *place = placeOf(*statement.place);
+  if (!isThreadText() || !place) {
+    unsupported(statement.span, "this place cannot be written here");
+    return;
+  }
+  Scalar value = scalar(*statement.value);
+  SmallVector<mlir::Value, 4> indices = threadIndices(*statement.place);
+  at(statement.span);
+  bool checked = statement.place->isChecked && readsAreChecked;
+  if (statement.op) {
+    Scalar old = emitRead(*place, indices, checked);
+    value =
+        arithmetic(*statement.op, old, coerce(value, place->element)).scalar;
+  }
+  emitWrite(*place, indices, value, checked);
+}
+
+void Generator::executeStorage(const typed::StorageStatement &statement) {
+  const typed::Type &type = *statement.variable->type;
+  SmallVector<std::int64_t, 4> extents;
+  for (const Expression *extent : type.extents) {
+    auto value = known(*extent);
+    if (!value || value->integer <= 0) {
+      unsupported(statement.span, "an extent of `" + statement.variable->name +
+                                      "` is not a positive number");
+      return;
+    }
+    extents.push_back(value->integer);
+  }
+  ElementType element = frame->type(type.scalar);
+  auto memory = [&](unsigned space) {
+    return MemRefType::get(extents, storageType(builder.getContext(), element),
+                           MemRefLayoutAttrInterface(),
+                           builder.getI64IntegerAttr(space));
+  };
+  Binding &binding = frame->binding(*statement.variable);
+  binding.kind = Binding::Kind::Tensor;
+  binding.element = element;
+  if (statement.isShared)
+    binding.tensor = b.create<qn::SharedOp>(memory(3));
+  else
+    binding.tensor = b.create<qn::LocalOp>(memory(5));
+}
+
+/// The operation on elements of a type, by the kind of number it is.
+static qn::AtomicKind kindFor(Builtin builtin, Scalar value) {
+  using Kind = qn::AtomicKind;
+  switch (builtin) {
+  case Builtin::AtomicAdd:
+    return value.isFloat() ? Kind::addf : Kind::addi;
+  case Builtin::AtomicMin:
+    return value.isFloat()    ? Kind::minf
+           : value.isSigned() ? Kind::mins
+                              : Kind::minu;
+  case Builtin::AtomicMax:
+    return value.isFloat()    ? Kind::maxf
+           : value.isSigned() ? Kind::maxs
+                              : Kind::maxu;
+  case Builtin::AtomicAnd:
+    return Kind::andi;
+  case Builtin::AtomicOr:
+    return Kind::ori;
+  case Builtin::AtomicXor:
+    return Kind::xori;
+  case Builtin::AtomicCas:
+    return Kind::cas;
+  default:
+    return Kind::exchange;
+  }
+}
+
+/// `atomic_cas(place, expected, value)`.
+irgen::Value Generator::atomic(const typed::BuiltinExpression &expression) {
+  const auto &load =
+      llvm::cast<typed::LoadExpression>(*expression.operands.front());
+  const Binding *place = placeOf(load);
+  if (!place || componentOf(place->element) != place->element)
+    return unsupported(expression.span,
+                       "this element cannot be changed atomically");
+  SmallVector<mlir::Value, 4> indices = threadIndices(load);
+  SmallVector<Scalar, 2> values;
+  for (const Expression *operand : expression.operands.drop_front())
+    values.push_back(coerce(scalar(*operand), place->element));
+  at(expression.span);
+  qn::AtomicKind kind = kindFor(expression.builtin, values.back());
+  bool isFloat = values.back().isFloat();
+  bool isShared = llvm::isa<MemRefType>(place->tensor.getType());
+  mlir::Value expected =
+      values.size() > 1 ? b.toStorage(values.front()) : mlir::Value();
+  mlir::Value stored = b.toStorage(values.back());
+  assert((!isFloat || llvm::isa<FloatType>(stored.getType())) &&
+         "floats are stored as floats");
+  mlir::Value old = b.create<qn::AtomicOp>(
+      stored.getType(), kind, stored, expected, place->tensor, indices,
+      load.isChecked && readsAreChecked, qn::Order::relaxed,
+      isShared ? qn::Scope::block : qn::Scope::device);
+  return b.fromStorage(old, place->element);
+}
