@@ -5,6 +5,7 @@
 #include "dsl/lower/ToLoops.h"
 #include "dsl/passes/Passes.h"
 #include "dsl/pipeline/Pipelines.h"
+#include "dsl/threads/Threads.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
@@ -113,6 +114,16 @@ static void dump(const LoweringOptions &options, DslStage stage,
   options.dump(stage, text);
 }
 
+/// The one kernel of a module, as loops of vectors or of threads.
+static std::optional<KernelAbi> lowerKernel(mlir::ModuleOp module,
+                                            const TargetInfo &target) {
+  for (qn::KernelOp kernel : module.getOps<qn::KernelOp>())
+    return lowerThreads(kernel, target);
+  auto kernels = module.getOps<qn::RowwiseOp>();
+  assert(!kernels.empty() && "a module without a kernel");
+  return lowerToLoops(*kernels.begin(), target);
+}
+
 std::optional<LoweredModule> quern::lower(DslContext &context, QnModule module,
                                           const LoweringOptions &options,
                                           std::vector<DslError> &errors) {
@@ -122,9 +133,7 @@ std::optional<LoweredModule> quern::lower(DslContext &context, QnModule module,
   if (failed(mlir::verify(top)) || failed(state.simplify.run(top)))
     return std::nullopt;
   dump(options, DslStage::Qn, top);
-  auto kernels = top.getOps<qn::RowwiseOp>();
-  assert(!kernels.empty() && "a module without a kernel");
-  std::optional<KernelAbi> abi = lowerToLoops(*kernels.begin(), options.target);
+  std::optional<KernelAbi> abi = lowerKernel(top, options.target);
   if (!abi)
     return std::nullopt;
   dump(options, DslStage::Loops, top);

@@ -30,7 +30,13 @@ struct ErrorRecord {
 
 /// A place in the source that may fail, for the message.
 struct ErrorSite {
+  enum class Kind : std::uint8_t {
+    Index,   ///< an index out of range
+    Barrier, ///< threads of a block part before a barrier
+    Threads  ///< a block has too many threads
+  };
   std::string kernel, axis, location;
+  Kind kind = Kind::Index;
 };
 
 /// One way to run a launch on a GPU (docs/decisions/0008).

@@ -12,7 +12,7 @@ static bool isHostValue(Value value) {
   if (isa<BlockArgument>(value))
     return isa<KernelOp>(value.getParentBlock()->getParentOp());
   Operation *op = value.getDefiningOp();
-  return isPure(op) && !op->getNumRegions() &&
+  return isMemoryEffectFree(op) && !op->getNumRegions() &&
          !isa<ThreadOp, BlockOp, LaneOp>(op) &&
          llvm::all_of(op->getOperands(), isHostValue);
 }

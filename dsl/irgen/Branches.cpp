@@ -95,6 +95,8 @@ Values Generator::branch(Scalar condition, Arm whenTrue, Arm whenFalse) {
     for (auto [from, to, values] :
          {std::tuple(draft.thenBlock(), final.thenBlock(), &left),
           std::tuple(draft.elseBlock(), final.elseBlock(), &right)}) {
+      if (!to->empty())
+        to->back().erase();
       to->getOperations().splice(to->begin(), from->getOperations());
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToEnd(to);

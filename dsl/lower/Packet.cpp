@@ -9,7 +9,10 @@ unsigned Packet::add(PacketWord word) {
   return words.size() - 1;
 }
 
-Packet::Packet(qn::RowwiseOp kernel) {
+Packet::Packet(qn::RowwiseOp kernel) { layOut(kernel); }
+Packet::Packet(qn::KernelOp kernel) { layOut(kernel); }
+
+template <typename Op> void Packet::layOut(Op kernel) {
   using Kind = PacketWord::Kind;
   add({.kind = Kind::ErrorRecord});
   add({.kind = Kind::Workspace});

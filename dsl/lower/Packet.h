@@ -11,6 +11,7 @@ namespace quern {
 class Packet {
 public:
   explicit Packet(qn::RowwiseOp kernel);
+  explicit Packet(qn::KernelOp kernel);
 
   static constexpr unsigned errorWord = 0, workspaceWord = 1;
   std::vector<PacketWord> words;
@@ -25,6 +26,7 @@ public:
   }
 
 private:
+  template <typename Op> void layOut(Op kernel);
   unsigned add(PacketWord word);
 
   llvm::SmallVector<unsigned> arguments;

@@ -1,6 +1,7 @@
 // The pass form of the lowering to loops.
 #include "dsl/lower/ToLoops.h"
 #include "dsl/passes/Passes.h"
+#include "dsl/threads/Threads.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -28,6 +29,11 @@ struct QnToLoopsPass : quern::impl::QnToLoopsBase<QnToLoopsPass> {
     auto kernels = llvm::to_vector(getOperation().getOps<qn::RowwiseOp>());
     for (qn::RowwiseOp kernel : kernels)
       if (!lowerToLoops(kernel, *target))
+        return signalPassFailure();
+    auto explicitKernels =
+        llvm::to_vector(getOperation().getOps<qn::KernelOp>());
+    for (qn::KernelOp kernel : explicitKernels)
+      if (!lowerThreads(kernel, *target))
         return signalPassFailure();
   }
 };

@@ -164,6 +164,10 @@ struct Declaration {
     return kind == DeclarationKind::Elementwise ||
            kind == DeclarationKind::Rowwise;
   }
+  /// The host calls it and code is made for it: lifted text or a `kernel`.
+  bool isCompiled() const {
+    return isLifted() || kind == DeclarationKind::Kernel;
+  }
   const Axis &axis(AxisId id) const { return axes[id.index]; }
 };
 

@@ -118,7 +118,7 @@ std::optional<Binding> quern::jit::bindCall(const CallRequest &request,
                   declaration.name);
     return std::nullopt;
   }
-  if (!declaration.isLifted()) {
+  if (!declaration.isCompiled()) {
     report.report(declaration.nameSpan, fault::NotCallable, declaration.name,
                   keyword(declaration.kind));
     return std::nullopt;

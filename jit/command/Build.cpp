@@ -111,7 +111,7 @@ int command::build(Words words) {
   int code = success;
   bool any = false;
   for (const typed::Declaration *each : file->module->declarations()) {
-    if (!each->isLifted() || (!wanted.empty() && each->name != wanted))
+    if (!each->isCompiled() || (!wanted.empty() && each->name != wanted))
       continue;
     any = true;
     code = std::max(code, emitKernel(*file, *each, *wishes, stage, out));

@@ -85,8 +85,8 @@ const typed::Declaration *command::findKernel(const LoadedFile &file,
                                               llvm::StringRef name) {
   const typed::Declaration *found = nullptr;
   for (const typed::Declaration *each : file.module->declarations())
-    if (name.empty() ? each->isLifted()
-                     : each->name == name && (!found || each->isLifted()))
+    if (name.empty() ? each->isCompiled()
+                     : each->name == name && (!found || each->isCompiled()))
       found = each;
   return found;
 }

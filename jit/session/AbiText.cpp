@@ -110,6 +110,7 @@ std::string quern::jit::writeAbi(const KernelAbi &abi) {
     out.text(site.kernel);
     out.text(site.axis);
     out.text(site.location);
+    out.number(static_cast<std::uint32_t>(site.kind));
   }
   return std::move(out.bytes);
 }
@@ -136,6 +137,7 @@ std::optional<KernelAbi> quern::jit::readAbi(llvm::StringRef bytes) {
     site.kernel = in.text();
     site.axis = in.text();
     site.location = in.text();
+    site.kind = static_cast<ErrorSite::Kind>(in.number());
     abi.sites.push_back(std::move(site));
   }
   if (!in.isDone())

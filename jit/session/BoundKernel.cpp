@@ -197,8 +197,19 @@ static Error siteError(const BoundKernel::State &state,
   const std::vector<ErrorSite> &sites = prepared.kernel->abi.sites;
   std::size_t index = static_cast<std::size_t>(record.site) - 1;
   ErrorSite site = index < sites.size() ? sites[index] : ErrorSite{};
-  Error error = runError(*state.core, {}, fault::IndexOutOfRange, state.name,
-                         record.index, site.axis, record.extent);
+  Error error = [&] {
+    switch (site.kind) {
+    case ErrorSite::Kind::Barrier:
+      return runError(*state.core, {}, fault::BarrierDivided, state.name);
+    case ErrorSite::Kind::Threads:
+      return runError(*state.core, {}, fault::BlockTooLarge, state.name,
+                      record.index, record.extent);
+    case ErrorSite::Kind::Index:
+      break;
+    }
+    return runError(*state.core, {}, fault::IndexOutOfRange, state.name,
+                    record.index, site.axis, record.extent);
+  }();
   if (!site.location.empty())
     error.message = site.location + ": " + error.message;
   return error;

@@ -18,7 +18,7 @@ Module::State::callable(llvm::StringRef name) const {
     return entry.get();
   const typed::Declaration *found = nullptr;
   for (const typed::Declaration *each : module->declarations())
-    if (each->name == name && (!found || each->isLifted()))
+    if (each->name == name && (!found || each->isCompiled()))
       found = each;
   if (!found)
     return nullptr;

@@ -1,0 +1,346 @@
+// What a vector of threads does: operations in order, branches and loops under
+// masks.
+#include "dsl/threads/ThreadEmitter.h"
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace quern;
+
+void ThreadEmitter::emit(Operation *op) {
+  Location outer = std::exchange(loc, op->getLoc());
+  if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    Lanes condition = get(branch.getCondition());
+    if (condition.isUniform())
+      uniformIf(branch, condition.scalar);
+    else
+      dividedIf(branch, vectorOf(condition));
+  } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    countedLoop(loop);
+  } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+    whileLoop(loop);
+  } else if (auto write = dyn_cast<qn::WriteOp>(op)) {
+    this->write(write);
+  } else if (auto combine = dyn_cast<qn::CombineOp>(op)) {
+    combineWarp(combine);
+  } else if (auto prefix = dyn_cast<qn::PrefixOp>(op)) {
+    prefixWarp(prefix);
+  } else if (!isa<qn::BarrierOp, qn::SharedOp, qn::LocalOp, qn::LaunchOp>(op)) {
+    // The lanes of a warp run in step: its barrier needs no code.
+    for (unsigned result = 0; result < op->getNumResults(); ++result) {
+      if (scope->values.contains(op->getResult(result)))
+        continue;
+      set(op->getResult(result), make(op, result));
+    }
+  }
+  loc = outer;
+}
+
+Lanes ThreadEmitter::make(Operation *op, unsigned result) {
+  if (isa<arith::ConstantOp>(op))
+    return {b.clone(*op)->getResult(0), 0, {}};
+  if (auto thread = dyn_cast<qn::ThreadOp>(op))
+    return threadNumber(thread);
+  if (auto block = dyn_cast<qn::BlockOp>(op))
+    return {blockNumber[static_cast<unsigned>(block.getDimension())], 0, {}};
+  if (isa<qn::LaneOp>(op))
+    return {constant(0), lanes > 1 ? 1 : 0, {}};
+  if (auto size = dyn_cast<qn::SizeOp>(op))
+    return {words[packet.extentWord(model.kernel.axisNumber(size.getAxis()))],
+            0,
+            {}};
+  if (auto read = dyn_cast<qn::ReadOp>(op))
+    return this->read(read);
+  if (auto atomic = dyn_cast<qn::AtomicOp>(op))
+    return this->atomic(atomic);
+  if (auto shuffle = dyn_cast<qn::ShuffleOp>(op))
+    return this->shuffle(shuffle);
+  if (auto ballot = dyn_cast<qn::BallotOp>(op))
+    return this->ballot(ballot);
+  if (auto vote = dyn_cast<qn::VoteOp>(op))
+    return this->vote(vote);
+  if (auto lookup = dyn_cast<qn::LookupOp>(op))
+    return this->lookup(lookup);
+  SmallVector<Lanes> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(get(operand));
+  if (!OpTrait::hasElementwiseMappableTraits(op)) {
+    if (valid)
+      op->emitError() << "'" << op->getName()
+                      << "' is not possible in a kernel for a CPU yet";
+    valid = false;
+    return {zero(op->getResult(result).getType()), 0, {}};
+  }
+  SmallVector<Lanes> made = elementwise(op, operands);
+  for (auto [value, of] : llvm::zip(op->getResults(), made))
+    set(value, of);
+  return made[result];
+}
+
+Type ThreadEmitter::argumentType(Value like) {
+  return model.hasLanes(like) ? wide(like.getType()) : like.getType();
+}
+
+/// `value` as a result or argument that stands for `like` is.
+Value ThreadEmitter::asArgument(Value like, Value value) {
+  Lanes given = get(value);
+  if (model.hasLanes(like))
+    return vectorOf(given);
+  assert(given.isUniform() && "a value that differs where it must not");
+  return given.scalar;
+}
+
+void ThreadEmitter::bindArgument(Value like, Value value) {
+  if (model.hasLanes(like))
+    set(like, {{}, 0, value});
+  else
+    set(like, {value, 0, {}});
+}
+
+/// Runs a region's operations under `mask`, then `finish` in their scope; the
+/// builder stands in the region already.
+void ThreadEmitter::arm(Block &block, Value mask,
+                        llvm::function_ref<void()> finish) {
+  LaneScope inside(scope, mask);
+  scope = &inside;
+  for (Operation &op : block.without_terminator())
+    emit(&op);
+  finish();
+  scope = inside.outer;
+}
+
+void ThreadEmitter::uniformIf(scf::IfOp op, Value condition) {
+  SmallVector<Type> types;
+  for (Value result : op.getResults())
+    types.push_back(argumentType(result));
+  bool hasElse = !op.getElseRegion().empty();
+  auto made = scf::IfOp::create(b, loc, types, condition, hasElse);
+  OpBuilder::InsertionGuard guard(b);
+  for (unsigned side = 0; side < 1u + hasElse; ++side) {
+    Block *target = side ? made.elseBlock() : made.thenBlock();
+    Block *source = side ? op.elseBlock() : op.thenBlock();
+    if (!target->empty())
+      target->back().erase();
+    b.setInsertionPointToEnd(target);
+    arm(*source, scope->mask, [&] {
+      Values values;
+      for (auto [result, value] :
+           llvm::zip(op.getResults(), source->getTerminator()->getOperands()))
+        values.push_back(asArgument(result, value));
+      scf::YieldOp::create(b, loc, values);
+    });
+  }
+  for (auto [result, value] : llvm::zip(op.getResults(), made.getResults()))
+    bindArgument(result, value);
+}
+
+/// Each side runs where at least one lane takes it.
+void ThreadEmitter::dividedIf(scf::IfOp op, Value condition) {
+  SmallVector<Type> types;
+  for (Value result : op.getResults())
+    types.push_back(wide(result.getType()));
+  auto side = [&](Block &source, Value mask) {
+    auto operands = source.getTerminator()->getOperands();
+    Values values;
+    if (llvm::hasSingleElement(source)) {
+      for (Value value : operands)
+        values.push_back(vectorOf(get(value)));
+      return values;
+    }
+    auto made = scf::IfOp::create(b, loc, types, anyLane(mask), !types.empty());
+    OpBuilder::InsertionGuard guard(b);
+    if (!made.thenBlock()->empty())
+      made.thenBlock()->back().erase();
+    b.setInsertionPointToEnd(made.thenBlock());
+    arm(source, mask, [&] {
+      Values inner;
+      for (Value value : operands)
+        inner.push_back(vectorOf(get(value)));
+      scf::YieldOp::create(b, loc, inner);
+    });
+    if (!types.empty()) {
+      b.setInsertionPointToEnd(made.elseBlock());
+      Values none;
+      for (Type type : types)
+        none.push_back(zero(type));
+      scf::YieldOp::create(b, loc, none);
+    }
+    return Values(made.getResults());
+  };
+  Values yes = side(*op.thenBlock(), both(scope->mask, condition));
+  Values no;
+  if (!op.getElseRegion().empty())
+    no = side(*op.elseBlock(), without(scope->mask, condition));
+  for (auto [result, left, right] : llvm::zip(op.getResults(), yes, no))
+    set(result,
+        {{}, 0, arith::SelectOp::create(b, loc, condition, left, right)});
+}
+
+void ThreadEmitter::countedLoop(scf::ForOp op) {
+  Lanes lower = get(op.getLowerBound()), upper = get(op.getUpperBound());
+  Lanes step = get(op.getStep());
+  if (!lower.isUniform() || !upper.isUniform() || !step.isUniform())
+    return dividedLoop(op, lower, upper, step);
+  Values inits;
+  for (auto [argument, init] :
+       llvm::zip(op.getRegionIterArgs(), op.getInitArgs()))
+    inits.push_back(asArgument(argument, init));
+  auto made = scf::ForOp::create(b, loc, lower.scalar, upper.scalar,
+                                 step.scalar, inits);
+  OpBuilder::InsertionGuard guard(b);
+  Block *inside = made.getBody();
+  if (!inside->empty())
+    inside->back().erase();
+  b.setInsertionPointToEnd(inside);
+  LaneScope around(scope, scope->mask);
+  scope = &around;
+  set(op.getInductionVar(), {made.getInductionVar(), 0, {}});
+  for (auto [argument, value] :
+       llvm::zip(op.getRegionIterArgs(), made.getRegionIterArgs()))
+    bindArgument(argument, value);
+  arm(*op.getBody(), scope->mask, [&] {
+    Values next;
+    for (auto [argument, value] :
+         llvm::zip(op.getRegionIterArgs(), op.getYieldedValues()))
+      next.push_back(asArgument(argument, value));
+    scf::YieldOp::create(b, loc, next);
+  });
+  scope = around.outer;
+  for (auto [result, value] : llvm::zip(op.getResults(), made.getResults()))
+    bindArgument(result, value);
+}
+
+/// Bounds differ between lanes: rounds go on while any lane is in range. A
+/// position that is linear in the lane stays so.
+void ThreadEmitter::dividedLoop(scf::ForOp op, Lanes lower, Lanes upper,
+                                Lanes step) {
+  bool isLinear = !lower.vector && step.isUniform();
+  Value first = isLinear ? lower.scalar : vectorOf(lower);
+  Value stride = isLinear ? step.scalar : vectorOf(step);
+  auto position = [&](Value now) {
+    return isLinear ? Lanes{now, lower.step, {}} : Lanes{{}, 0, now};
+  };
+  Values inits{first};
+  for (auto [argument, init] :
+       llvm::zip(op.getRegionIterArgs(), op.getInitArgs()))
+    inits.push_back(vectorOf(get(init)));
+  SmallVector<Type> types(ValueRange(inits).getTypes());
+  SmallVector<Type> handed = types;
+  handed.push_back(wide(b.getI1Type()));
+  auto made = scf::WhileOp::create(b, loc, handed, inits);
+  OpBuilder::InsertionGuard guard(b);
+  Block *before = b.createBlock(&made.getBefore(), {}, types,
+                                SmallVector<Location>(types.size(), loc));
+  Lanes at = position(before->getArgument(0));
+  Value inRange;
+  if (at.step == 1 && upper.isUniform())
+    inRange = lanesBelow(at.scalar, upper.scalar, false);
+  else
+    inRange = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                    vectorOf(at), vectorOf(upper));
+  inRange = both(scope->mask, inRange);
+  Values forward(before->getArguments());
+  forward.push_back(inRange);
+  scf::ConditionOp::create(b, loc, anyLane(inRange), forward);
+
+  Block *after = b.createBlock(&made.getAfter(), {}, handed,
+                               SmallVector<Location>(handed.size(), loc));
+  LaneScope around(scope, after->getArguments().back());
+  scope = &around;
+  set(op.getInductionVar(), position(after->getArgument(0)));
+  for (auto [argument, value] :
+       llvm::zip(op.getRegionIterArgs(), after->getArguments().drop_front()))
+    set(argument, {{}, 0, value});
+  arm(*op.getBody(), around.mask, [&] {
+    Values next{arith::AddIOp::create(b, loc, after->getArgument(0), stride)};
+    for (auto [value, old] :
+         llvm::zip(op.getYieldedValues(), after->getArguments().drop_front()))
+      next.push_back(arith::SelectOp::create(b, loc, around.mask,
+                                             vectorOf(get(value)), old));
+    scf::YieldOp::create(b, loc, next);
+  });
+  scope = around.outer;
+  for (auto [result, value] :
+       llvm::zip(op.getResults(), made.getResults().drop_front()))
+    set(result, {{}, 0, value});
+}
+
+/// Lanes leave one by one and keep what they had then; the states that go round
+/// are those of the text, what the condition last handed on, and who is left.
+void ThreadEmitter::whileLoop(scf::WhileOp op) {
+  scf::ConditionOp test = op.getConditionOp();
+  bool divided = model.hasLanes(test.getCondition());
+  Values states;
+  for (auto [argument, init] :
+       llvm::zip(op.getBeforeArguments(), op.getInits()))
+    states.push_back(asArgument(argument, init));
+  std::size_t own = states.size();
+  if (divided) {
+    for (Value result : op.getResults())
+      states.push_back(zero(argumentType(result)));
+    states.push_back(scope->mask ? spread(scope->mask)
+                                 : spread(constant(1, b.getI1Type())));
+  }
+  SmallVector<Type> types(ValueRange(states).getTypes()), handed;
+  for (Value result : op.getResults())
+    handed.push_back(argumentType(result));
+  if (divided)
+    handed = types;
+  auto made = scf::WhileOp::create(b, loc, handed, states);
+  OpBuilder::InsertionGuard guard(b);
+  Block *before = b.createBlock(&made.getBefore(), {}, types,
+                                SmallVector<Location>(types.size(), loc));
+  LaneScope around(scope,
+                   divided ? before->getArguments().back() : scope->mask);
+  scope = &around;
+  for (auto [argument, value] :
+       llvm::zip(op.getBeforeArguments(), before->getArguments()))
+    bindArgument(argument, value);
+  arm(op.getBefore().front(), around.mask, [&] {
+    Lanes condition = get(test.getCondition());
+    Values forward;
+    if (divided)
+      llvm::append_range(forward, before->getArguments().take_front(own));
+    for (auto [number, result] : llvm::enumerate(op.getResults())) {
+      Value now = asArgument(result, test.getArgs()[number]);
+      if (divided)
+        now = arith::SelectOp::create(b, loc, around.mask, now,
+                                      before->getArgument(own + number));
+      forward.push_back(now);
+    }
+    Value goes =
+        divided ? both(around.mask, vectorOf(condition)) : condition.scalar;
+    if (divided)
+      forward.push_back(goes);
+    scf::ConditionOp::create(b, loc, anyLane(goes), forward);
+  });
+  scope = around.outer;
+
+  Block *after = b.createBlock(&made.getAfter(), {}, handed,
+                               SmallVector<Location>(handed.size(), loc));
+  auto arguments = after->getArguments();
+  auto results = divided ? arguments.drop_front(own).drop_back() : arguments;
+  LaneScope body(scope, divided ? arguments.back() : scope->mask);
+  scope = &body;
+  for (auto [argument, value] : llvm::zip(op.getAfterArguments(), results))
+    bindArgument(argument, value);
+  arm(op.getAfter().front(), body.mask, [&] {
+    Values next;
+    for (auto [number, value] :
+         llvm::enumerate(op.getYieldOp().getOperands())) {
+      Value now = asArgument(op.getBeforeArguments()[number], value);
+      if (divided)
+        now =
+            arith::SelectOp::create(b, loc, body.mask, now, arguments[number]);
+      next.push_back(now);
+    }
+    if (divided)
+      llvm::append_range(next, arguments.drop_front(own));
+    scf::YieldOp::create(b, loc, next);
+  });
+  scope = body.outer;
+  auto last = divided ? made.getResults().drop_front(own).drop_back()
+                      : made.getResults();
+  for (auto [result, value] : llvm::zip(op.getResults(), last))
+    bindArgument(result, value);
+}

@@ -1,0 +1,53 @@
+// What is known of integers while compiling: bounds, and comparisons that hold
+// where the text stands.
+#pragma once
+
+#include "dsl/dialect/Dialect.h"
+
+namespace quern {
+
+struct Interval {
+  std::int64_t low, high;
+};
+
+class Ranges {
+public:
+  Ranges(std::array<std::int64_t, 3> blockLimits, unsigned warp)
+      : blockLimits(blockLimits), warp(warp) {}
+
+  /// Bounds of an i64 value for every thread; nothing: any number.
+  std::optional<Interval> interval(mlir::Value value, unsigned depth = 0) const;
+
+  /// Whether `0 <= index < extent` holds wherever `at` runs. `size` is the
+  /// extent's value, or null where it is the number `fixed`.
+  bool isInside(mlir::Value index, mlir::StringRef axis, std::int64_t fixed,
+                mlir::Operation *at) const;
+
+private:
+  /// `value` is `root + offset`.
+  struct Sum {
+    mlir::Value root;
+    std::int64_t offset = 0;
+  };
+  /// `less` is below `more`; a null root stands for 0.
+  struct Fact {
+    Sum less, more;
+  };
+  using Facts = llvm::SmallVector<Fact, 8>;
+
+  static Sum split(mlir::Value value);
+  Facts factsAt(mlir::Operation *at) const;
+  void addCondition(mlir::Value condition, bool holds, Facts &facts) const;
+  bool isBelow(mlir::Value value, mlir::StringRef axis, std::int64_t fixed,
+               const Facts &facts, unsigned depth = 0) const;
+  bool isNatural(mlir::Value value, const Facts &facts,
+                 unsigned depth = 0) const;
+  std::optional<Interval> arithmetic(mlir::Operation *op, unsigned depth) const;
+  std::optional<Interval> ofArgument(mlir::BlockArgument argument,
+                                     unsigned depth) const;
+
+  std::array<std::int64_t, 3> blockLimits;
+  unsigned warp;
+};
+
+} // namespace quern

@@ -1,0 +1,231 @@
+// The plan and task functions of an explicit kernel, and its loops over blocks
+// and threads.
+#include "dsl/threads/ThreadEmitter.h"
+#include "dsl/threads/Threads.h"
+
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace quern;
+
+/// Threads of a task at least, so that handing it out does not count.
+static constexpr std::int64_t taskThreads = 4096;
+
+Block *ThreadEmitter::function(ModuleOp module, StringRef name,
+                               unsigned integers) {
+  b.setInsertionPointToEnd(module.getBody());
+  Type pointer = LLVM::LLVMPointerType::get(b.getContext());
+  SmallVector<Type> arguments{pointer};
+  arguments.append(integers, b.getI64Type());
+  if (integers == 0)
+    arguments.push_back(pointer);
+  auto type = LLVM::LLVMFunctionType::get(
+      LLVM::LLVMVoidType::get(b.getContext()), arguments);
+  auto made = LLVM::LLVMFuncOp::create(b, loc, name, type);
+  Block *entry = made.addEntryBlock(b);
+  packetPointer = entry->getArgument(0);
+  b.setInsertionPointToEnd(entry);
+  return entry;
+}
+
+/// All words of the packet; those not needed are dropped later.
+void ThreadEmitter::loadWords() {
+  shared.clear();
+  words.clear();
+  Type pointer = packetPointer.getType();
+  SmallVector<Type> types(packet.words.size(), b.getI64Type());
+  types[Packet::errorWord] = types[Packet::workspaceWord] = pointer;
+  for (BlockArgument argument : model.kernel.block().getArguments()) {
+    Type type = argument.getType();
+    if (isa<qn::OperandType>(type))
+      type = pointer;
+    else if (type.getIntOrFloatBitWidth() == 1)
+      type = b.getI8Type();
+    types[packet.argumentWord(argument.getArgNumber())] = type;
+  }
+  for (auto [number, type] : llvm::enumerate(types)) {
+    Value at = LLVM::GEPOp::create(
+        b, loc, pointer, b.getI64Type(), packetPointer,
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(number)});
+    words.push_back(LLVM::LoadOp::create(b, loc, type, at, 8));
+  }
+}
+
+Value ThreadEmitter::launchValue(unsigned operand) {
+  return scalarOf(model.kernel.launch()->getOperand(operand));
+}
+
+void ThreadEmitter::buildPlan(ModuleOp module, StringRef name) {
+  Block *entry = function(module, name, 0);
+  loadWords();
+  Value units = constant(1), size = constant(1);
+  for (unsigned dimension = 0; dimension < 3; ++dimension) {
+    Value count = launchValue(dimension), threads = launchValue(3 + dimension);
+    count = arith::MaxSIOp::create(b, loc, count, constant(0));
+    units = arith::MulIOp::create(b, loc, units, count);
+    threads = arith::MaxSIOp::create(b, loc, threads, constant(0));
+    size = arith::MulIOp::create(b, loc, size, threads);
+  }
+  Value none = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, size,
+                                     constant(0));
+  units = arith::SelectOp::create(b, loc, none, constant(0), units);
+  size = arith::MaxSIOp::create(b, loc, size, constant(1));
+  Value grain = arith::DivSIOp::create(b, loc, constant(taskThreads), size);
+  grain = arith::MaxSIOp::create(b, loc, grain, constant(1));
+  Value results[] = {units, grain, constant(0)};
+  Value plan = entry->getArgument(1);
+  for (auto [number, value] : llvm::enumerate(results)) {
+    Value at = LLVM::GEPOp::create(
+        b, loc, plan.getType(), b.getI64Type(), plan,
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(number)});
+    LLVM::StoreOp::create(b, loc, value, at, 8);
+  }
+  LLVM::ReturnOp::create(b, loc, ValueRange());
+}
+
+void ThreadEmitter::buildTask(ModuleOp module, StringRef name) {
+  Block *entry = function(module, name, 3);
+  loadWords();
+  entryEnd = constant(0).getDefiningOp();
+  checkThreads();
+  Value begin = entry->getArgument(1), end = entry->getArgument(2);
+  for (unsigned operand = 0; operand < 6; ++operand)
+    launchValue(operand);
+  Value size = constant(1);
+  for (unsigned operand = 3; operand < 6; ++operand)
+    size = arith::MulIOp::create(b, loc, size, launchValue(operand));
+  Value fits = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, size,
+                                     constant(maximumThreads));
+  auto branch = scf::IfOp::create(b, loc, fits, /*withElseRegion=*/true);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    blockLoop(begin, end);
+    b.setInsertionPointToStart(branch.elseBlock());
+    record(siteOf(model.kernel.launch(), 0, "block", ErrorSite::Kind::Threads),
+           size, constant(maximumThreads));
+  }
+  LLVM::ReturnOp::create(b, loc, ValueRange());
+}
+
+/// Too many threads in a block are refused where that is known.
+void ThreadEmitter::checkThreads() {
+  auto [x, y, z] = model.block;
+  if (!x || !y || !z || *x * *y * *z <= maximumThreads)
+    return;
+  model.kernel.launch().emitError()
+      << "a block has " << *x * *y * *z << " threads, at most "
+      << maximumThreads << " are possible";
+  valid = false;
+}
+
+void ThreadEmitter::blockLoop(Value begin, Value end) {
+  auto loop = scf::ForOp::create(b, loc, begin, end, constant(1));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(loop.getBody()->getTerminator());
+  Value rest = loop.getInductionVar();
+  for (unsigned dimension = 0; dimension < 2; ++dimension) {
+    Value count = launchValue(dimension);
+    blockNumber[dimension] = arith::RemUIOp::create(b, loc, rest, count);
+    rest = arith::DivUIOp::create(b, loc, rest, count);
+  }
+  blockNumber[2] = rest;
+  region(model.kernel.block());
+}
+
+/// The lanes where `first + lane < end`; null: all of them.
+Value ThreadEmitter::laneMask(Value first, Value end,
+                              std::optional<std::int64_t> known) {
+  if (known && *known % lanes == 0)
+    return {};
+  return lanesBelow(first, end, /*orEqual=*/false);
+}
+
+/// The number, counted from the end where threads go backwards.
+Value ThreadEmitter::inOrder(Value number, Value count) {
+  if (!isReversed)
+    return number;
+  Value last = arith::SubIOp::create(b, loc, count, constant(1));
+  return arith::SubIOp::create(b, loc, last, number);
+}
+
+/// A loop over the threads' numbers along a dimension.
+void ThreadEmitter::rows(unsigned dimension, llvm::function_ref<void()> body) {
+  Value zero = constant(0);
+  threadRow[dimension] = zero;
+  if (model.block[dimension] == 1)
+    return body();
+  auto loop =
+      scf::ForOp::create(b, loc, zero, launchValue(3 + dimension), constant(1));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(loop.getBody()->getTerminator());
+  threadRow[dimension] =
+      inOrder(loop.getInductionVar(), launchValue(3 + dimension));
+  body();
+}
+
+/// One vector of threads, the number `number` along x or in the block.
+void ThreadEmitter::vectorOfThreads(Value number,
+                                    llvm::function_ref<void()> body) {
+  auto [x, y, z] = model.block;
+  Value end = launchValue(3);
+  std::optional<std::int64_t> known = x;
+  if (model.isLinear) {
+    for (unsigned dimension = 1; dimension < 3; ++dimension)
+      end = arith::MulIOp::create(b, loc, end, launchValue(3 + dimension));
+    known = std::nullopt;
+    vectorNumber = number;
+  } else {
+    Value all = arith::DivUIOp::create(
+        b, loc, arith::AddIOp::create(b, loc, end, constant(lanes - 1)),
+        constant(lanes));
+    Value row = arith::MulIOp::create(b, loc, threadRow[2], launchValue(4));
+    row = arith::AddIOp::create(b, loc, row, threadRow[1]);
+    row = arith::MulIOp::create(b, loc, row, all);
+    vectorNumber = arith::AddIOp::create(b, loc, row, number);
+  }
+  threadRow[0] = arith::MulIOp::create(b, loc, number, constant(lanes));
+  LaneScope inside(nullptr, laneMask(threadRow[0], end, known));
+  scope = &inside;
+  body();
+  scope = nullptr;
+}
+
+void ThreadEmitter::threads(llvm::function_ref<void()> body) {
+  auto vectors = [&] {
+    Value count = launchValue(3);
+    if (model.isLinear)
+      for (unsigned dimension = 1; dimension < 3; ++dimension)
+        count =
+            arith::MulIOp::create(b, loc, count, launchValue(3 + dimension));
+    count = arith::DivUIOp::create(
+        b, loc, arith::AddIOp::create(b, loc, count, constant(lanes - 1)),
+        constant(lanes));
+    auto loop = scf::ForOp::create(b, loc, constant(0), count, constant(1));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(loop.getBody()->getTerminator());
+    vectorOfThreads(inOrder(loop.getInductionVar(), count), body);
+  };
+  if (model.isLinear)
+    return vectors();
+  rows(2, [&] { rows(1, [&] { vectors(); }); });
+}
+
+std::optional<KernelAbi> quern::lowerThreads(qn::KernelOp kernel,
+                                             const TargetInfo &target) {
+  ThreadModel model(kernel, target);
+  Packet packet(kernel);
+  KernelAbi abi;
+  abi.words = packet.words;
+  OpBuilder builder(kernel.getContext());
+  auto module = kernel->getParentOfType<ModuleOp>();
+  ThreadEmitter emitter(model, target, packet, abi.sites, builder);
+  std::string name = kernel.getSymName().str();
+  abi.launches.push_back({name + "_plan", name + "_task"});
+  emitter.buildPlan(module, abi.launches.back().plan);
+  emitter.buildTask(module, abi.launches.back().task);
+  if (!emitter.valid)
+    return std::nullopt;
+  kernel.erase();
+  return abi;
+}

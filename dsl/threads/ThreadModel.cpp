@@ -1,0 +1,194 @@
+// Geometry, stages, and what outlives a stage.
+#include "dsl/threads/ThreadModel.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace quern;
+
+/// What takes more operations to make again is kept.
+static constexpr unsigned cheapToRemake = 16;
+
+static std::optional<std::int64_t> constantOf(Value value) {
+  APInt number;
+  if (matchPattern(value, m_ConstantInt(&number)))
+    return number.getSExtValue();
+  return std::nullopt;
+}
+
+static std::array<std::int64_t, 3> limitsOf(qn::KernelOp kernel) {
+  qn::LaunchOp launch = kernel.launch();
+  std::array<std::int64_t, 3> limits;
+  for (unsigned dimension = 0; dimension < 3; ++dimension)
+    limits[dimension] =
+        constantOf(launch->getOperand(3 + dimension)).value_or(maximumThreads);
+  return limits;
+}
+
+ThreadModel::ThreadModel(qn::KernelOp kernel, const TargetInfo &target)
+    : kernel(kernel), ranges(limitsOf(kernel), target.warpSize()) {
+  findGeometry(target);
+  findWaiting();
+  findStages(kernel.block());
+  findVariances();
+  findKept();
+}
+
+/// Threads along x fill vectors; where they do so badly vectors are smaller.
+/// Operations on warps want vectors that are warps.
+void ThreadModel::findGeometry(const TargetInfo &target) {
+  qn::LaunchOp launch = kernel.launch();
+  for (unsigned dimension = 0; dimension < 3; ++dimension)
+    block[dimension] = constantOf(launch->getOperand(3 + dimension));
+  bool usesWarps = false;
+  kernel.walk([&](Operation *op) {
+    usesWarps |= isa<qn::LaneOp, qn::ShuffleOp, qn::BallotOp, qn::VoteOp>(op);
+    if (auto barrier = dyn_cast<qn::BarrierOp>(op))
+      usesWarps |= barrier.getScope() == qn::Scope::warp;
+    if (auto combine = dyn_cast<qn::CombineOp>(op))
+      usesWarps |= combine.getScope() == qn::Scope::warp;
+    if (auto prefix = dyn_cast<qn::PrefixOp>(op))
+      usesWarps |= prefix.getScope() == qn::Scope::warp;
+  });
+  lanes = target.warpSize();
+  std::int64_t x = block[0].value_or(maximumThreads);
+  if (usesWarps) {
+    bool isFlat = block[1] == 1 && block[2] == 1;
+    isLinear = !isFlat && (!block[0] || x % lanes != 0);
+    return;
+  }
+  while (lanes > 4 && x % lanes != 0 &&
+         (x % (lanes / 2) == 0 || x <= lanes / 2))
+    lanes /= 2;
+}
+
+void ThreadModel::findWaiting() {
+  kernel.walk([&](Operation *op) {
+    auto barrier = dyn_cast<qn::BarrierOp>(op);
+    auto combine = dyn_cast<qn::CombineOp>(op);
+    auto prefix = dyn_cast<qn::PrefixOp>(op);
+    bool waits = (barrier && barrier.getScope() == qn::Scope::block) ||
+                 (combine && combine.getScope() == qn::Scope::block) ||
+                 (prefix && prefix.getScope() == qn::Scope::block);
+    for (; waits && op && op != kernel; op = op->getParentOp())
+      waiting.insert(op);
+  });
+}
+
+/// Numbers the runs of operations between places where threads wait.
+void ThreadModel::findStages(Block &inside) {
+  ++stage;
+  for (Operation &op : inside) {
+    if (!waits(&op)) {
+      stages[&op] = stage;
+      continue;
+    }
+    stages[&op] = ++stage;
+    if (isa<scf::IfOp, scf::ForOp, scf::WhileOp>(op))
+      for (Region &region : op.getRegions())
+        for (Block &nested : region)
+          findStages(nested);
+    ++stage;
+  }
+}
+
+/// The operation around `op`, or itself, whose block is cut into stages.
+Operation *ThreadModel::stagedAncestor(Operation *op) const {
+  while (!stages.contains(op))
+    op = op->getParentOp();
+  return op;
+}
+
+bool ThreadModel::isAway(Operation *definer, Operation *user) const {
+  Operation *outer = stagedAncestor(user);
+  if (waits(outer) || outer->hasTrait<OpTrait::IsTerminator>())
+    return true;
+  return !definer || stages.lookup(outer) != stages.lookup(definer) ||
+         waits(definer);
+}
+
+bool ThreadModel::crosses(Operation *op) const {
+  Operation *definer = stagedAncestor(op);
+  return llvm::any_of(op->getUsers(),
+                      [&](Operation *user) { return isAway(definer, user); });
+}
+
+/// How many operations make a value from what is known everywhere.
+unsigned ThreadModel::costOfRemaking(Value value, unsigned depth) const {
+  if (!differs(value))
+    return 0;
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getNumRegions() || !isMemoryEffectFree(op) || depth == 0)
+    return cheapToRemake + 1;
+  unsigned cost =
+      isa<arith::DivSIOp, arith::RemSIOp, arith::DivUIOp, arith::RemUIOp>(op)
+          ? 8
+          : 1;
+  for (Value operand : op->getOperands())
+    if (cost <= cheapToRemake)
+      cost += costOfRemaking(operand, depth - 1);
+  return cost;
+}
+
+void ThreadModel::findKept() {
+  auto consider = [&](Value value, Operation *definer) {
+    if (!differs(value) || isa<MemRefType>(value.getType()))
+      return;
+    bool crossing = !definer || waits(definer) ||
+                    llvm::any_of(value.getUsers(), [&](Operation *user) {
+                      return isAway(definer, user);
+                    });
+    if (crossing && costOfRemaking(value, cheapToRemake) > cheapToRemake)
+      kept.insert(value);
+  };
+  for (auto [op, number] : stages) {
+    for (Value result : op->getResults())
+      consider(result, op);
+    if (waits(op) && isa<scf::IfOp, scf::ForOp, scf::WhileOp>(op))
+      for (Region &region : op->getRegions())
+        for (BlockArgument argument : region.getArguments())
+          consider(argument, nullptr);
+  }
+}
+
+bool ThreadModel::isShared(Operation *op) const {
+  return isMemoryEffectFree(op) && !op->getNumRegions() &&
+         op->getNumResults() &&
+         !llvm::any_of(op->getResults(), [&](Value v) { return differs(v); });
+}
+
+std::optional<std::int64_t>
+ThreadModel::evaluate(Value value, std::array<std::int64_t, 3> thread) const {
+  if (auto number = constantOf(value))
+    return value.getType().isInteger(1) ? *number & 1 : *number;
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return std::nullopt;
+  if (auto number = dyn_cast<qn::ThreadOp>(op))
+    return thread[static_cast<unsigned>(number.getDimension())];
+  bool isKnown = isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::AndIOp,
+                     arith::OrIOp, arith::XOrIOp, arith::CmpIOp, arith::RemUIOp,
+                     arith::DivUIOp>(op);
+  if (!isKnown)
+    return std::nullopt;
+  auto a = evaluate(op->getOperand(0), thread);
+  auto b = evaluate(op->getOperand(1), thread);
+  if (!a || !b)
+    return std::nullopt;
+  APInt x(64, *a, true), y(64, *b, true);
+  if (isa<arith::RemUIOp, arith::DivUIOp>(op) && y.isZero())
+    return std::nullopt;
+  if (auto compare = dyn_cast<arith::CmpIOp>(op))
+    return arith::applyCmpPredicate(compare.getPredicate(), x, y);
+  APInt result = isa<arith::AddIOp>(op)    ? x + y
+                 : isa<arith::SubIOp>(op)  ? x - y
+                 : isa<arith::MulIOp>(op)  ? x * y
+                 : isa<arith::AndIOp>(op)  ? x & y
+                 : isa<arith::OrIOp>(op)   ? x | y
+                 : isa<arith::XOrIOp>(op)  ? x ^ y
+                 : isa<arith::RemUIOp>(op) ? x.urem(y)
+                                           : x.udiv(y);
+  std::int64_t number = result.getSExtValue();
+  return value.getType().isInteger(1) ? number & 1 : number;
+}
