@@ -53,6 +53,26 @@ static bool isSame(mlir::Value left, mlir::Value right) {
           matchPattern(right, m_Constant(&other)) && one == other);
 }
 
+/// The branch with results, in place of a draft that has none.
+SmallVector<mlir::Value, 8> Generator::keepBranch(mlir::Operation *draft,
+                                                  ValueRange left,
+                                                  ValueRange right) {
+  auto from = cast<scf::IfOp>(draft);
+  auto final = b.create<scf::IfOp>(TypeRange(left), from.getCondition(), true);
+  for (bool isThen : {true, false}) {
+    Block *to = isThen ? final.thenBlock() : final.elseBlock();
+    Block *source = isThen ? from.thenBlock() : from.elseBlock();
+    if (!to->empty())
+      to->back().erase();
+    to->getOperations().splice(to->begin(), source->getOperations());
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToEnd(to);
+    b.create<scf::YieldOp>(isThen ? left : right);
+  }
+  draft->erase();
+  return SmallVector<mlir::Value, 8>(final.getResults());
+}
+
 Values Generator::branch(Scalar condition, Arm whenTrue, Arm whenFalse) {
   APInt known;
   if (matchPattern(condition.value, m_ConstantInt(&known)))
@@ -90,20 +110,7 @@ Values Generator::branch(Scalar condition, Arm whenTrue, Arm whenFalse) {
       if (!isSame(value, other))
         value = b.create<arith::SelectOp>(condition.value, value, other);
   } else {
-    auto final =
-        b.create<scf::IfOp>(TypeRange(ValueRange(left)), condition.value, true);
-    for (auto [from, to, values] :
-         {std::tuple(draft.thenBlock(), final.thenBlock(), &left),
-          std::tuple(draft.elseBlock(), final.elseBlock(), &right)}) {
-      if (!to->empty())
-        to->back().erase();
-      to->getOperations().splice(to->begin(), from->getOperations());
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPointToEnd(to);
-      b.create<scf::YieldOp>(*values);
-    }
-    draft->erase();
-    left.assign(final.result_begin(), final.result_end());
+    left = keepBranch(draft, left, right);
   }
   return unflatten(std::move(results), left);
 }

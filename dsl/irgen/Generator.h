@@ -158,6 +158,13 @@ private:
   }
   void executeLaunch();
   Value threadBuiltin(const typed::BuiltinExpression &expression);
+  Value vote(typed::Builtin builtin, Scalar condition);
+  Value shuffle(typed::Builtin builtin, Scalar value, Scalar offset);
+  struct Counting {
+    Scalar lower, upper, stride, first;
+    bool isBackward = false;
+  };
+  Counting countingOf(const typed::ForStatement &statement, std::int64_t step);
   Value logicalBranch(const typed::BinaryExpression &expression);
   void executeRest(typed::Block statements);
   bool executeCounted(const typed::ForStatement &statement);
@@ -224,6 +231,9 @@ private:
   using AssignedVariables = llvm::ArrayRef<const Variable *>;
   /// Both arms under `condition`; the results are selected.
   Values branch(Scalar condition, Arm whenTrue, Arm whenFalse);
+  llvm::SmallVector<mlir::Value, 8> keepBranch(mlir::Operation *draft,
+                                               mlir::ValueRange left,
+                                               mlir::ValueRange right);
   /// True where this text runs, as far as conditions around it say; or null.
   mlir::Value predicate();
 

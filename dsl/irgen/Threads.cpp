@@ -42,6 +42,29 @@ static qn::ShuffleKind shuffleKind(Builtin builtin) {
   }
 }
 
+irgen::Value Generator::shuffle(Builtin builtin, Scalar value, Scalar offset) {
+  mlir::Value distance = toIndex(offset);
+  auto shuffled = [&](mlir::Value part) -> mlir::Value {
+    return b.create<qn::ShuffleOp>(part.getType(), shuffleKind(builtin), part,
+                                   distance);
+  };
+  return Scalar{value.type, shuffled(value.value),
+                value.isComplex() ? shuffled(value.imaginary) : nullptr};
+}
+
+irgen::Value Generator::vote(Builtin builtin, Scalar condition) {
+  if (builtin == Builtin::Ballot)
+    return Scalar{ElementType::U64,
+                  b.create<qn::BallotOp>(builder.getI64Type(), condition.value),
+                  nullptr};
+  auto kind =
+      builtin == Builtin::VoteAny ? qn::VoteKind::any : qn::VoteKind::all;
+  return Scalar{
+      ElementType::Bool,
+      b.create<qn::VoteOp>(builder.getI1Type(), kind, condition.value),
+      nullptr};
+}
+
 irgen::Value
 Generator::threadBuiltin(const typed::BuiltinExpression &expression) {
   auto dimension = static_cast<qn::Dimension>(expression.dimension);
@@ -70,30 +93,12 @@ Generator::threadBuiltin(const typed::BuiltinExpression &expression) {
                                 : qn::Scope::warp);
     return Value();
   case Builtin::Ballot:
-    return Scalar{
-        ElementType::U64,
-        b.create<qn::BallotOp>(builder.getI64Type(), operands.front().value),
-        nullptr};
   case Builtin::VoteAny:
-  case Builtin::VoteAll: {
-    auto kind = expression.builtin == Builtin::VoteAny ? qn::VoteKind::any
-                                                       : qn::VoteKind::all;
-    return Scalar{
-        ElementType::Bool,
-        b.create<qn::VoteOp>(builder.getI1Type(), kind, operands.front().value),
-        nullptr};
-  }
+  case Builtin::VoteAll:
+    return vote(expression.builtin, operands.front());
   default:
-    break;
+    return shuffle(expression.builtin, operands.front(), operands[1]);
   }
-  Scalar value = operands.front();
-  auto shuffled = [&](mlir::Value part) -> mlir::Value {
-    return b.create<qn::ShuffleOp>(part.getType(),
-                                   shuffleKind(expression.builtin), part,
-                                   toIndex(operands[1]));
-  };
-  return Scalar{value.type, shuffled(value.value),
-                value.isComplex() ? shuffled(value.imaginary) : nullptr};
 }
 
 /// `a and b` where `b` reads memory: read only where `a` holds.
@@ -135,6 +140,26 @@ void Generator::executeRest(typed::Block statements) {
   executeArms(stays, statements, {}, /*otherwiseReturns=*/true);
 }
 
+/// Bounds and step of a loop; backwards it counts from 0 the other way.
+Generator::Counting Generator::countingOf(const typed::ForStatement &statement,
+                                          std::int64_t step) {
+  auto bound = [&](const Expression *expression) {
+    return expression ? b.cast(scalar(*expression), ElementType::I64)
+                      : b.integer(ElementType::I64, 0);
+  };
+  Counting counting;
+  counting.lower = counting.first = bound(statement.lower);
+  counting.upper = bound(statement.upper);
+  counting.isBackward = step < 0;
+  at(statement.span);
+  counting.stride = b.integer(ElementType::I64, std::abs(step));
+  if (counting.isBackward) {
+    counting.upper = b.subtract(counting.lower, counting.upper);
+    counting.lower = b.integer(ElementType::I64, 0);
+  }
+  return counting;
+}
+
 /// A `for` whose step is known becomes a counted loop; others, and those that
 /// return, go the general way.
 bool Generator::executeCounted(const typed::ForStatement &statement) {
@@ -147,25 +172,13 @@ bool Generator::executeCounted(const typed::ForStatement &statement) {
   llvm::erase_if(assigned, [&](const Variable *variable) {
     return frame->binding(*variable).kind == Binding::Kind::Unset;
   });
-  auto bound = [&](const Expression *expression) {
-    return expression ? b.cast(scalar(*expression), ElementType::I64)
-                      : b.integer(ElementType::I64, 0);
-  };
-  Scalar lower = bound(statement.lower), upper = bound(statement.upper);
-  Scalar first = lower, stride = b.integer(ElementType::I64, step->integer);
-  bool isBackward = step->integer < 0;
-  if (isBackward) { // counts from 0 in steps the other way
-    stride = b.integer(ElementType::I64, -step->integer);
-    upper = b.subtract(lower, upper);
-    lower = b.integer(ElementType::I64, 0);
-  }
-  at(statement.span);
+  Counting counting = countingOf(statement, step->integer);
   Location location = b.location;
   Values initial;
   for (const Variable *variable : assigned)
     initial.push_back(current(*variable));
-  auto loop = b.create<scf::ForOp>(lower.value, upper.value, stride.value,
-                                   flatten(initial));
+  auto loop = b.create<scf::ForOp>(counting.lower.value, counting.upper.value,
+                                   counting.stride.value, flatten(initial));
   OpBuilder::InsertionGuard guard(builder);
   Block *inside = loop.getBody();
   if (!inside->empty())
@@ -178,8 +191,8 @@ bool Generator::executeCounted(const typed::ForStatement &statement) {
   };
   bindAll(loop.getRegionIterArgs());
   Scalar counter{ElementType::I64, loop.getInductionVar(), nullptr};
-  if (isBackward)
-    counter = b.subtract(first, counter);
+  if (counting.isBackward)
+    counter = b.subtract(counting.first, counter);
   if (statement.variable)
     bind(*statement.variable, counter);
   execute(statement.body);

@@ -210,6 +210,14 @@ void ThreadEmitter::countedLoop(scf::ForOp op) {
     bindArgument(result, value);
 }
 
+/// The lanes of `value` below a bound.
+Value ThreadEmitter::below(Lanes value, Lanes bound) {
+  if (value.step == 1 && bound.isUniform())
+    return lanesBelow(value.scalar, bound.scalar, false);
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                               vectorOf(value), vectorOf(bound));
+}
+
 /// Bounds differ between lanes: rounds go on while any lane is in range. A
 /// position that is linear in the lane stays so.
 void ThreadEmitter::dividedLoop(scf::ForOp op, Lanes lower, Lanes upper,
@@ -231,14 +239,8 @@ void ThreadEmitter::dividedLoop(scf::ForOp op, Lanes lower, Lanes upper,
   OpBuilder::InsertionGuard guard(b);
   Block *before = b.createBlock(&made.getBefore(), {}, types,
                                 SmallVector<Location>(types.size(), loc));
-  Lanes at = position(before->getArgument(0));
-  Value inRange;
-  if (at.step == 1 && upper.isUniform())
-    inRange = lanesBelow(at.scalar, upper.scalar, false);
-  else
-    inRange = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
-                                    vectorOf(at), vectorOf(upper));
-  inRange = both(scope->mask, inRange);
+  Value inRange =
+      both(scope->mask, below(position(before->getArgument(0)), upper));
   Values forward(before->getArguments());
   forward.push_back(inRange);
   scf::ConditionOp::create(b, loc, anyLane(inRange), forward);
@@ -265,47 +267,42 @@ void ThreadEmitter::dividedLoop(scf::ForOp op, Lanes lower, Lanes upper,
     set(result, {{}, 0, value});
 }
 
-/// Lanes leave one by one and keep what they had then; the states that go round
-/// are those of the text, what the condition last handed on, and who is left.
-void ThreadEmitter::whileLoop(scf::WhileOp op) {
-  scf::ConditionOp test = op.getConditionOp();
-  bool divided = model.hasLanes(test.getCondition());
+/// The states a loop begins with: those of the text; where lanes leave one by
+/// one also what the condition last handed on, and who is left.
+ThreadEmitter::Values ThreadEmitter::whileStates(scf::WhileOp op,
+                                                 bool divided) {
   Values states;
   for (auto [argument, init] :
        llvm::zip(op.getBeforeArguments(), op.getInits()))
     states.push_back(asArgument(argument, init));
-  std::size_t own = states.size();
-  if (divided) {
-    for (Value result : op.getResults())
-      states.push_back(zero(argumentType(result)));
-    states.push_back(scope->mask ? spread(scope->mask)
-                                 : spread(constant(1, b.getI1Type())));
-  }
-  SmallVector<Type> types(ValueRange(states).getTypes()), handed;
+  if (!divided)
+    return states;
   for (Value result : op.getResults())
-    handed.push_back(argumentType(result));
-  if (divided)
-    handed = types;
-  auto made = scf::WhileOp::create(b, loc, handed, states);
-  OpBuilder::InsertionGuard guard(b);
-  Block *before = b.createBlock(&made.getBefore(), {}, types,
-                                SmallVector<Location>(types.size(), loc));
-  LaneScope around(scope,
-                   divided ? before->getArguments().back() : scope->mask);
+    states.push_back(zero(argumentType(result)));
+  states.push_back(
+      spread(scope->mask ? scope->mask : constant(1, b.getI1Type())));
+  return states;
+}
+
+/// The condition of a loop; lanes that have left keep what they were handed.
+void ThreadEmitter::whileTest(scf::WhileOp op, ValueRange arguments,
+                              bool divided) {
+  scf::ConditionOp test = op.getConditionOp();
+  std::size_t own = op.getInits().size();
+  LaneScope around(scope, divided ? arguments.back() : scope->mask);
   scope = &around;
-  for (auto [argument, value] :
-       llvm::zip(op.getBeforeArguments(), before->getArguments()))
+  for (auto [argument, value] : llvm::zip(op.getBeforeArguments(), arguments))
     bindArgument(argument, value);
   arm(op.getBefore().front(), around.mask, [&] {
     Lanes condition = get(test.getCondition());
     Values forward;
     if (divided)
-      llvm::append_range(forward, before->getArguments().take_front(own));
+      llvm::append_range(forward, arguments.take_front(own));
     for (auto [number, result] : llvm::enumerate(op.getResults())) {
       Value now = asArgument(result, test.getArgs()[number]);
       if (divided)
         now = arith::SelectOp::create(b, loc, around.mask, now,
-                                      before->getArgument(own + number));
+                                      arguments[own + number]);
       forward.push_back(now);
     }
     Value goes =
@@ -315,11 +312,14 @@ void ThreadEmitter::whileLoop(scf::WhileOp op) {
     scf::ConditionOp::create(b, loc, anyLane(goes), forward);
   });
   scope = around.outer;
+}
 
-  Block *after = b.createBlock(&made.getAfter(), {}, handed,
-                               SmallVector<Location>(handed.size(), loc));
-  auto arguments = after->getArguments();
-  auto results = divided ? arguments.drop_front(own).drop_back() : arguments;
+/// A round of a loop.
+void ThreadEmitter::whileRound(scf::WhileOp op, ValueRange arguments,
+                               bool divided) {
+  std::size_t own = op.getInits().size();
+  ValueRange results =
+      divided ? arguments.drop_front(own).drop_back() : arguments;
   LaneScope body(scope, divided ? arguments.back() : scope->mask);
   scope = &body;
   for (auto [argument, value] : llvm::zip(op.getAfterArguments(), results))
@@ -335,12 +335,36 @@ void ThreadEmitter::whileLoop(scf::WhileOp op) {
       next.push_back(now);
     }
     if (divided)
-      llvm::append_range(next, arguments.drop_front(own));
+      llvm::append_range(next, arguments.drop_front(own).drop_back());
+    if (divided)
+      next.push_back(body.mask);
     scf::YieldOp::create(b, loc, next);
   });
   scope = body.outer;
-  auto last = divided ? made.getResults().drop_front(own).drop_back()
-                      : made.getResults();
+}
+
+void ThreadEmitter::whileLoop(scf::WhileOp op) {
+  bool divided = model.hasLanes(op.getConditionOp().getCondition());
+  std::size_t own = op.getInits().size();
+  Values states = whileStates(op, divided);
+  SmallVector<Type> types(ValueRange(states).getTypes()), handed;
+  for (Value result : op.getResults())
+    handed.push_back(argumentType(result));
+  if (divided)
+    handed = types;
+  auto made = scf::WhileOp::create(b, loc, handed, states);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    Block *before = b.createBlock(&made.getBefore(), {}, types,
+                                  SmallVector<Location>(types.size(), loc));
+    whileTest(op, before->getArguments(), divided);
+    Block *after = b.createBlock(&made.getAfter(), {}, handed,
+                                 SmallVector<Location>(handed.size(), loc));
+    whileRound(op, after->getArguments(), divided);
+  }
+  ValueRange last = made.getResults();
+  if (divided)
+    last = last.drop_front(own).drop_back();
   for (auto [result, value] : llvm::zip(op.getResults(), last))
     bindArgument(result, value);
 }

@@ -118,7 +118,13 @@ private:
   void dividedIf(mlir::scf::IfOp op, mlir::Value condition);
   void countedLoop(mlir::scf::ForOp op);
   void dividedLoop(mlir::scf::ForOp op, Lanes lower, Lanes upper, Lanes step);
+  mlir::Value below(Lanes value, Lanes bound);
   void whileLoop(mlir::scf::WhileOp op);
+  Values whileStates(mlir::scf::WhileOp op, bool divided);
+  void whileTest(mlir::scf::WhileOp op, mlir::ValueRange arguments,
+                 bool divided);
+  void whileRound(mlir::scf::WhileOp op, mlir::ValueRange arguments,
+                  bool divided);
   mlir::Value asArgument(mlir::Value like, mlir::Value value);
   void bindArgument(mlir::Value like, mlir::Value value);
   mlir::Type argumentType(mlir::Value like);

@@ -139,14 +139,12 @@ class Peer:
     ) -> Callable[[], None]:
         """A call that works on the arrays themselves and waits for the end."""
         flags = self.cl.mem_flags.READ_WRITE | self.cl.mem_flags.USE_HOST_PTR
-        given = [
-            self.cl.Buffer(self.context, flags, hostbuf=x) if x.ndim else x for x in operands
-        ]
+        given = [self.cl.Buffer(self.context, flags, hostbuf=x) if x.ndim else x for x in operands]
         kernel = self.cl.Kernel(self.program, name)
         kernel.set_args(*given)
         size = tuple(g * b for g, b in zip(grid, block, strict=True))
 
-        def run() -> None:
+        def run(buffers: list[Any] = given) -> None:  # keeps them alive
             self.cl.enqueue_nd_range_kernel(self.queue, kernel, size, block).wait()
 
         return run

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 import quern
 
 KERNELS = Path(__file__).parents[1] / "kernels"
@@ -97,3 +96,127 @@ def test_stencil(shape, block, dtype, rng):
     wide = np.pad(src, 1)
     around = wide[:-2, 1:-1] + wide[2:, 1:-1] + wide[1:-1, :-2] + wide[1:-1, 2:]
     np.testing.assert_allclose(out, src + 0.25 * around, rtol=1e-5, atol=1e-5)
+
+
+TOGETHER = """
+kernel divided(x: i32[N], y: mut i32[N]):
+    launch grid(1) block(64)
+    if x[thread.x] > 0:
+        barrier()
+    y[thread.x] = 1
+
+kernel fill(y: mut i32[N], width: int):
+    launch grid(1) block(width)
+    if thread.x < N:
+        y[thread.x] = 1
+
+kernel gather(x: f32[N], i: i64[M], y: mut f32[M]):
+    launch grid((M + 31) // 32) block(32)
+    let at = block.x * 32 + thread.x
+    if at < M:
+        y[at] = x[i[at]]
+
+kernel lanes(x: i32[N], y: mut i32[6, N], bits: mut i64[N]):
+    launch grid(1) block(N)
+    let i = thread.x
+    let v = x[i]
+    y[0, i] = shuffle_xor(v, 1)
+    y[1, i] = shuffle_up(v, 2)
+    y[2, i] = shuffle_down(v, 3)
+    y[3, i] = shuffle(v, (lane() * 5 + 1) % target.warp_size)
+    y[4, i] = i32(vote_any(v > 90)) + 2 * i32(vote_all(v > 5))
+    y[5, i] = i32(target.warp_size)
+    warp_barrier()
+    bits[i] = i64(ballot(v % 2 == 0))
+
+kernel atomics(x: i32[N], y: mut i32[8], won: mut i32[N]):
+    launch grid((N + 63) // 64) block(64)
+    let i = block.x * block_size.x + thread.x
+    if i < N:
+        let v = x[i]
+        atomic_add(y[0], v)
+        atomic_min(y[1], v)
+        atomic_max(y[2], v)
+        atomic_and(y[3], v)
+        atomic_or(y[4], v)
+        atomic_xor(y[5], v)
+        if atomic_cas(y[6], 0, 1) == 0:
+            won[i] = 1
+        atomic_exchange(y[7], i32(grid_size.x))
+"""
+
+
+@pytest.fixture(scope="module")
+def together() -> quern.Module:
+    return quern.compile(TOGETHER, "together.qn")
+
+
+def test_threads_that_part_before_a_barrier(together):
+    """QN2054, and no error where all agree."""
+    y = np.zeros(64, "i4")
+    together.divided(np.ones(64, "i4"), y)
+    assert y.all()
+    x = np.ones(64, "i4")
+    x[37] = 0
+    with pytest.raises(quern.Error, match="QN2054"):
+        together.divided(x, y)
+
+
+def test_too_many_threads(together):
+    """QN2055 when running."""
+    y = np.zeros(700, "i4")
+    together.fill(y, 1000)
+    assert y.all()
+    with pytest.raises(quern.Error, match="QN2055"):
+        together.fill(y, 4096)
+
+
+@pytest.mark.parametrize("bad", [-1, 10, 1 << 40])
+def test_index_out_of_range(together, bad):
+    x = np.arange(10, dtype="f4")
+    i = np.arange(45) % 10
+    y = np.zeros(45, "f4")
+    together.gather(x, i, y)
+    np.testing.assert_array_equal(y, x[i])
+    i[33] = bad
+    with pytest.raises(quern.Error, match=f"gather`: index {bad} .* axis `N` of extent 10"):
+        together.gather(x, i, y)
+
+
+def pick(v: np.ndarray, source: np.ndarray) -> np.ndarray:
+    """What a shuffle gives: the thread's own value where there is no source."""
+    here = (source >= 0) & (source < len(v))
+    return np.where(here, v[np.where(here, source, 0)], v)
+
+
+@pytest.mark.parametrize("count", [1, 16, 23, 64, 100])
+def test_warps(together, count, rng):
+    x = rng.integers(0, 100, count).astype("i4")
+    y = np.zeros((6, count), "i4")
+    bits = np.zeros(count, "i8")
+    together.lanes(x, y, bits)
+    size = int(y[5, 0])
+    for first in range(0, count, size):
+        v = x[first : first + size]
+        lane = np.arange(len(v))
+
+        part = y[:, first : first + size]
+        np.testing.assert_array_equal(part[0], pick(v, lane ^ 1))
+        np.testing.assert_array_equal(part[1], pick(v, lane - 2))
+        np.testing.assert_array_equal(part[2], pick(v, lane + 3))
+        np.testing.assert_array_equal(part[3], pick(v, (lane * 5 + 1) % size))
+        np.testing.assert_array_equal(part[4], int((v > 90).any()) + 2 * int((v > 5).all()))
+        word = sum(1 << int(k) for k in lane if v[k] % 2 == 0)
+        np.testing.assert_array_equal(bits[first : first + size], word)
+
+
+def test_atomics(together, rng):
+    x = rng.integers(-1000, 1000, 1000).astype("i4")
+    y = np.zeros(8, "i4")
+    y[3] = -1
+    won = np.zeros(1000, "i4")
+    together.atomics(x, y, won)
+    wanted = [x.sum(), min(x.min(), 0), max(x.max(), 0), np.bitwise_and.reduce(x),
+              np.bitwise_or.reduce(x), np.bitwise_xor.reduce(x), 1, 16]  # fmt: skip
+    np.testing.assert_array_equal(y, wanted)
+    assert won.sum() == 1
