@@ -37,18 +37,13 @@ template <typename Op> static unsigned numberOfArgument(Op op, unsigned index) {
                         });
 }
 
-static unsigned argumentsOfCaller(RowwiseOp op) { return op.callerArguments(); }
-static unsigned argumentsOfCaller(KernelOp op) {
-  return op.block().getNumArguments();
-}
-
 /// An indexed operand may have axes of its own; they still need extents.
 template <typename Op> static LogicalResult verifyFrame(Op op) {
   auto axes = op.getAxes().template getAsRange<StringAttr>();
   for (auto [number, axis] : llvm::enumerate(axes))
     if (op.axisNumber(axis) != static_cast<int>(number))
       return op.emitOpError() << "axis " << axis << " occurs twice";
-  unsigned count = argumentsOfCaller(op);
+  unsigned count = op.callerArguments();
   if (op.getNumbers() && op.getNumbers()->size() != count)
     return op.emitOpError() << op.getNumbers()->size() << " numbers for "
                             << count << " arguments";

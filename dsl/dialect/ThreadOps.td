@@ -79,6 +79,8 @@ def Qn_KernelOp : Qn_Op<"kernel", [
     /// The number of argument `index` among its kind.
     unsigned numberOf(unsigned index);
     ::mlir::Block &block() { return getBody().front(); }
+    /// All of them.
+    unsigned callerArguments() { return block().getNumArguments(); }
     /// How the kernel is launched.
     ::quern::qn::LaunchOp launch();
   }];

@@ -134,8 +134,48 @@ void ThreadEmitter::uniformIf(scf::IfOp op, Value condition) {
     bindArgument(result, value);
 }
 
+/// Few operations without effects, and reads that are in range whatever the
+/// branch around them decides.
+bool ThreadEmitter::isHarmless(Block &block, Operation *at) const {
+  constexpr unsigned few = 8;
+  unsigned count = 0;
+  for (Operation &op : block.without_terminator()) {
+    if (++count > few || op.getNumRegions())
+      return false;
+    auto read = dyn_cast<qn::ReadOp>(op);
+    if (!read && !isMemoryEffectFree(&op))
+      return false;
+    if (!read)
+      continue;
+    auto memory = dyn_cast<MemRefType>(read.getPlace().getType());
+    if (!read.getChecked() || !memory)
+      return false;
+    for (auto [index, extent] : llvm::zip(read.getIndices(), memory.getShape()))
+      if (!model.ranges.isInside(index, "", extent, at))
+        return false;
+  }
+  return true;
+}
+
+/// Both sides, for all lanes.
+void ThreadEmitter::speculate(scf::IfOp op, Value condition) {
+  std::array<Values, 2> sides;
+  for (unsigned side : {0, 1}) {
+    Block *block = side ? op.elseBlock() : op.thenBlock();
+    arm(*block, scope->mask, [&] {
+      for (Value value : block->getTerminator()->getOperands())
+        sides[side].push_back(vectorOf(get(value)));
+    });
+  }
+  for (auto [result, yes, no] : llvm::zip(op.getResults(), sides[0], sides[1]))
+    set(result, {{}, 0, arith::SelectOp::create(b, loc, condition, yes, no)});
+}
+
 /// Each side runs where at least one lane takes it.
 void ThreadEmitter::dividedIf(scf::IfOp op, Value condition) {
+  if (op.getNumResults() && isHarmless(*op.thenBlock(), op) &&
+      isHarmless(*op.elseBlock(), op))
+    return speculate(op, condition);
   SmallVector<Type> types;
   for (Value result : op.getResults())
     types.push_back(wide(result.getType()));

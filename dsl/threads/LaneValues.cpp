@@ -187,6 +187,12 @@ Value ThreadEmitter::lanesBelow(Value first, Value bound, bool orEqual) {
   return lowLanes(count);
 }
 
+/// Fits 31 bits in every thread.
+bool ThreadEmitter::isNarrow(Value value) const {
+  auto bounds = model.ranges.interval(value);
+  return bounds && bounds->low > INT32_MIN && bounds->high < INT32_MAX;
+}
+
 /// A linear value against a uniform one needs no vector of wide integers.
 std::optional<Lanes> ThreadEmitter::compare(arith::CmpIOp op, Lanes left,
                                             Lanes right) {
@@ -218,6 +224,17 @@ std::optional<Lanes> ThreadEmitter::compare(arith::CmpIOp op, Lanes left,
   }
   if (left.step != 1 || right.step != 0)
     return std::nullopt;
+  if (isNarrow(op.getLhs()) && isNarrow(op.getRhs())) {
+    auto narrow = [&](Lanes value) {
+      value.scalar =
+          arith::TruncIOp::create(b, loc, b.getI32Type(), value.scalar);
+      return vectorOf(value);
+    };
+    return Lanes{
+        {},
+        0,
+        arith::CmpIOp::create(b, loc, predicate, narrow(left), narrow(right))};
+  }
   bool orEqual = predicate == Predicate::sle || predicate == Predicate::sgt;
   bool isBelow = predicate == Predicate::slt || predicate == Predicate::sle;
   bool isAbove = predicate == Predicate::sgt || predicate == Predicate::sge;

@@ -7,9 +7,14 @@
 using namespace mlir;
 using namespace quern;
 
+/// What a task takes of its thread's stack at most.
+static constexpr std::int64_t maximumBytes = 1 << 20;
+
 /// Vectors of threads in a block, at most.
 static std::int64_t vectorsOf(const ThreadModel &model, unsigned lanes) {
   auto [x, y, z] = model.block;
+  if (!x && y && z && *y > 0 && *z > 0)
+    x = std::max<std::int64_t>(maximumThreads / (*y * *z), 1);
   if (!x || !y || !z)
     return maximumThreads;
   if (model.isLinear)
@@ -25,6 +30,14 @@ std::int64_t ThreadEmitter::vectorCount() const {
 Value ThreadEmitter::reserve(Type element, std::int64_t count) {
   constexpr unsigned alignment = 64;
   OpBuilder::InsertionGuard guard(b);
+  std::int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+  bool fitted = reservedBytes <= maximumBytes;
+  reservedBytes += count * bytes;
+  if (fitted && reservedBytes > maximumBytes) {
+    model.kernel.emitError()
+        << "the arrays of a block take more than " << maximumBytes << " bytes";
+    valid = false;
+  }
   b.setInsertionPoint(entryEnd);
   Value number = constant(count);
   return LLVM::AllocaOp::create(b, loc,

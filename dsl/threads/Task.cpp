@@ -213,6 +213,10 @@ void ThreadEmitter::threads(llvm::function_ref<void()> body) {
 
 std::optional<KernelAbi> quern::lowerThreads(qn::KernelOp kernel,
                                              const TargetInfo &target) {
+  if (target.isGpu()) {
+    kernel.emitError("a `kernel` cannot be compiled for a GPU yet");
+    return std::nullopt;
+  }
   ThreadModel model(kernel, target);
   Packet packet(kernel);
   KernelAbi abi;

@@ -90,6 +90,7 @@ private:
   std::optional<Lanes> linear(mlir::Operation *op,
                               llvm::ArrayRef<Lanes> operands);
   std::optional<Lanes> compare(mlir::arith::CmpIOp op, Lanes left, Lanes right);
+  bool isNarrow(mlir::Value value) const;
   mlir::Value lanesBelow(mlir::Value first, mlir::Value bound, bool orEqual);
   llvm::SmallVector<Lanes> elementwise(mlir::Operation *op,
                                        llvm::ArrayRef<Lanes> operands);
@@ -116,6 +117,8 @@ private:
            llvm::function_ref<void()> finish);
   void uniformIf(mlir::scf::IfOp op, mlir::Value condition);
   void dividedIf(mlir::scf::IfOp op, mlir::Value condition);
+  bool isHarmless(mlir::Block &block, mlir::Operation *at) const;
+  void speculate(mlir::scf::IfOp op, mlir::Value condition);
   void countedLoop(mlir::scf::ForOp op);
   void dividedLoop(mlir::scf::ForOp op, Lanes lower, Lanes upper, Lanes step);
   mlir::Value below(Lanes value, Lanes bound);
@@ -222,6 +225,7 @@ private:
   std::array<mlir::Value, 3> blockNumber, threadRow;
   mlir::Value vectorNumber; ///< of the vector of threads within the block
   LaneScope *scope = nullptr;
+  std::int64_t reservedBytes = 0;
   bool isReversed = false; ///< threads go from the last to the first
   llvm::DenseMap<mlir::Value, mlir::Value> slots, arrays;
   llvm::DenseMap<std::tuple<mlir::Operation *, unsigned>, std::int64_t>

@@ -30,8 +30,9 @@ ThreadModel::ThreadModel(qn::KernelOp kernel, const TargetInfo &target)
     : kernel(kernel), ranges(limitsOf(kernel), target.warpSize()) {
   findGeometry(target);
   findWaiting();
-  findStages(kernel.block());
   findVariances();
+  findSpread();
+  findStages(kernel.block());
   findKept();
 }
 
@@ -72,6 +73,38 @@ void ThreadModel::findWaiting() {
                  (combine && combine.getScope() == qn::Scope::block) ||
                  (prefix && prefix.getScope() == qn::Scope::block);
     for (; waits && op && op != kernel; op = op->getParentOp())
+      waiting.insert(op);
+  });
+}
+
+/// A loop that all threads go round equally often, and that carries nothing,
+/// may as well lie around the threads: neighbours then follow each other in
+/// memory. What it reads from outside must cost nothing to have.
+bool ThreadModel::isWorthSpreading(Operation *op) const {
+  auto loop = dyn_cast<scf::ForOp>(op);
+  Operation *parent = op->getParentOp();
+  if (!loop || op->getNumResults() || waits(op) ||
+      (parent != kernel && !waits(parent)) || differs(loop.getLowerBound()) ||
+      differs(loop.getUpperBound()) || differs(loop.getStep()))
+    return false;
+  bool readsTensors = false, isFree = true;
+  op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands()) {
+      readsTensors |= isa<qn::OperandType>(operand.getType());
+      auto memory = dyn_cast<MemRefType>(operand.getType());
+      isFree &= !memory || memory.getMemorySpaceAsInt() != 5;
+      Operation *definer = operand.getDefiningOp();
+      bool isOutside = !definer || !op->isAncestor(definer);
+      if (isOutside && !memory && !isa<BlockArgument>(operand))
+        isFree &= costOfRemaking(operand, cheapToRemake) <= cheapToRemake;
+    }
+  });
+  return readsTensors && isFree;
+}
+
+void ThreadModel::findSpread() {
+  kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isWorthSpreading(op))
       waiting.insert(op);
   });
 }

@@ -55,6 +55,8 @@ public:
 private:
   void findGeometry(const TargetInfo &target);
   void findWaiting();
+  void findSpread();
+  bool isWorthSpreading(mlir::Operation *loop) const;
   void findStages(mlir::Block &block);
   void findVariances();
   bool visit(mlir::Operation *op);

@@ -82,8 +82,6 @@ static std::optional<Argument> toArgument(const OpValue &value) {
 
 OpTracer::MaybeValue OpTracer::call(const CallExpression &expression) {
   const Declaration &callee = *expression.callee;
-  if (callee.kind == typed::DeclarationKind::Kernel)
-    return unsupported(expression.span, "a call of a `kernel`");
   std::vector<OpValue> values;
   for (const Expression *argument : expression.arguments) {
     MaybeValue value = argument ? evaluate(*argument) : OpValue();

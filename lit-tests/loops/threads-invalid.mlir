@@ -22,3 +22,14 @@ qn.kernel @many axes [N] (%n: i64) {
   // expected-error @below {{a block has 4096 threads, at most 1024 are possible}}
   qn.launch grid(%one, %one, %one) block(%c64, %c64, %one)
 }
+
+// -----
+
+// expected-error @below {{the arrays of a block take more than 1048576 bytes}}
+qn.kernel @arrays axes [N] (%n: i64) {
+  %one = arith.constant 1 : i64
+  %v = arith.constant 1.0 : f32
+  qn.launch grid(%one, %one, %one) block(%one, %one, %one)
+  %s = qn.shared : memref<1024x1024xf32, 3>
+  qn.write %v, %s[%one, %one] : f32, memref<1024x1024xf32, 3>
+}

@@ -220,3 +220,151 @@ def test_atomics(together, rng):
               np.bitwise_or.reduce(x), np.bitwise_xor.reduce(x), 1, 16]  # fmt: skip
     np.testing.assert_array_equal(y, wanted)
     assert won.sum() == 1
+
+
+MORE = """
+kernel transpose[T: Any, TILE: int = 16](src: T[M, N], dst: mut T[N, M]):
+    launch grid((N + TILE - 1) // TILE, (M + TILE - 1) // TILE) block(TILE, TILE)
+    shared tile: T[TILE, TILE + 1]
+    let x = block.x * TILE + thread.x
+    let y = block.y * TILE + thread.y
+    if x < N and y < M:
+        tile[thread.y, thread.x] = src[y, x]
+    barrier()
+    let u = block.y * TILE + thread.x
+    let v = block.x * TILE + thread.y
+    if u < M and v < N:
+        dst[v, u] = tile[thread.x, thread.y]
+
+op transposed[T: Any](x: T[M, N]) -> T[N, M]:
+    let out = empty(T, (N, M))
+    transpose(x, out)
+    return out
+
+kernel parted(y: mut i32[N]):
+    launch grid(1) block(64)
+    if thread.x < 9:
+        barrier()
+    y[thread.x] = 1
+
+kernel collatz(x: i64[N], steps: mut i32[N]):
+    launch grid((N + 63) // 64) block(64)
+    let i = block.x * 64 + thread.x
+    if i >= N:
+        return
+    var n = x[i]
+    var count = i32(0)
+    while n != 1:
+        if n % 2 == 0:
+            n = n // 2
+        else:
+            n = 3 * n + 1
+        count += 1
+    steps[i] = count
+
+kernel ragged(first: i64[R], last: i64[R], x: f64[N], y: mut f64[R]):
+    launch grid((R + 31) // 32) block(32)
+    let r = block.x * 32 + thread.x
+    if r < R:
+        var total = f64(0)
+        for i in range(first[r], last[r], 2):
+            total += x[i]
+        y[r] = total
+
+kernel own_arrays(x: f32[N, K], y: mut f32[N, K]):
+    launch grid((N + 31) // 32) block(32)
+    local a: f32[8]
+    let r = block.x * 32 + thread.x
+    if r < N:
+        for k in range(8):
+            a[k] = x[r, k] * 2
+    barrier()
+    if r < N:
+        for k in range(7, -1, -1):
+            y[r, 7 - k] = a[k]
+
+kernel rounds(x: i32[N], y: mut i32[N]):
+    launch grid(1) block(N)
+    shared s: i32[1024]
+    var a = x[thread.x]
+    var b = i32(thread.x)
+    var k = 0
+    while k < 3:
+        s[thread.x] = a
+        barrier()
+        if k < 2:
+            a = b
+            b = s[(thread.x + 1) % block_size.x]
+            barrier()
+        else:
+            a = a + s[0]
+        barrier()
+        k += 1
+    y[thread.x] = a * 1000 + b
+"""
+
+
+@pytest.fixture(scope="module")
+def more() -> quern.Module:
+    return quern.compile(MORE, "more.qn")
+
+
+def test_an_op_calls_a_kernel(more, rng):
+    x = rng.standard_normal((37, 50))
+    np.testing.assert_array_equal(more.transposed(x), x.T)
+
+
+def test_views(more, rng):
+    x = rng.standard_normal((40, 60))[::2, ::-3]
+    out = np.zeros((20, 40)).T[::2]
+    more.transpose(x, out)
+    np.testing.assert_array_equal(out, x.T)
+
+
+def test_provably_parted(more):
+    with pytest.raises(quern.Error, match="part before a barrier"):
+        more.parted(np.zeros(64, "i4"))
+
+
+def test_lanes_leave_a_loop_one_by_one(more):
+    def steps(n: int) -> int:
+        count = 0
+        while n != 1:
+            n, count = (n // 2 if n % 2 == 0 else 3 * n + 1), count + 1
+        return count
+
+    x = np.arange(1, 151)
+    out = np.zeros(150, "i4")
+    more.collatz(x, out)
+    np.testing.assert_array_equal(out, [steps(int(n)) for n in x])
+
+
+def test_bounds_differ_between_lanes(more, rng):
+    first = rng.integers(0, 50, 70)
+    last = rng.integers(0, 50, 70)
+    x = rng.standard_normal(50)
+    y = np.zeros(70)
+    more.ragged(first, last, x, y)
+    np.testing.assert_allclose(y, [x[a:b:2].sum() for a, b in zip(first, last, strict=True)])
+
+
+def test_own_arrays_outlive_a_barrier(more, rng):
+    x = rng.standard_normal((45, 8)).astype("f4")
+    y = np.zeros_like(x)
+    more.own_arrays(x, y)
+    np.testing.assert_array_equal(y, 2 * x[:, ::-1])
+
+
+@pytest.mark.parametrize("count", [1, 7, 16, 50, 300])
+def test_barriers_in_loops_and_branches(more, count, rng):
+    x = rng.integers(0, 9, count).astype("i4")
+    y = np.zeros(count, "i4")
+    more.rounds(x, y)
+    a, b = x.copy(), np.arange(count, dtype="i4")
+    for k in range(3):
+        s = a.copy()
+        if k < 2:
+            a, b = b, np.roll(s, -1)
+        else:
+            a = a + s[0]
+    np.testing.assert_array_equal(y, a * 1000 + b)
