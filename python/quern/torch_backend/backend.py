@@ -13,6 +13,7 @@ from torch._functorch.partitioners import min_cut_rematerialization_partition
 
 from .decompositions import decomposition_table
 from .fx_import import describe
+from .layout import channels_last
 from .options import flag, validate
 from .report import refuse_fallbacks, report
 from .state import State, state
@@ -59,6 +60,8 @@ def _compile(
 ) -> Callable[..., Any]:
     from . import native
 
+    if part == "inference" and options["executor"] == "quern":
+        module = channels_last(module)
     builder = describe(module, native().GraphBuilder(f"graph{number}_{part}"))
     graph: Any = native().CompiledGraph(
         builder,

@@ -1,0 +1,96 @@
+"""Convolution networks inside a graph: channels-last, with the promised strides outside."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from quern.torch_backend.layout import channels_last
+from torch import nn
+from torch.func import functional_call
+from torch.fx import GraphModule
+from torch.fx.experimental.proxy_tensor import make_fx
+
+aten = torch.ops.aten
+
+
+class Block(nn.Module):
+    """An image and a vector from images."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Conv2d(3, 8, 3, padding=1)
+        self.norm = nn.BatchNorm2d(8)
+        self.second = nn.Conv2d(8, 8, 3, padding=1, groups=8)
+        self.end = nn.Linear(8 * 6 * 6, 5)
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        y = torch.relu(self.norm(self.first(x)))
+        y = self.second(y) + y
+        return y, self.end(y.flatten(1))
+
+
+def traced(network: nn.Module, x: torch.Tensor) -> tuple[GraphModule, list[torch.Tensor]]:
+    """The network's graph over its parameters and an image, and these."""
+    state = dict(network.state_dict())
+    inputs = [*state.values(), x]
+
+    def function(*values: torch.Tensor) -> Any:
+        return functional_call(network, dict(zip(state, values, strict=False)), values[-1])
+
+    return make_fx(function, tracing_mode="fake")(*inputs), inputs
+
+
+def convolved(module: GraphModule) -> list[torch.Tensor]:
+    nodes = module.graph.find_nodes(op="call_function", target=aten.convolution.default)
+    return [node.args[0].meta["val"] for node in nodes]
+
+
+def test_images_are_relaid_once_and_outputs_are_not() -> None:
+    block = Block().eval()
+    module, inputs = traced(block, torch.randn(2, 3, 6, 6))
+    other = channels_last(module)
+    images = convolved(other)
+    assert all(image.is_contiguous(memory_format=torch.channels_last) for image in images)
+    clones = other.graph.find_nodes(op="call_function", target=aten.clone.default)
+    # The image, the output, and the value before `flatten`.
+    assert len(clones) == 3
+    for ours, eager in zip(other(*inputs), module(*inputs), strict=True):
+        torch.testing.assert_close(ours, eager)
+        assert ours.stride() == eager.stride()
+
+
+def test_the_module_given_stays_as_it_is() -> None:
+    module, _ = traced(Block().eval(), torch.randn(2, 3, 6, 6))
+    before = str(module.graph)
+    assert channels_last(module) is not module
+    assert str(module.graph) == before
+
+
+@pytest.mark.parametrize(
+    "network",
+    [
+        nn.Conv2d(3, 4, 3),
+        nn.Sequential(nn.Linear(6, 6), nn.ReLU()),
+        nn.Sequential(nn.Conv2d(3, 4, 3), nn.Conv2d(4, 4, 1)).to(memory_format=torch.channels_last),
+    ],
+    ids=["one", "none", "already"],
+)
+def test_others_are_left_alone(network: nn.Module) -> None:
+    x = torch.randn(2, 3, 6, 6).to(memory_format=torch.channels_last)
+    module, _ = traced(network.eval(), x if isinstance(network, nn.Sequential) else x.contiguous())
+    assert channels_last(module) is module
+
+
+def test_compiled_inference_keeps_values_and_strides() -> None:
+    block = Block().eval()
+    compiled = torch.compile(block, backend="quern", fullgraph=True)
+    for x in (
+        torch.randn(2, 3, 6, 6),
+        torch.randn(2, 3, 6, 6).to(memory_format=torch.channels_last),
+    ):
+        with torch.no_grad():
+            for ours, eager in zip(compiled(x), block(x), strict=True):
+                torch.testing.assert_close(ours, eager)
+                assert ours.stride() == eager.stride()
