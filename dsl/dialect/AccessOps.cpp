@@ -61,8 +61,8 @@ LogicalResult LoadOp::verify() {
                          << ", element of type " << getResult().getType();
   if (getIndices().empty() && (getOutside() || getChecked()) && !getWhen())
     return emitOpError("a load at the operand's own axes is in range");
-  if (getWhen() && !getOutside())
-    return emitOpError("`when` needs an `outside` value");
+  if (getWhen() && !getOutside() && !getChecked())
+    return emitOpError("`when` needs an `outside` value or a check");
   if (getOutside() && getChecked())
     return emitOpError("`outside` and `checked` exclude each other");
   return success();

@@ -196,6 +196,9 @@ bool DeclarationChecker::valueBinding(const ast::Expr *value,
   }
   if (const auto *pack = llvm::dyn_cast<ast::PackExpr>(value))
     return nameBinding(value, pack->name, true, binding);
+  // `output_padding = _`: any value will do.
+  if (binding.text == "_")
+    return true;
   if (const auto *name = llvm::dyn_cast<ast::NameExpr>(value))
     return nameBinding(value, name->name, false, binding);
   const Expression *constant = nullptr;

@@ -120,9 +120,16 @@ void DeclarationChecker::addParameter(const ast::Param &text) {
         builder.list(llvm::ArrayRef<Dimension>(written.dimensions));
   else
     hostShape(written, parameter);
-  Variable *variable =
-      newVariable(text.name.text, text.name.span, VariableKind::Parameter,
-                  variableType(parameter));
+  // `G: int` behind `x: T[N, (G C)]` gives the axis its extent; in the body the
+  // name stays the axis.
+  auto known = names.find(text.name.text);
+  bool givesExtent = known != names.end() &&
+                     known->second.kind == Binding::Kind::Axis &&
+                     isHostScalar(text, written) && !parameter.pack.valid();
+  Variable *variable = newVariable(givesExtent ? "_" : text.name.text,
+                                   text.name.span, VariableKind::Parameter,
+                                   variableType(parameter));
+  variable->name = text.name.text;
   variable->isOptional = parameter.isOptional;
   parameter.variable = variable;
   parameters.push_back(parameter);

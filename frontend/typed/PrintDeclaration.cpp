@@ -213,8 +213,8 @@ void Printer::binding(const AtenBinding &binding) {
   switch (binding.kind) {
   case AtenBindingKind::Constant:
     out << binding.argument << " = constant ";
-    if (binding.isNone)
-      out << "none";
+    if (binding.isNone || binding.text == "_")
+      out << binding.text;
     else
       constant(binding.constant);
     return;

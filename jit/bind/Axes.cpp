@@ -33,6 +33,8 @@ private:
   };
 
   void byName();
+  /// How many axes the call says a pack has: `sum_dims(x, C = 2)`.
+  std::optional<std::size_t> rankOf(AxisId axis) const;
   Known count(llvm::ArrayRef<Dimension> dimensions) const;
   bool tensor(Pending &pending, bool &progress);
   bool dimension(const Pending &pending, const Dimension &dimension,
@@ -52,7 +54,7 @@ private:
   const CallRequest &request;
   Solution &solution;
   DiagnosticEngine &report;
-  bool moved = false; ///< `computed` solved an axis
+  bool moved = false; ///< this round solved an axis
 };
 
 std::string AxisSolver::axisText(AxisId axis) const {
@@ -81,6 +83,14 @@ void AxisSolver::byName() {
   }
 }
 
+std::optional<std::size_t> AxisSolver::rankOf(AxisId axis) const {
+  for (const auto &[name, value] : request.constants)
+    if (declaration.axis(axis).name == llvm::StringRef(name))
+      if (auto *rank = std::get_if<std::int64_t>(&value); rank && *rank >= 0)
+        return *rank;
+  return std::nullopt;
+}
+
 bool AxisSolver::run() {
   byName();
   llvm::SmallVector<Pending, 6> pending;
@@ -93,10 +103,10 @@ bool AxisSolver::run() {
       pending.push_back({&parameter, view});
   for (bool progress = true; progress;) {
     progress = false;
+    moved = false;
     for (Pending &one : pending)
       if (!one.done && !tensor(one, progress))
         return false;
-    moved = false;
     if (!computed(/*last=*/false))
       return false;
     progress |= moved;
@@ -109,6 +119,7 @@ bool AxisSolver::set(AxisId axis, llvm::ArrayRef<std::int64_t> extents,
   AxisGroup &group = solution.axes[axis.index];
   if (!group.solved) {
     group = {Extents(extents), true, name(pending).str()};
+    moved = true;
     return true;
   }
   Span span = pending.parameter->variable->span;
@@ -138,6 +149,8 @@ AxisSolver::count(llvm::ArrayRef<Dimension> dimensions) const {
       ++known.axes;
     else if (group.solved)
       known.axes += group.extents.size();
+    else if (auto rank = rankOf(dimension.axis()))
+      known.axes += *rank;
     else
       ++known.openPacks;
   }
@@ -171,8 +184,9 @@ bool AxisSolver::tensor(Pending &pending, bool &progress) {
     AxisId axis = each.axis();
     if (!each.isSplit() && declaration.axis(axis).pack) {
       const AxisGroup &group = solution.axes[axis.index];
-      std::size_t taken =
-          group.solved ? group.extents.size() : rank - known.axes;
+      std::size_t taken = group.solved
+                              ? group.extents.size()
+                              : rankOf(axis).value_or(rank - known.axes);
       if (!set(axis, sizes.slice(position, taken), pending))
         return false;
       position += taken;

@@ -123,6 +123,11 @@ bool ConstantSolver::namesAreKnown() {
         llvm::any_of(declaration.constantParameters,
                      [&](const ConstantParameter *p) { return isWanted(*p); }))
       continue;
+    // A pack's name gives its number of axes, where two packs meet.
+    if (llvm::any_of(declaration.axes, [&](const Axis &axis) {
+          return axis.pack && isWanted(axis);
+        }))
+      continue;
     report.report(declaration.nameSpan, fault::ConstantUnknown,
                   declaration.name, name);
     return false;

@@ -16,7 +16,9 @@ static OperatorRow describeRow(const typed::Declaration &declaration,
                                const SourceManager &sources) {
   DeclarationInfo info = describe(declaration, sources);
   OperatorRow row;
-  row.overload = "aten::" + attribute.overload.str();
+  // `prims::fma` names its own namespace.
+  bool isQualified = attribute.overload.contains("::");
+  row.overload = (isQualified ? "" : "aten::") + attribute.overload.str();
   row.declaration = std::move(info.name);
   row.module = std::move(info.module);
   row.file = std::move(info.file);

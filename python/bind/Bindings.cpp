@@ -68,6 +68,12 @@ py::dict toDict(const OperatorRow &row) {
   result["file"] = row.file;
   result["line"] = row.line;
   result["kind"] = kindName(row.kind);
+  py::list parameters;
+  for (const ParameterInfo &parameter : row.parameters)
+    parameters.append(
+        py::make_tuple(parameter.name, parameter.type, parameter.compileTime));
+  result["parameters"] = parameters;
+  result["results"] = row.results;
   result["dtypes"] = row.dtypes;
   result["bindings"] = row.bindings;
   result["backward"] = row.backward;

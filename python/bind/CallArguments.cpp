@@ -8,6 +8,25 @@
 namespace quern::python {
 namespace {
 
+/// A list of numbers for `int[*S]`; floats when one of them is.
+Argument toList(PyObject *object) {
+  std::vector<std::int64_t> integers;
+  std::vector<double> floats;
+  bool isFloat = false;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object); ++i) {
+    PyObject *element = PySequence_Fast_GET_ITEM(object, i);
+    isFloat |= PyFloat_Check(element);
+    floats.push_back(PyFloat_AsDouble(element));
+    integers.push_back(PyLong_Check(element) ? static_cast<std::int64_t>(
+                                                   PyLong_AsLongLong(element))
+                                             : 0);
+  }
+  PyErr_Clear();
+  if (isFloat)
+    return floats;
+  return integers;
+}
+
 /// A Python object that is no tensor, as the binder takes it.
 Argument toArgument(PyObject *object) {
   if (!object || object == Py_None)
@@ -18,6 +37,8 @@ Argument toArgument(PyObject *object) {
     return static_cast<std::int64_t>(PyLong_AsLongLong(object));
   if (PyFloat_Check(object))
     return PyFloat_AS_DOUBLE(object);
+  if (PyList_Check(object) || PyTuple_Check(object))
+    return toList(object);
   PyObject *text = PyObject_Str(object);
   Py_ssize_t size = 0;
   const char *data = text ? PyUnicode_AsUTF8AndSize(text, &size) : nullptr;
@@ -144,6 +165,22 @@ bool CallArguments::scalarSignature(PyObject *object, const std::string &name) {
     long long value = PyLong_AsLongLong(object);
     key.add(value);
     return value != -1 || !PyErr_Occurred();
+  }
+  if (PyList_Check(object) || PyTuple_Check(object)) {
+    Py_ssize_t size = PySequence_Fast_GET_SIZE(object);
+    key.add(-6);
+    key.add(size);
+    for (Py_ssize_t i = 0; i < size; ++i) {
+      PyObject *element = PySequence_Fast_GET_ITEM(object, i);
+      if (!PyFloat_Check(element) && !PyLong_Check(element)) {
+        PyErr_Format(PyExc_TypeError, "`%s` must hold numbers, not %s",
+                     name.c_str(), Py_TYPE(element)->tp_name);
+        return false;
+      }
+      if (!scalarSignature(element, name))
+        return false;
+    }
+    return true;
   }
   Py_hash_t hash = PyObject_Hash(object);
   if (hash == -1) {

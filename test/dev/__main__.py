@@ -9,6 +9,7 @@ import bench
 import certify
 import checks
 import demo
+import operators
 import skeleton
 import tests
 
@@ -22,6 +23,7 @@ VERBS: dict[str, Callable[[list[str]], int]] = {
     "demo": demo.main,
     "fmt": checks.fmt,
     "new": skeleton.main,
+    "operators": operators.main,
     "test": tests.main,
 }
 

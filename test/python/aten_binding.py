@@ -1,0 +1,345 @@
+"""Calls a library declaration with the arguments of the ATen overload that its
+`@aten` row names: what each part of the attribute means, in Python."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import quern
+import torch
+
+KERNELS = Path(__file__).resolve().parents[2] / "stdlib-kernels"
+DTYPES = {
+    "bool": torch.bool,
+    "i64": torch.int64,
+    "i32": torch.int32,
+    "f32": torch.float32,
+    "f64": torch.float64,
+}
+FLOATS = {torch.float16, torch.bfloat16, torch.float32, torch.float64}
+WORDS: dict[str, Any] = {"true": True, "false": False, "none": None}
+Row = dict[str, Any]
+
+
+class UnfitError(Exception):
+    """Why a row is not for a call: another row, or ATen, takes it."""
+
+
+@cache
+def module(file: str) -> Any:
+    return quern.load(KERNELS / file)
+
+
+@cache
+def overload(name: str) -> Any:
+    namespace, _, rest = name.partition("::")
+    base, _, variant = rest.partition(".")
+    return getattr(getattr(getattr(torch.ops, namespace), base), variant or "default")
+
+
+def admits(constraint: str, dtype: torch.dtype) -> bool:
+    """Whether a type parameter's constraint takes the type."""
+    is_float, is_bool = dtype in FLOATS, dtype == torch.bool
+    if dtype.is_complex:
+        return False
+    return {
+        "Any": True,
+        "Ordered": True,
+        "Number": not is_bool,
+        "Real": not is_bool,
+        "Integral": not is_float,
+        "Int": not is_float and not is_bool,
+        "Float": is_float,
+        "Bool": is_bool,
+    }[constraint]
+
+
+def literal(text: str) -> Any:
+    """A constant of an attribute; NotImplemented for a name."""
+    if text in WORDS:
+        return WORDS[text]
+    if text.startswith('"'):
+        return text.strip('"')
+    if re.fullmatch(r"-?\d+", text):
+        return int(text)
+    if re.fullmatch(r"-?[\d.]+(e-?\d+)?", text):
+        return float(text)
+    return NotImplemented
+
+
+def axes_of(kind: str) -> list[str]:
+    """Names of a tensor type's axes in order, `*R` for a pack."""
+    inside = re.search(r"\[(.*)\]", kind)
+    return [part.split("=")[0].strip() for part in inside[1].split(",")] if inside else []
+
+
+def element_of(kind: str) -> str:
+    return re.split(r"\[(?![^(]*\))", kind.removeprefix("mut "))[0].rstrip("?")
+
+
+def accumulator(dtype: torch.dtype) -> torch.dtype:
+    if dtype == torch.float64 or dtype.is_complex:
+        return dtype
+    return torch.float32 if dtype.is_floating_point else torch.int64
+
+
+class Call:
+    """One call being bound. `run` gives the results as ATen would shape them."""
+
+    def __init__(self, row: Row, op: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+        self.row = row
+        self.values = self.given(op, args, kwargs)
+        self.returns = len(op._schema.returns)
+        self.sources: dict[str, Any] = {}
+        self.constants: dict[str, Any] = {}
+        self.dims: dict[str, list[int]] = {}
+        self.types: dict[str, torch.dtype] = {}
+        self.used: set[str] = set()
+        self.promotes = ""
+        self.fix()
+        self.bind()
+
+    @staticmethod
+    def given(op: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+        values = {}
+        for place, argument in enumerate(op._schema.arguments):
+            if place < len(args):
+                values[argument.name] = args[place]
+            elif argument.name in kwargs:
+                values[argument.name] = kwargs[argument.name]
+            else:
+                values[argument.name] = argument.default_value
+        return values
+
+    def value(self, text: str) -> Any:
+        """`stride or kernel_size`: the first that is given."""
+        for name in text.split(" or "):
+            self.used.add(name)
+            found = self.values[name]
+            if found is not None and found != []:
+                return found
+        return None
+
+    def fix(self) -> None:
+        """Reads the attribute's parts."""
+        own = {name for name, _, _ in self.row["parameters"]}
+        for left, right in self.row["bindings"]:
+            names = [name.strip() for name in left.strip("()").split(",")]
+            if left.startswith("promotes"):
+                self.promotes = right
+            elif right.split(" or ")[0] in self.values and names[0] in own:
+                self.spread(names, self.value(right))
+            elif left in self.values and right in own:
+                self.used.add(left)
+                self.constants[right] = self.values[left]
+            elif left in self.values and literal(right) is not NotImplemented:
+                self.used.add(left)
+                self.expect(left, literal(right))
+            elif left in self.values:
+                self.used.add(left)
+                self.select(right, self.values[left], left)
+            else:
+                raise AssertionError(f"{self.row['overload']}: `{left} = {right}`")
+
+    def expect(self, name: str, wanted: Any) -> None:
+        found = self.values[name]
+        if wanted is None and name in ("memory_format", "layout", "device", "pin_memory"):
+            return
+        if isinstance(found, torch.Tensor) or found != wanted or (wanted is None) != (found is None):
+            raise UnfitError(f"{name} is {found}, the row is for {wanted}")
+
+    def spread(self, names: list[str], value: Any) -> None:
+        """A list goes to several parameters; one number stands for all."""
+        if len(names) == 1:
+            kind = next(kind for name, kind, _ in self.row["parameters"] if name == names[0])
+            if isinstance(value, (list, tuple)) and "[" not in kind:
+                if len(value) != 1:
+                    raise UnfitError(f"{names[0]} takes one of {value}")
+                value = value[0]
+            self.sources[names[0]] = value
+            return
+        values = list(value) if isinstance(value, (list, tuple)) else [value]
+        values = values * len(names) if len(values) == 1 else values
+        if len(values) != len(names):
+            raise UnfitError(f"{names} takes {len(names)} numbers, not {len(values)}")
+        self.sources.update(zip(names, values, strict=True))
+
+    def select(self, axis: str, value: Any, name: str) -> None:
+        """`dim = C`: which dimensions of the first tensor the axis stands for."""
+        main = next(v for v in self.values.values() if isinstance(v, torch.Tensor))
+        rank = main.dim()
+        if name.endswith("_shape"):
+            picked = list(range(rank - len(value), rank))
+        else:
+            picked = [value] if isinstance(value, int) else list(value or range(rank))
+        picked = sorted(d + rank if d < 0 else d for d in picked)
+        if rank == 0:
+            raise UnfitError("a 0-d tensor has no such axis")
+        if not axis.startswith("*") and len(picked) != 1:
+            raise UnfitError(f"{axis} is one axis, the call names {len(picked)}")
+        self.dims[axis] = picked
+
+    def bind(self) -> None:
+        """Own parameters by name, then tensors, then the rest, in order."""
+        waiting = []
+        for name, kind, is_compile_time in self.row["parameters"]:
+            if name in self.sources:
+                continue
+            if name in self.values and name not in self.used:
+                self.used.add(name)
+                target = self.constants if is_compile_time else self.sources
+                target[name] = self.values[name]
+            elif not is_compile_time:
+                waiting.append((name, kind))
+        tensors = [n for n, v in self.values.items() if isinstance(v, torch.Tensor)]
+        for name, kind in waiting:
+            is_tensor = "[" in kind or kind in ("T", "U", "bool", "I")
+            pool = tensors if is_tensor else [n for n in self.values if n not in tensors]
+            free = next((n for n in pool if n not in self.used), None)
+            if free is not None:
+                self.used.add(free)
+                self.sources[name] = self.values[free]
+        for name, value in self.values.items():
+            if name not in self.used and name != "keepdim" and not self.is_default(name, value):
+                raise UnfitError(f"no parameter for {name} = {value}")
+
+    def is_default(self, name: str, value: Any) -> bool:
+        arguments = overload(self.row["overload"])._schema.arguments
+        argument = next(a for a in arguments if a.name == name)
+        return value is None or (argument.has_default_value() and value == argument.default_value)
+
+    def solve_types(self, result: torch.dtype) -> None:
+        """Each type parameter from its operands, else from a dtype or the result."""
+        variables = [(n, k) for n, k, c in self.row["parameters"] if c and k in CONSTRAINTS]
+        for variable, constraint in variables:
+            own = [v for n, v in self.operands() if element_of(self.kind(n)) == variable]
+            weak = [
+                v for n, v in self.operands() if element_of(self.kind(n)) == f"acc({variable})"
+            ]
+            given = self.constants.pop(variable, None)
+            if own:
+                dtype = self.common(own)
+            elif weak:
+                dtype = self.common(weak)
+            else:
+                dtype = given if isinstance(given, torch.dtype) else result
+                self.constants[variable] = dtype
+            if not admits(constraint, dtype):
+                raise UnfitError(f"{variable} is {constraint}, not {dtype}")
+            self.types[variable] = dtype
+
+    def kind(self, name: str) -> str:
+        return next(kind for other, kind, _ in self.row["parameters"] if other == name)
+
+    def operands(self) -> list[tuple[str, Any]]:
+        return [(n, v) for n, v in self.sources.items() if v is not None]
+
+    def common(self, values: list[Any]) -> torch.dtype:
+        numbers = [v for v in values if isinstance(v, (torch.Tensor, int, float, bool))]
+        dtype = torch.result_type(numbers[0], numbers[0])
+        if len(numbers) > 1:
+            tensors = [
+                v if isinstance(v, torch.Tensor) else torch.tensor(v).squeeze() for v in numbers
+            ]
+            dims = [t for t in tensors if t.dim()] or tensors
+            dtype = dims[0].dtype
+            for one in tensors[0:]:
+                dtype = torch.result_type(torch.empty(1, dtype=dtype), one)
+        if self.promotes == "int_to_float" and dtype not in FLOATS:
+            return torch.float32
+        return dtype
+
+    def dtype_of(self, element: str) -> torch.dtype:
+        if element.startswith("acc("):
+            return accumulator(self.types[element[4:-1]])
+        return self.types.get(element) or DTYPES[element]
+
+    def layout(self, kind: str, rank: int) -> list[int] | None:
+        """ATen's dimensions in the order of the type's axes."""
+        axes = axes_of(kind)
+        chosen = {a: d for a, d in self.dims.items() if a in axes}
+        if not chosen:
+            partner = next(iter(self.dims), None)
+            single = [a for a in axes if not a.startswith("*")]
+            if partner and not partner.startswith("*") and len(single) == 1 and rank:
+                chosen = {single[0]: self.dims[partner]}
+            else:
+                return None
+        axis, dims = next(iter(chosen.items()))
+        place = axes.index(axis)
+        if len(axes) > 2 or any(d >= rank for d in dims):
+            return None
+        rest = [d for d in range(rank) if d not in dims]
+        return [*dims, *rest] if place == 0 and len(axes) == 2 else [*rest, *dims]
+
+    def operand(self, name: str, value: Any) -> Any:
+        kind = self.kind(name)
+        if not isinstance(value, torch.Tensor):
+            if "[" in kind or element_of(kind) == "int":
+                return value
+            if re.fullmatch(r"[A-Z]", kind) and self.row["kind"] == "elementwise":
+                return torch.tensor(value).to(self.dtype_of(kind))
+            return self.number(value, kind)
+        value = value.detach().to(self.dtype_of(element_of(kind)))
+        if self.row["kind"] == "elementwise":
+            return value if "acc(" not in kind else value
+        for dims in self.dims.values():
+            packs = axes_of(kind)
+            bound = [a for a in packs if a in self.dims]
+            # Statistics that keep the reduced dimensions as ones.
+            if not bound and packs and all(a.startswith("*") for a in packs):
+                reduced = [d for d in dims if d < value.dim() and value.shape[d] == 1]
+                if len(reduced) == len(dims) and name not in ("source",):
+                    value = value.squeeze(reduced)
+        order = self.layout(kind, value.dim())
+        return value if order is None else value.permute(order)
+
+    def number(self, value: Any, kind: str) -> Any:
+        element = element_of(kind)
+        if element in ("bool", "int"):
+            return value
+        dtype = self.dtype_of(element)
+        return float(value) if dtype in FLOATS else int(value)
+
+    def run(self, expected: Sequence[Any]) -> list[Any]:
+        first = next(e for e in expected if isinstance(e, torch.Tensor))
+        self.solve_types(first.dtype)
+        ours = {name: self.operand(name, value) for name, value in self.operands()}
+        for name, value in self.constants.items():
+            is_mask = isinstance(value, list) and all(isinstance(v, bool) for v in value)
+            if is_mask:
+                value = "".join("01"[v] for v in value)
+            ours[name] = value
+        for axis, dims in self.dims.items():
+            if axis.startswith("*"):
+                ours[axis[1:]] = len(dims)
+        function: Callable[..., Any] = getattr(module(self.row["file"]), self.row["declaration"])
+        positional = []
+        for name, _, is_compile_time in self.row["parameters"]:
+            if is_compile_time:
+                continue
+            if name not in ours:
+                positional.append(None)
+            else:
+                positional.append(ours.pop(name))
+        results = function(*positional, **ours)
+        results = list(results) if isinstance(results, (tuple, list)) else [results]
+        return [
+            self.restored(r, kind, e) if isinstance(r, torch.Tensor) else r
+            for r, kind, e in zip(results, self.row["results"], expected, strict=False)
+        ]
+
+    def restored(self, result: torch.Tensor, kind: str, expected: Any) -> torch.Tensor:
+        order = self.layout(re.sub(r"^\w+: ", "", kind), result.dim())
+        if order is not None:
+            result = result.permute([order.index(d) for d in range(result.dim())])
+        if isinstance(expected, torch.Tensor) and result.dim() < expected.dim():
+            return result.reshape(expected.shape)  # keepdim
+        return result
+
+
+CONSTRAINTS = {"Any", "Ordered", "Number", "Real", "Integral", "Int", "Float", "Bool"}
