@@ -15,6 +15,11 @@ mlir::Value Generator::toIndex(Scalar scalar) {
 Scalar Generator::emitLoad(const Binding &binding, ValueRange indices,
                            mlir::Value outside, mlir::Value when,
                            bool checked) {
+  // What has no axes is always in range.
+  if (binding.places.empty() && !when) {
+    outside = {};
+    checked = false;
+  }
   auto complex = dyn_cast<ComplexType>(
       llvm::cast<qn::OperandType>(binding.tensor.getType()).getElementType());
   auto read = [&](Type type, IntegerAttr part) -> mlir::Value {

@@ -22,6 +22,11 @@ irgen::Value Generator::visit(const typed::BuiltinExpression &expression) {
     ArrayRef<Place> places = frame->lifted;
     if (expression.axis.valid())
       places = frame->axes[expression.axis.index];
+    // Where there is one value for each axis of a pack, it is that axis's.
+    if (frame->computesEach && expression.axis.valid() &&
+        frame->declaration.axis(expression.axis).pack &&
+        frame->packElement < places.size())
+      places = places.slice(frame->packElement, 1);
     bool isIndex = expression.builtin == Builtin::Index;
     return Scalar{ElementType::I64,
                   isIndex ? linearPosition(places) : linearSize(places),

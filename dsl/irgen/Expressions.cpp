@@ -1,6 +1,8 @@
 // Expressions: the dispatch over node kinds, and the simple ones.
 #include "dsl/irgen/Generator.h"
 
+#include <utility>
+
 using namespace mlir;
 using namespace quern;
 using namespace quern::irgen;
@@ -116,11 +118,13 @@ irgen::Value Generator::evaluateRanks(const Expression &expression,
                                       unsigned rank) {
   std::vector<Value> elements;
   unsigned outer = frame->packElement;
+  bool outerEach = std::exchange(frame->computesEach, true);
   for (unsigned number = 0; number != rank; ++number) {
     frame->packElement = number;
     elements.push_back(evaluate(expression));
   }
   frame->packElement = outer;
+  frame->computesEach = outerEach;
   return Value::list(std::move(elements));
 }
 

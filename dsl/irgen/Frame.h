@@ -121,7 +121,8 @@ struct Frame {
   /// but does not bring them in again.
   llvm::SmallSet<unsigned, 4> axesOfCalls;
   llvm::SmallVector<Place, 4> lifted; ///< elementwise: what `index()` counts
-  unsigned packElement = 0; ///< which axis of a pack is being computed
+  unsigned packElement = 0;  ///< which axis of a pack is being computed
+  bool computesEach = false; ///< one value for each axis of a pack
   ReturnState returned;
   const typed::Type *partType = nullptr; ///< what a monoid's part returns
 

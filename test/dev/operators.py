@@ -25,7 +25,9 @@ def tabled() -> set[str]:
     """Overloads that the graph compiler's own tables name."""
     folder = ROOT / "backend-torch" / "ops"
     text = "".join((folder / name).read_text() for name in TABLES)
-    return {name.removeprefix("aten::") for name in re.findall(r'\("((?:aten|prims)::[^"]+)"', text)}
+    return {
+        name.removeprefix("aten::") for name in re.findall(r'\("((?:aten|prims)::[^"]+)"', text)
+    }
 
 
 def names_of(path: Path) -> list[tuple[str, str]]:

@@ -11,6 +11,8 @@ from typing import Any
 
 import quern
 import torch
+import torch._inductor.inductor_prims  # defines `prims::fma`
+from aten_indices import Indices
 
 KERNELS = Path(__file__).resolve().parents[2] / "stdlib-kernels"
 DTYPES = {
@@ -87,6 +89,13 @@ def accumulator(dtype: torch.dtype) -> torch.dtype:
     return torch.float32 if dtype.is_floating_point else torch.int64
 
 
+def expanded(value: torch.Tensor, shape: Sequence[int]) -> torch.Tensor:
+    try:
+        return value.expand(list(shape))
+    except RuntimeError as error:
+        raise UnfitError(f"shapes: {error}") from None
+
+
 class Call:
     """One call being bound. `run` gives the results as ATen would shape them."""
 
@@ -100,6 +109,7 @@ class Call:
         self.types: dict[str, torch.dtype] = {}
         self.used: set[str] = set()
         self.promotes = ""
+        self.indices: Indices | None = None
         self.fix()
         self.bind()
 
@@ -117,12 +127,12 @@ class Call:
 
     def value(self, text: str) -> Any:
         """`stride or kernel_size`: the first that is given."""
-        for name in text.split(" or "):
-            self.used.add(name)
-            found = self.values[name]
-            if found is not None and found != []:
-                return found
-        return None
+        names = text.split(" or ")
+        self.used.update(names)
+        for name in names[:-1]:
+            if self.values[name] not in (None, [], ()):
+                return self.values[name]
+        return self.values[names[-1]]
 
     def fix(self) -> None:
         """Reads the attribute's parts."""
@@ -131,6 +141,8 @@ class Call:
             names = [name.strip() for name in left.strip("()").split(",")]
             if left.startswith("promotes"):
                 self.promotes = right
+            elif right == "_":
+                self.used.add(left)
             elif right.split(" or ")[0] in self.values and names[0] in own:
                 self.spread(names, self.value(right))
             elif left in self.values and right in own:
@@ -149,11 +161,17 @@ class Call:
         found = self.values[name]
         if wanted is None and name in ("memory_format", "layout", "device", "pin_memory"):
             return
-        if isinstance(found, torch.Tensor) or found != wanted or (wanted is None) != (found is None):
+        if (
+            isinstance(found, torch.Tensor)
+            or found != wanted
+            or (wanted is None) != (found is None)
+        ):
             raise UnfitError(f"{name} is {found}, the row is for {wanted}")
 
     def spread(self, names: list[str], value: Any) -> None:
         """A list goes to several parameters; one number stands for all."""
+        if isinstance(value, (list, tuple)) and any(isinstance(v, torch.Tensor) for v in value):
+            return self.index(names, value)
         if len(names) == 1:
             kind = next(kind for name, kind, _ in self.row["parameters"] if name == names[0])
             if isinstance(value, (list, tuple)) and "[" not in kind:
@@ -168,6 +186,17 @@ class Call:
             raise UnfitError(f"{names} takes {len(names)} numbers, not {len(values)}")
         self.sources.update(zip(names, values, strict=True))
 
+    def index(self, names: list[str], given: Sequence[Any]) -> None:
+        """A list of index tensors: the axes that they index stand first."""
+        (main, x), *rest = ((n, v) for n, v in self.values.items() if isinstance(v, torch.Tensor))
+        self.indices = Indices(x, given)
+        if len(self.indices.tensors) != len(names):
+            raise UnfitError(f"{names} takes {len(names)} indices")
+        self.sources.update(zip(names, self.indices.tensors, strict=True))
+        for name, value in rest:
+            self.values[name] = self.indices.written(x, value)
+        self.values[main] = x.permute(self.indices.order)
+
     def select(self, axis: str, value: Any, name: str) -> None:
         """`dim = C`: which dimensions of the first tensor the axis stands for."""
         main = next(v for v in self.values.values() if isinstance(v, torch.Tensor))
@@ -175,10 +204,12 @@ class Call:
         if name.endswith("_shape"):
             picked = list(range(rank - len(value), rank))
         else:
-            picked = [value] if isinstance(value, int) else list(value or range(rank))
+            # No `dim` means all, no `dims` none.
+            every = [] if name == "dims" else range(rank)
+            picked = [value] if isinstance(value, int) else list(value or every)
         picked = sorted(d + rank if d < 0 else d for d in picked)
-        if rank == 0:
-            raise UnfitError("a 0-d tensor has no such axis")
+        if rank == 0:  # as if it had one axis, or none for a pack
+            picked = [] if axis.startswith("*") else [0]
         if not axis.startswith("*") and len(picked) != 1:
             raise UnfitError(f"{axis} is one axis, the call names {len(picked)}")
         self.dims[axis] = picked
@@ -195,10 +226,12 @@ class Call:
                 target[name] = self.values[name]
             elif not is_compile_time:
                 waiting.append((name, kind))
-        tensors = [n for n, v in self.values.items() if isinstance(v, torch.Tensor)]
+        arguments = overload(self.row["overload"])._schema.arguments
+        tensors = [a.name for a in arguments if "Tensor" in str(a.type)]
+        others = [a.name for a in arguments if a.name not in tensors]
         for name, kind in waiting:
-            is_tensor = "[" in kind or kind in ("T", "U", "bool", "I")
-            pool = tensors if is_tensor else [n for n in self.values if n not in tensors]
+            is_tensor = "[" in kind or element_of(kind) in [*self.types_declared(), "bool"]
+            pool = tensors + others if is_tensor else others
             free = next((n for n in pool if n not in self.used), None)
             if free is not None:
                 self.used.add(free)
@@ -206,6 +239,9 @@ class Call:
         for name, value in self.values.items():
             if name not in self.used and name != "keepdim" and not self.is_default(name, value):
                 raise UnfitError(f"no parameter for {name} = {value}")
+
+    def types_declared(self) -> list[str]:
+        return [n for n, k, c in self.row["parameters"] if c and k in CONSTRAINTS]
 
     def is_default(self, name: str, value: Any) -> bool:
         arguments = overload(self.row["overload"])._schema.arguments
@@ -217,9 +253,7 @@ class Call:
         variables = [(n, k) for n, k, c in self.row["parameters"] if c and k in CONSTRAINTS]
         for variable, constraint in variables:
             own = [v for n, v in self.operands() if element_of(self.kind(n)) == variable]
-            weak = [
-                v for n, v in self.operands() if element_of(self.kind(n)) == f"acc({variable})"
-            ]
+            weak = [v for n, v in self.operands() if element_of(self.kind(n)) == f"acc({variable})"]
             given = self.constants.pop(variable, None)
             if own:
                 dtype = self.common(own)
@@ -242,9 +276,7 @@ class Call:
         numbers = [v for v in values if isinstance(v, (torch.Tensor, int, float, bool))]
         dtype = torch.result_type(numbers[0], numbers[0])
         if len(numbers) > 1:
-            tensors = [
-                v if isinstance(v, torch.Tensor) else torch.tensor(v).squeeze() for v in numbers
-            ]
+            tensors = [v if isinstance(v, torch.Tensor) else torch.tensor(v) for v in numbers]
             dims = [t for t in tensors if t.dim()] or tensors
             dtype = dims[0].dtype
             for one in tensors[0:]:
@@ -281,12 +313,12 @@ class Call:
         if not isinstance(value, torch.Tensor):
             if "[" in kind or element_of(kind) == "int":
                 return value
-            if re.fullmatch(r"[A-Z]", kind) and self.row["kind"] == "elementwise":
-                return torch.tensor(value).to(self.dtype_of(kind))
             return self.number(value, kind)
         value = value.detach().to(self.dtype_of(element_of(kind)))
+        if not value.dim() and any(not axis.startswith("*") for axis in self.dims):
+            value = value.reshape(1) if axes_of(kind) else value
         if self.row["kind"] == "elementwise":
-            return value if "acc(" not in kind else value
+            return value
         for dims in self.dims.values():
             packs = axes_of(kind)
             bound = [a for a in packs if a in self.dims]
@@ -294,7 +326,8 @@ class Call:
             if not bound and packs and all(a.startswith("*") for a in packs):
                 reduced = [d for d in dims if d < value.dim() and value.shape[d] == 1]
                 if len(reduced) == len(dims) and name not in ("source",):
-                    value = value.squeeze(reduced)
+                    kept = [n for d, n in enumerate(value.shape) if d not in reduced]
+                    value = value.reshape(kept)
         order = self.layout(kind, value.dim())
         return value if order is None else value.permute(order)
 
@@ -305,10 +338,32 @@ class Call:
         dtype = self.dtype_of(element)
         return float(value) if dtype in FLOATS else int(value)
 
+    def broadcast(self, ours: dict[str, Any]) -> None:
+        """Tensors with fewer or shorter axes than others of the same name grow."""
+        extents: dict[str, int] = {}
+        packs: dict[str, list[int]] = {}
+        tensors = {n: v for n, v in ours.items() if isinstance(v, torch.Tensor)}
+        for name, value in tensors.items():
+            axes = axes_of(self.kind(name))
+            if len(axes) == value.dim() and not any(a.startswith(("*", "(")) for a in axes):
+                for axis, size in zip(axes, value.shape, strict=True):
+                    extents[axis] = size if extents.get(axis, 1) == 1 else extents[axis]
+            elif len(axes) == 1 and axes[0].startswith("*"):
+                known = packs.get(axes[0], [])
+                packs[axes[0]] = list(torch.broadcast_shapes(tuple(known), value.shape))
+        for name, value in tensors.items():
+            axes = axes_of(self.kind(name))
+            if len(axes) == 1 and axes[0] in packs:
+                ours[name] = expanded(value, packs[axes[0]])
+            elif axes and all(a in extents for a in axes) and value.dim() <= len(axes):
+                ours[name] = expanded(value, [extents[a] for a in axes])
+
     def run(self, expected: Sequence[Any]) -> list[Any]:
         first = next(e for e in expected if isinstance(e, torch.Tensor))
         self.solve_types(first.dtype)
         ours = {name: self.operand(name, value) for name, value in self.operands()}
+        if self.row["kind"] == "rowwise":
+            self.broadcast(ours)
         for name, value in self.constants.items():
             is_mask = isinstance(value, list) and all(isinstance(v, bool) for v in value)
             if is_mask:
@@ -326,7 +381,13 @@ class Call:
                 positional.append(None)
             else:
                 positional.append(ours.pop(name))
-        results = function(*positional, **ours)
+        try:
+            results = function(*positional, **ours)
+        except quern.Error as error:
+            code = error.diagnostics[0]["code"] if error.diagnostics else ""
+            if code.startswith("QN202") or code == "QN2008":
+                raise UnfitError(f"shapes: {error.diagnostics[0]['message']}") from None
+            raise
         results = list(results) if isinstance(results, (tuple, list)) else [results]
         return [
             self.restored(r, kind, e) if isinstance(r, torch.Tensor) else r
@@ -334,10 +395,17 @@ class Call:
         ]
 
     def restored(self, result: torch.Tensor, kind: str, expected: Any) -> torch.Tensor:
-        order = self.layout(re.sub(r"^\w+: ", "", kind), result.dim())
+        kind = re.sub(r"^\w+: ", "", kind)
+        if self.indices:
+            order = self.indices.read_order(result.dim())
+            if "*" not in axes_of(kind)[0]:
+                places = self.indices.order
+                order = [places.index(d) for d in range(result.dim())]
+            return result.permute(order)
+        order = self.layout(kind, result.dim())
         if order is not None:
             result = result.permute([order.index(d) for d in range(result.dim())])
-        if isinstance(expected, torch.Tensor) and result.dim() < expected.dim():
+        if isinstance(expected, torch.Tensor) and result.dim() != expected.dim():
             return result.reshape(expected.shape)  # keepdim
         return result
 

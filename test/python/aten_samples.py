@@ -1,0 +1,212 @@
+"""Arguments for overloads that no entry of the operator database calls by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+
+Arguments = tuple[tuple[Any, ...], dict[str, Any]]
+Maker = Callable[[torch.dtype], Iterator[Arguments]]
+
+
+def randn(dtype: torch.dtype, *shape: int) -> torch.Tensor:
+    if dtype.is_floating_point:
+        return torch.randn(shape, dtype=torch.float64).to(dtype)
+    return torch.randint(0, 2 if dtype == torch.bool else 9, shape).to(dtype)
+
+
+def norm(dtype: torch.dtype, shape: tuple[int, ...]) -> tuple[torch.Tensor, ...]:
+    """Input, weight, bias, running mean and variance of a batch norm."""
+    channels = shape[1]
+    parts = [randn(dtype, channels) for _ in range(3)]
+    return (randn(dtype, *shape), *parts, randn(dtype, channels).abs() + 0.5)
+
+
+def batch_norms(*flags: bool, stats: bool = True) -> Maker:
+    def make(dtype: torch.dtype) -> Iterator[Arguments]:
+        for shape in ((4, 3), (2, 5, 7), (2, 3, 4, 6)):
+            x, w, b, mean, var = norm(dtype, shape)
+            running = (mean, var) if stats else ()
+            yield (x, w, b, *running, *flags, 0.1, 1e-5), {}
+            yield (x, None, None, *running, *flags, 0.3, 1e-3), {}
+
+    return make
+
+
+def attention(causal: bool) -> Maker:
+    def make(dtype: torch.dtype) -> Iterator[Arguments]:
+        for b, h, m, n, d in ((2, 3, 19, 23, 8), (1, 2, 5, 5, 16)):
+            q, k, v = randn(dtype, b, h, m, d), randn(dtype, b, h, n, d), randn(dtype, b, h, n, d)
+            if causal:
+                q = randn(dtype, b, h, n, d)
+                yield (q, k, v, 0.0, True), {}
+                continue
+            yield (q, k, v), {}
+            yield (q, k, v, 0.0, False), {"attn_mask": randn(dtype, b, h, m, n), "scale": 0.3}
+
+    return make
+
+
+def attention_backward(causal: bool) -> Maker:
+    forward = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu.default
+
+    def make(dtype: torch.dtype) -> Iterator[Arguments]:
+        for args, kwargs in attention(causal)(dtype):
+            out, lse = forward(*args, **kwargs)
+            grad = torch.randn_like(out)
+            yield (grad, *args[:3], out, lse, 0.0, causal), kwargs
+
+    return make
+
+
+def numbers(*values: Any) -> Maker:
+    """A tensor and each of the numbers."""
+
+    def make(dtype: torch.dtype) -> Iterator[Arguments]:
+        for value in values:
+            if dtype.is_floating_point or isinstance(value, int):
+                yield (randn(dtype, 4, 7), value), {}
+                yield (randn(dtype), value), {}
+
+    return make
+
+
+def number_first(*values: Any) -> Maker:
+    def make(dtype: torch.dtype) -> Iterator[Arguments]:
+        for (x, value), kwargs in numbers(*values)(dtype):
+            yield (value, x.abs() if dtype.is_floating_point else x), kwargs
+
+    return make
+
+
+def tensors(*shapes: tuple[int, ...]) -> Maker:
+    def make(dtype: torch.dtype) -> Iterator[Arguments]:
+        yield tuple(randn(dtype, *shape) for shape in shapes), {}
+
+    return make
+
+
+ATTENTION = "aten::_scaled_dot_product_flash_attention_for_cpu"
+
+
+def indices(*, with_values: bool) -> Maker:
+    """One to three index tensors: broadcast, negative, masks, with axes left out."""
+
+    def make(dtype: torch.dtype) -> Iterator[Arguments]:
+        x = randn(dtype, 5, 4, 3, 6)
+        i, j = torch.tensor([0, 2, -1]), torch.tensor([[1], [3]])
+        k, mask = torch.tensor([2, 0, 0]), torch.tensor([True, False, True, True])
+        lists = ([i], [None, j], [i, j], [i, None, k], [None, mask, k], [None, None, i], [i, j, k])
+        for given in (*lists, [i, j, k, torch.tensor([5, 0, 1])]):
+            if not with_values:
+                yield (x, given), {}
+                continue
+            for accumulate in (False, True):
+                yield (x, given, randn(dtype, *x[tuple(given_slices(given))].shape), accumulate), {}
+
+    return make
+
+
+def given_slices(given: list[torch.Tensor | None]) -> list[Any]:
+    return [slice(None) if each is None else each for each in given]
+
+
+def losses(maker: Callable[..., Arguments]) -> Maker:
+    """A class loss in all reductions, with and without weights and samples that do not count."""
+
+    def make(dtype: torch.dtype) -> Iterator[Arguments]:
+        for shape in ((7, 5), (2, 5, 3, 4)):
+            x = randn(dtype, *shape)
+            target = torch.randint(0, 5, (shape[0], *shape[2:]))
+            target.view(-1)[2] = -100
+            for weight in (None, randn(dtype, 5).abs() + 0.1):
+                for reduction in (0, 1, 2):
+                    yield maker(x, target, weight, reduction)
+
+    return make
+
+
+def nll(x: torch.Tensor, target: torch.Tensor, weight: Any, reduction: int) -> Arguments:
+    return (x, target, weight, reduction, -100), {}
+
+
+def nll_backward(x: torch.Tensor, target: torch.Tensor, weight: Any, reduction: int) -> Arguments:
+    name = "nll_loss2d_forward" if x.dim() > 2 else "nll_loss_forward"
+    out, total = getattr(torch.ops.aten, name)(x, target, weight, reduction, -100)
+    return (torch.randn_like(out), x, target, weight, reduction, -100, total), {}
+
+
+SAMPLES: dict[str, tuple[Maker, ...]] = {
+    "aten::_native_batch_norm_legit": (batch_norms(True),),
+    "aten::_native_batch_norm_legit.no_stats": (batch_norms(True, stats=False),),
+    "aten::_native_batch_norm_legit_functional": (batch_norms(True),),
+    "aten::_native_batch_norm_legit_no_training": (batch_norms(),),
+    "aten::_prelu_kernel": (tensors((3, 4), (3, 4)),),
+    "prims::fma": (tensors((3, 4), (3, 4), (3, 4)),),
+    "aten::index.Tensor": (indices(with_values=False),),
+    "aten::_unsafe_index.Tensor": (indices(with_values=False),),
+    "aten::index_put": (indices(with_values=True),),
+    "aten::_unsafe_index_put": (indices(with_values=True),),
+    "aten::nll_loss_forward": (losses(nll),),
+    "aten::nll_loss2d_forward": (losses(nll),),
+    "aten::nll_loss_backward": (losses(nll_backward),),
+    "aten::nll_loss2d_backward": (losses(nll_backward),),
+    ATTENTION: (attention(False), attention(True)),
+    ATTENTION + "_backward": (attention_backward(False), attention_backward(True)),
+}
+BINARY = ("add", "sub", "rsub", "mul", "div", "eq", "ne", "lt", "le", "gt", "ge", "floor_divide")
+BINARY += ("remainder", "fmod", "copysign")
+SAMPLES |= {f"aten::{name}.Scalar": (numbers(2, -3, 0.75),) for name in BINARY}
+SAMPLES["aten::pow.Tensor_Scalar"] = (numbers(2, 3, 1, 0.5, -0.5, -2, 2.5, 0),)
+SAMPLES["aten::pow.Scalar"] = (number_first(2, 0.7, 1),)
+SAMPLES["aten::xlogy.Scalar_Other"] = (numbers(2, 0.3),)
+SAMPLES["aten::xlogy.Scalar_Self"] = (number_first(2, 0, 0.3),)
+SAMPLES["aten::special_xlog1py.other_scalar"] = (numbers(2, 0.3),)
+SAMPLES["aten::special_xlog1py.self_scalar"] = (number_first(2, 0, 0.3),)
+
+
+def modes(*values: Any) -> Maker:
+    def make(dtype: torch.dtype) -> Iterator[Arguments]:
+        for args, _ in numbers(*values)(dtype):
+            for mode in ("floor", "trunc"):
+                yield args, {"rounding_mode": mode}
+
+    return make
+
+
+def bounds(dtype: torch.dtype) -> Iterator[Arguments]:
+    for low, high in ((1, 3), (None, 2), (-1, None), (3, 1)):
+        yield (randn(dtype, 4, 7), low, high), {}
+
+
+def given_dims(dtype: torch.dtype) -> Iterator[Arguments]:
+    for dims in ([0], [1, 2], [0, 2], []):
+        yield (randn(dtype, 3, 4, 5), dims), {}
+
+
+def into(dtype: torch.dtype) -> Iterator[Arguments]:
+    for other in (torch.float32, torch.int64, torch.bool):
+        yield (randn(dtype, 3, 4), randn(other, 3, 4)), {}
+
+
+def rms(dtype: torch.dtype) -> Iterator[Arguments]:
+    for shape, width in (((3, 4, 5), 1), ((3, 7), 1), ((2, 3, 4), 2)):
+        yield (randn(dtype, *shape), list(shape[-width:]), randn(dtype, *shape[-width:]), 1e-5), {}
+        yield (randn(dtype, *shape), list(shape[-width:]), None, 1e-3), {}
+
+
+SAMPLES["aten::clamp"] = (bounds,)
+SAMPLES["aten::clamp_min"] = SAMPLES["aten::clamp_max"] = (numbers(2, -1, 0.5),)
+SAMPLES["aten::copy"] = (into,)
+SAMPLES["aten::fill.Tensor"] = (tensors((3, 4), ()),)
+SAMPLES["aten::_fused_rms_norm"] = (rms,)
+SAMPLES["aten::flip"] = SAMPLES["prims::rev"] = (given_dims,)
+SAMPLES["aten::__lshift__.Tensor"] = SAMPLES["aten::__rshift__.Tensor"] = (tensors((4, 5), (4, 5)),)
+SAMPLES["aten::div.Scalar_mode"] = (modes(2, -3, 0.75),)
+
+
+def samples(overload: str, dtype: torch.dtype) -> Iterator[Arguments]:
+    for maker in SAMPLES.get(overload, ()):
+        yield from maker(dtype)
