@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 import quern
 import torch
-from aten_binding import Call, Row, UnfitError, overload
+from aten_binding import Call
 from aten_calls import entries_for, visit, visit_directly, visit_samples
+from aten_types import Row, UnfitError, overload
 from slices import matrix
 
 ROWS = {

@@ -9,6 +9,18 @@ SOURCE = """
 elementwise scale[T: Float](x: T, y: T) -> T:
     return x * y + 1
 
+rowwise sums[T: Float](x: T[*R, *C]) -> T[*R]:
+    return sum(x over *C)
+
+rowwise padded(x: f32[*S], before: int[*S], after: int[*S]) -> f32[*P = *S + before + after]:
+    return x.at(*S = *P - before, outside = 0)
+
+rowwise centered(x: f32[N, (G C)], G: int) -> f32[N, (G C)]:
+    return x - mean(x over C)
+
+rowwise picked(x: f32[N, C], t: i64[N]) -> f32[N]:
+    return x.at(C = t, when = t >= 0)
+
 elementwise both[T: Number](x: T, y: T) -> (T, T):
     return x + y, x - y
 """
@@ -70,6 +82,36 @@ def test_other_dlpack_objects(kernels):
     x = torch.randn(9)
     result = kernels.scale(Wrapped(x), Wrapped(x))
     np.testing.assert_array_equal(np.asarray(result), (x * x + 1).numpy())
+
+
+def test_where_two_packs_meet_one_is_given_its_number_of_axes(kernels):
+    x = torch.randn(2, 3, 4, 5)
+    for axes in range(5):
+        wanted = x.sum(dim=list(range(4 - axes, 4))) if axes else x
+        torch.testing.assert_close(kernels.sums(x, C=axes), wanted)
+
+
+def test_lists_of_numbers_go_to_packs(kernels):
+    x = torch.randn(3, 4)
+    wanted = torch.nn.functional.pad(x, (2, 0, 1, 5))
+    torch.testing.assert_close(kernels.padded(x, [1, 2], (5, 0)), wanted)
+    with pytest.raises(TypeError, match="must hold numbers"):
+        kernels.padded(x, ["1", 2], (5, 0))
+
+
+def test_a_parameter_gives_an_axis_its_extent(kernels):
+    x = torch.randn(3, 12)
+    groups = x.view(3, 4, 3)
+    wanted = (groups - groups.mean(2, keepdim=True)).view(3, 12)
+    torch.testing.assert_close(kernels.centered(x, 4), wanted)
+
+
+def test_a_read_is_checked_only_where_it_happens(kernels):
+    x = torch.randn(3, 4)
+    found = kernels.picked(x, torch.tensor([2, -100, 0]))
+    torch.testing.assert_close(found, torch.stack([x[0, 2], torch.tensor(0.0), x[2, 0]]))
+    with pytest.raises(quern.Error, match="9"):
+        kernels.picked(x, torch.tensor([2, -100, 9]))
 
 
 def test_errors_carry_both_numbers_and_write_nothing(kernels):

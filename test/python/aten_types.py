@@ -1,0 +1,95 @@
+"""What the texts in an `@aten` row and in a declaration's signature say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import quern
+import torch
+import torch._inductor.inductor_prims  # defines `prims::fma`
+
+KERNELS = Path(__file__).resolve().parents[2] / "stdlib-kernels"
+DTYPES = {
+    "bool": torch.bool,
+    "i64": torch.int64,
+    "i32": torch.int32,
+    "f32": torch.float32,
+    "f64": torch.float64,
+}
+FLOATS = {torch.float16, torch.bfloat16, torch.float32, torch.float64}
+WORDS: dict[str, Any] = {"true": True, "false": False, "none": None}
+Row = dict[str, Any]
+CONSTRAINTS = {"Any", "Ordered", "Number", "Real", "Integral", "Int", "Float", "Bool"}
+
+
+class UnfitError(Exception):
+    """Why a row is not for a call: another row, or ATen, takes it."""
+
+
+@cache
+def module(file: str) -> Any:
+    return quern.load(KERNELS / file)
+
+
+@cache
+def overload(name: str) -> Any:
+    namespace, _, rest = name.partition("::")
+    base, _, variant = rest.partition(".")
+    return getattr(getattr(getattr(torch.ops, namespace), base), variant or "default")
+
+
+def admits(constraint: str, dtype: torch.dtype) -> bool:
+    """Whether a type parameter's constraint takes the type."""
+    is_float, is_bool = dtype in FLOATS, dtype == torch.bool
+    if dtype.is_complex:
+        return False
+    return {
+        "Any": True,
+        "Ordered": True,
+        "Number": not is_bool,
+        "Real": not is_bool,
+        "Integral": not is_float,
+        "Int": not is_float and not is_bool,
+        "Float": is_float,
+        "Bool": is_bool,
+    }[constraint]
+
+
+def literal(text: str) -> Any:
+    """A constant of an attribute; NotImplemented for a name."""
+    if text in WORDS:
+        return WORDS[text]
+    if text.startswith('"'):
+        return text.strip('"')
+    if re.fullmatch(r"-?\d+", text):
+        return int(text)
+    if re.fullmatch(r"-?[\d.]+(e-?\d+)?", text):
+        return float(text)
+    return NotImplemented
+
+
+def axes_of(kind: str) -> list[str]:
+    """Names of a tensor type's axes in order, `*R` for a pack."""
+    inside = re.search(r"\[(.*)\]", kind)
+    return [part.split("=")[0].strip() for part in inside[1].split(",")] if inside else []
+
+
+def element_of(kind: str) -> str:
+    return re.split(r"\[(?![^(]*\))", kind.removeprefix("mut "))[0].rstrip("?")
+
+
+def accumulator(dtype: torch.dtype) -> torch.dtype:
+    if dtype == torch.float64 or dtype.is_complex:
+        return dtype
+    return torch.float32 if dtype.is_floating_point else torch.int64
+
+
+def expanded(value: torch.Tensor, shape: Sequence[int]) -> torch.Tensor:
+    try:
+        return value.expand(list(shape))
+    except RuntimeError as error:
+        raise UnfitError(f"shapes: {error}") from None
