@@ -1,6 +1,8 @@
 // Reductions and scans: the monoid's parts become regions.
 #include "dsl/irgen/Generator.h"
 
+#include "frontend/typed/ThreadAxes.h"
+
 using namespace mlir;
 using namespace quern;
 using namespace quern::irgen;
@@ -124,12 +126,58 @@ irgen::Value Generator::finishMonoid(Monoid &monoid, ValueRange results) {
                  *monoid.reduction.resultType);
 }
 
+/// What a thread contributes to a monoid over threads: one step from the
+/// neutral elements.
+static Values firstStep(const Monoid &monoid) {
+  Values arguments = {stateOf(monoid.reduction, monoid.initial)};
+  llvm::append_range(arguments, monoid.inputs);
+  return arguments;
+}
+
+static Values twice(Values values) {
+  Values both = values;
+  llvm::append_range(both, values);
+  return both;
+}
+
+/// The two states `merge` takes.
+static Values bothStates(const typed::Reduction &reduction, Values all) {
+  auto middle = all.begin() + all.size() / 2;
+  return {stateOf(reduction, Values(all.begin(), middle)),
+          stateOf(reduction, Values(middle, all.end()))};
+}
+
+static bool hasPosition(const typed::Reduction &reduction) {
+  return llvm::any_of(reduction.step.variables, [](const Variable *variable) {
+    return variable->kind == VariableKind::Position;
+  });
+}
+static constexpr StringLiteral noPosition =
+    "a reduction over threads cannot take their positions yet";
+
+static qn::Scope scopeOf(AxisId axis) {
+  return axis == typed::blockThreads ? qn::Scope::block : qn::Scope::warp;
+}
+
+/// The neutral elements where `where` is false.
+static void keepWhere(ScalarBuilder &b, mlir::Value where,
+                      SmallVectorImpl<mlir::Value> &states,
+                      const Values &initial) {
+  if (!where)
+    return;
+  for (auto [state, neutral] : llvm::zip(states, flatten(initial)))
+    state = b.create<arith::SelectOp>(where, state, neutral);
+}
+
 irgen::Value Generator::visit(const typed::ReduceExpression &expression) {
+  bool overThreads = isThreadText();
   for (AxisId axis : expression.over)
-    if (frame->declaration.axis(axis).kind == typed::AxisKind::Local &&
+    if (!overThreads &&
+        frame->declaration.axis(axis).kind == typed::AxisKind::Local &&
         !frame->axesOfCalls.contains(axis.index))
       openLocalAxis(axis);
-  SmallVector<Place, 4> over = placesOf(expression.over);
+  SmallVector<Place, 4> over =
+      overThreads ? SmallVector<Place, 4>() : placesOf(expression.over);
   Monoid monoid =
       openMonoid(*expression.monoid, expression.typeArguments,
                  expression.constantArguments, expression.parameters);
@@ -146,6 +194,23 @@ irgen::Value Generator::visit(const typed::ReduceExpression &expression) {
     where = conditions.pop_back_val().value;
   substitution = moved;
   Location location = at(expression.span);
+  if (overThreads && hasPosition(monoid.reduction))
+    return unsupported(expression.span, noPosition);
+  if (overThreads) {
+    auto states = flatten(
+        statesOf(runPart(monoid, monoid.reduction.step, firstStep(monoid),
+                         *monoid.reduction.stateType)));
+    keepWhere(b, where, states, monoid.initial);
+    b.location = location;
+    auto op = b.create<qn::CombineOp>(scopeOf(expression.over.front()), states,
+                                      flatten(monoid.initial));
+    fillRegion(monoid, op.getMerge(), twice(monoid.initial),
+               monoid.reduction.merge, [&](Values all) {
+                 return bothStates(monoid.reduction, std::move(all));
+               });
+    b.location = location;
+    return finishMonoid(monoid, op.getResults());
+  }
   if (over.empty()) // a pack of no axes: one element
     return reduceOne(monoid, where);
   SmallVector<Attribute, 4> names;
@@ -168,14 +233,14 @@ irgen::Value Generator::reduceOne(Monoid &monoid, mlir::Value where) {
   Value state = runPart(monoid, monoid.reduction.step, std::move(arguments),
                         *monoid.reduction.stateType);
   SmallVector<mlir::Value, 8> results = flatten(statesOf(std::move(state)));
-  if (where)
-    for (auto [result, initial] : llvm::zip(results, flatten(monoid.initial)))
-      result = b.create<arith::SelectOp>(where, result, initial);
+  keepWhere(b, where, results, monoid.initial);
   return finishMonoid(monoid, results);
 }
 
 irgen::Value Generator::visit(const typed::ScanExpression &expression) {
-  SmallVector<Place, 4> over = placesOf({expression.over});
+  bool overThreads = isThreadText();
+  SmallVector<Place, 4> over =
+      overThreads ? SmallVector<Place, 4>() : placesOf({expression.over});
   bool isMoved = llvm::any_of(over, [&](const Place &place) {
     return substitutionOf(place.name, substitution);
   });
@@ -186,6 +251,23 @@ irgen::Value Generator::visit(const typed::ScanExpression &expression) {
                  expression.constantArguments, expression.parameters);
   collectInputs(monoid, expression.operands, over);
   Location location = at(expression.span);
+  if (overThreads && hasPosition(monoid.reduction))
+    return unsupported(expression.span, noPosition);
+  if (overThreads) {
+    auto states = flatten(
+        statesOf(runPart(monoid, monoid.reduction.step, firstStep(monoid),
+                         *monoid.reduction.stateType)));
+    b.location = location;
+    auto op = b.create<qn::PrefixOp>(scopeOf(expression.over), states,
+                                     flatten(monoid.initial),
+                                     expression.reverse, expression.exclusive);
+    fillRegion(monoid, op.getMerge(), twice(monoid.initial),
+               monoid.reduction.merge, [&](Values all) {
+                 return bothStates(monoid.reduction, std::move(all));
+               });
+    b.location = location;
+    return finishMonoid(monoid, op.getResults());
+  }
   if (over.empty() && !expression.exclusive)
     return reduceOne(monoid, {});
   if (over.size() != 1)

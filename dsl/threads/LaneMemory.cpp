@@ -270,6 +270,20 @@ Lanes ThreadEmitter::read(qn::ReadOp op) {
   return readAt(at, op.getType());
 }
 
+/// A load right behind a masked store waits for it, which one behind a whole
+/// store does not: masks are mostly full.
+void ThreadEmitter::storeMasked(const Address &at, Value stored) {
+  unsigned bytes = byteWidth(at.element);
+  Value all =
+      vector::ReductionOp::create(b, loc, vector::CombiningKind::AND, at.mask);
+  auto branch = scf::IfOp::create(b, loc, all, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  LLVM::StoreOp::create(b, loc, stored, at.base, bytes);
+  b.setInsertionPointToStart(branch.elseBlock());
+  LLVM::MaskedStoreOp::create(b, loc, stored, at.base, at.mask, bytes);
+}
+
 /// Lanes that write one place do so in their order, so that the last one stays.
 void ThreadEmitter::write(qn::WriteOp op) {
   Lanes value = get(op.getValue());
@@ -294,7 +308,7 @@ void ThreadEmitter::write(qn::WriteOp op) {
     if (at.step == 1 && !at.mask) {
       LLVM::StoreOp::create(b, loc, stored, at.base, bytes);
     } else if (at.step == 1) {
-      LLVM::MaskedStoreOp::create(b, loc, stored, at.base, at.mask, bytes);
+      storeMasked(at, stored);
     } else {
       Value mask = at.mask ? at.mask : spread(constant(1, b.getI1Type()));
       LLVM::masked_scatter::create(b, loc, stored, pointers(at), mask, bytes);

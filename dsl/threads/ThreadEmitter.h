@@ -167,6 +167,7 @@ private:
   Lanes read(qn::ReadOp op);
   Lanes readAt(Address &at, mlir::Type type);
   void write(qn::WriteOp op);
+  void storeMasked(const Address &at, mlir::Value stored);
   mlir::Value pointers(const Address &at);
   mlir::Value fromMemory(mlir::Value raw, mlir::Type element);
   mlir::Value toMemory(mlir::Value value, mlir::Type element);

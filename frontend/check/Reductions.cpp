@@ -1,14 +1,36 @@
 // Reductions in lifted text: `m(a, b over (C, i: lo .. hi) where c)`.
 #include "frontend/check/Over.h"
+#include "frontend/typed/ThreadAxes.h"
 
 using namespace quern;
 using namespace quern::check;
 using namespace quern::typed;
 
+/// `over block`, `over warp` in `kernel` text.
+static AxisId threadAxis(const ast::OverAxis &row) {
+  if (row.isLocal() || row.isPack)
+    return {};
+  return row.name.text == "block"  ? blockThreads
+         : row.name.text == "warp" ? warpThreads
+                                   : AxisId();
+}
+
 bool DeclarationChecker::openOver(const ast::OverClause &clause, Over &over) {
   over.mark = openScope();
   over.isOpen = true;
   for (const ast::OverAxis &row : clause.axes) {
+    if (place == Place::Kernel) {
+      AxisId threads = threadAxis(row);
+      if (!threads.valid() || clause.axes.size() != 1) {
+        report(row.name.span, diag::NotCalledHere, "reduction",
+               keyword(declaration.kind))
+            .hint("over `block` or `warp`");
+        return false;
+      }
+      over.axes.push_back(threads);
+      over.spans.push_back(row.name.span);
+      continue;
+    }
     if (row.isLocal()) {
       if (!localAxis(row, over))
         return false;
@@ -84,7 +106,8 @@ void DeclarationChecker::closeOver(Over &over) {
 /// be used: `sum(1 over i: 0 .. n)` counts.
 bool DeclarationChecker::checkOver(const Over &over, AxisList available) {
   for (auto [axis, span] : llvm::zip(over.axes, over.spans)) {
-    if (contains(available, axis) || axes[axis.index].kind == AxisKind::Local)
+    if (isThreads(axis) || contains(available, axis) ||
+        axes[axis.index].kind == AxisKind::Local)
       continue;
     auto report =
         this->report(span, diag::AxisNotInOperand, axes[axis.index].name);
@@ -191,7 +214,7 @@ bool DeclarationChecker::solveMonoid(
 
 const Expression *DeclarationChecker::reduce(const ast::CallExpr &expr,
                                              const Declaration &monoid) {
-  if (place != Place::Lifted) {
+  if (place != Place::Lifted && place != Place::Kernel) {
     report(expr.span, diag::NotCalledHere, "reduction",
            keyword(declaration.kind));
     return nullptr;

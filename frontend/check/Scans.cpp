@@ -1,5 +1,6 @@
 // `scan`, `sort_by` and `concat`: forms that keep or join an axis.
 #include "frontend/check/Over.h"
+#include "frontend/typed/ThreadAxes.h"
 
 using namespace quern;
 using namespace quern::check;
@@ -72,7 +73,7 @@ bool DeclarationChecker::flagUnknown(const ast::Argument &argument,
 }
 
 const Expression *DeclarationChecker::scan(const ast::CallExpr &expr) {
-  if (place != Place::Lifted) {
+  if (place != Place::Lifted && place != Place::Kernel) {
     report(expr.span, diag::NotCalledHere, "scan", keyword(declaration.kind));
     return nullptr;
   }
@@ -96,11 +97,13 @@ const Expression *DeclarationChecker::scan(const ast::CallExpr &expr) {
 const Expression *DeclarationChecker::scanOver(const ast::CallExpr &expr,
                                                const Declaration &monoid,
                                                const Over &over) {
-  if (over.axes.size() != 1 || axes[over.axes[0].index].pack) {
+  bool overThreads = over.axes.size() == 1 && isThreads(over.axes[0]);
+  if (!overThreads &&
+      (over.axes.size() != 1 || axes[over.axes[0].index].pack)) {
     report(expr.over->span, diag::ScanAxes, over.axes.size());
     return nullptr;
   }
-  if (axes[over.axes[0].index].kind == AxisKind::Local &&
+  if (!overThreads && axes[over.axes[0].index].kind == AxisKind::Local &&
       over.where == nullptr && expr.over->axes[0].isLocal()) {
     report(expr.over->span, diag::ScanLocalAxis);
     return nullptr;

@@ -1,5 +1,6 @@
 // The `typed` dump: declarations with axis tables and bodies.
 #include "frontend/typed/Printer.h"
+#include "frontend/typed/ThreadAxes.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
@@ -22,6 +23,10 @@ std::string typed::spelling(ScalarType type, const Declaration &declaration) {
 }
 
 void Printer::axis(AxisId id) {
+  if (isThreads(id)) {
+    out << (id == blockThreads ? "block" : "warp");
+    return;
+  }
   const Axis &row = declaration.axis(id);
   if (row.name.empty()) {
     out << '#' << id.index;

@@ -1,4 +1,5 @@
 // Which axes and packs of a declaration must reach the compiler unmerged.
+#include "frontend/typed/ThreadAxes.h"
 #include "jit/bind/Binding.h"
 #include "jit/bind/Walk.h"
 
@@ -25,7 +26,7 @@ public:
 
 private:
   void mark(AxisId axis) {
-    if (axis.valid())
+    if (axis.valid() && !isThreads(axis))
       observed.axes[axis.index] = true;
   }
 

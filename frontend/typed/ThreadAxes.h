@@ -1,0 +1,15 @@
+// The threads of a block or a warp, as `kernel` text reduces over them.
+#pragma once
+
+#include "frontend/typed/Axis.h"
+
+namespace quern::typed {
+
+/// Rows of no axis table: `sum(x over block)`, `scan(sum, x over warp)`.
+inline constexpr AxisId blockThreads{0xfffe}, warpThreads{0xfffd};
+
+inline bool isThreads(AxisId axis) {
+  return axis == blockThreads || axis == warpThreads;
+}
+
+} // namespace quern::typed

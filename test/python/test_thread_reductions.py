@@ -1,0 +1,82 @@
+"""Reductions and scans over the threads of a block or a warp against NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import quern
+
+SOURCE = """
+kernel totals(x: f64[N], y: mut f64[4, N], last: mut i64[N]):
+    launch grid(1) block(N)
+    let v = x[thread.x]
+    y[0, thread.x] = sum(v over block)
+    y[1, thread.x] = max(v over block where v < 0.5)
+    y[2, thread.x] = sum(v over warp)
+    let m = mean(v over block)
+    barrier()
+    y[3, thread.x] = v - m
+    last[thread.x] = i64(target.warp_size)
+
+kernel scans[X: int = 24, Y: int = 4](x: i64[Y, X], y: mut i64[5, Y, X]):
+    launch grid(1) block(X, Y)
+    let v = x[thread.y, thread.x]
+    y[0, thread.y, thread.x] = scan(sum, v over block)
+    y[1, thread.y, thread.x] = scan(sum, v over block, exclusive)
+    y[2, thread.y, thread.x] = scan(max, v over block, reverse)
+    y[3, thread.y, thread.x] = scan(sum, v over block, reverse, exclusive)
+    y[4, thread.y, thread.x] = scan(sum, v over warp)
+
+kernel blocks(x: i32[N], y: mut i32[B]):
+    launch grid((N + 127) // 128) block(128)
+    let i = block.x * 128 + thread.x
+    var v = i32(0)
+    if i < N:
+        v = x[i]
+    let total = i32(sum(v over block))
+    if thread.x == 0:
+        y[block.x] = total
+"""
+
+
+@pytest.fixture(scope="module")
+def k() -> quern.Module:
+    return quern.compile(SOURCE, "together.qn")
+
+
+@pytest.mark.parametrize("count", [1, 15, 16, 37, 200])
+def test_totals(k, count):
+    x = np.random.default_rng(5).standard_normal(count)
+    x[0] = -1
+    y = np.zeros((4, count))
+    size = np.zeros(count, "i8")
+    k.totals(x, y, size)
+    np.testing.assert_allclose(y[0], x.sum())
+    np.testing.assert_array_equal(y[1], x[x < 0.5].max())
+    for first in range(0, count, size[0]):
+        part = slice(first, first + size[0])
+        np.testing.assert_allclose(y[2, part], x[part].sum())
+    np.testing.assert_allclose(y[3], x - x.mean())
+
+
+@pytest.mark.parametrize("shape", [(4, 24), (3, 5), (2, 32), (1, 1)])
+def test_scans(k, shape):
+    x = np.random.default_rng(6).integers(-50, 50, shape)
+    y = np.zeros((5, *shape), "i8")
+    k.scans(x, y, X=shape[1], Y=shape[0])
+    flat, rows = x.reshape(-1), y.reshape(5, -1)
+    sums = flat.cumsum()
+    np.testing.assert_array_equal(rows[0], sums)
+    np.testing.assert_array_equal(rows[1], sums - flat)
+    np.testing.assert_array_equal(rows[2], np.maximum.accumulate(flat[::-1])[::-1])
+    np.testing.assert_array_equal(rows[3], flat[::-1].cumsum()[::-1] - flat)
+
+
+@pytest.mark.parametrize("count", [1, 128, 1000])
+def test_one_total_a_block(k, count):
+    x = np.random.default_rng(7).integers(-9, 9, count).astype("i4")
+    y = np.zeros(-(-count // 128), "i4")
+    k.blocks(x, y)
+    padded = np.zeros(len(y) * 128, "i4")
+    padded[:count] = x
+    np.testing.assert_array_equal(y, padded.reshape(-1, 128).sum(axis=1))
