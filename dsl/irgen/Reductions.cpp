@@ -169,6 +169,22 @@ static void keepWhere(ScalarBuilder &b, mlir::Value where,
     state = b.create<arith::SelectOp>(where, state, neutral);
 }
 
+static qn::CombineOp combine(ScalarBuilder &b,
+                             const typed::ReduceExpression &expression,
+                             SmallVectorImpl<mlir::Value> &states,
+                             mlir::Value where, const Values &initial) {
+  keepWhere(b, where, states, initial);
+  return b.create<qn::CombineOp>(scopeOf(expression.over.front()), states,
+                                 flatten(initial));
+}
+
+static ArrayAttr namesOf(OpBuilder &builder, ArrayRef<Place> places) {
+  SmallVector<Attribute, 4> names;
+  for (const Place &place : places)
+    names.push_back(place.name);
+  return builder.getArrayAttr(names);
+}
+
 irgen::Value Generator::visit(const typed::ReduceExpression &expression) {
   bool overThreads = isThreadText();
   for (AxisId axis : expression.over)
@@ -194,33 +210,26 @@ irgen::Value Generator::visit(const typed::ReduceExpression &expression) {
     where = conditions.pop_back_val().value;
   substitution = moved;
   Location location = at(expression.span);
-  if (overThreads && hasPosition(monoid.reduction))
+  const typed::Reduction &rules = monoid.reduction;
+  if (overThreads && hasPosition(rules))
     return unsupported(expression.span, noPosition);
   if (overThreads) {
-    auto states = flatten(
-        statesOf(runPart(monoid, monoid.reduction.step, firstStep(monoid),
-                         *monoid.reduction.stateType)));
-    keepWhere(b, where, states, monoid.initial);
+    auto states = flatten(statesOf(
+        runPart(monoid, rules.step, firstStep(monoid), *rules.stateType)));
     b.location = location;
-    auto op = b.create<qn::CombineOp>(scopeOf(expression.over.front()), states,
-                                      flatten(monoid.initial));
-    fillRegion(monoid, op.getMerge(), twice(monoid.initial),
-               monoid.reduction.merge, [&](Values all) {
-                 return bothStates(monoid.reduction, std::move(all));
-               });
+    auto op = combine(b, expression, states, where, monoid.initial);
+    fillRegion(monoid, op.getMerge(), twice(monoid.initial), rules.merge,
+               [&](Values all) { return bothStates(rules, std::move(all)); });
     b.location = location;
     return finishMonoid(monoid, op.getResults());
   }
   if (over.empty()) // a pack of no axes: one element
     return reduceOne(monoid, where);
-  SmallVector<Attribute, 4> names;
-  for (const Place &place : over)
-    names.push_back(place.name);
   bool portable = request.declaration.attributes.portable ||
                   monoid.frame.declaration.attributes.portable;
   auto op =
       b.create<qn::ReduceOp>(flatten(monoid.inputs), flatten(monoid.initial),
-                             where, builder.getArrayAttr(names), portable);
+                             where, namesOf(builder, over), portable);
   fillRegions(monoid, op.getStep(), op.getMerge());
   b.location = location;
   return finishMonoid(monoid, op.getResults());
