@@ -15,10 +15,11 @@ namespace quern::ast {
 
 /// A name as written; the text lies in the source.
 struct Identifier {
-  llvm::StringRef text;
+  const char *data = nullptr;
   Span span;
 
-  explicit operator bool() const { return !text.empty(); }
+  llvm::StringRef text() const { return {data, data ? span.size() : 0}; }
+  explicit operator bool() const { return data != nullptr; }
 };
 
 template <typename T> using List = llvm::ArrayRef<T>;

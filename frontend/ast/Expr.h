@@ -78,8 +78,10 @@ struct NoneExpr : ExprOf<Expr::Kind::None> {
 
 /// Any name: variable, function, type or axis.
 struct NameExpr : ExprOf<Expr::Kind::Name> {
-  Identifier name;
-  NameExpr(Identifier name) : NodeOf(name.span), name(name) {}
+  const char *data;
+  NameExpr(Identifier name) : NodeOf(name.span), data(name.data) {}
+  /// Kept as its parts: half of all nodes are names.
+  Identifier name() const { return {data, span}; }
 };
 
 /// `*C`: a pack of axes, or its positions.
@@ -130,9 +132,10 @@ struct ConditionalExpr : ExprOf<Expr::Kind::Conditional> {
 /// `dim = C`, `*S = *P * stride`.
 struct Argument {
   Identifier name;     ///< empty when given by position
-  bool isPack = false; ///< the name is a pack, `*S = …`
   const Expr *value = nullptr;
-  Span span;
+  bool isPack = false; ///< the name is a pack, `*S = …`
+
+  Span span() const { return join(name.span, value->span); }
 };
 
 /// One axis behind `over`: `C`, `*S`, or a local one, `i: lo .. hi`; a local

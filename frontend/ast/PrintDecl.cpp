@@ -23,7 +23,7 @@ void Printer::print(const Module &module) {
 }
 
 void Printer::attribute(const Attribute &attribute) {
-  std::string text = attribute.name.text.str();
+  std::string text = attribute.name.text().str();
   for (const AttributeArgument &argument : attribute.arguments) {
     text += ' ';
     Pattern names{argument.names, argument.span, argument.isTuple};
@@ -35,13 +35,13 @@ void Printer::attribute(const Attribute &attribute) {
 }
 
 void Printer::generic(const GenericParam &generic) {
-  std::string text = generic.name.text.str();
+  std::string text = generic.name.text().str();
   if (generic.type)
     text += ": " + dumpText(generic.type);
   if (const Choice *choice = generic.choice) {
     text += ": ";
     if (choice->subject)
-      text += ("match " + choice->subject.text + " ").str();
+      text += ("match " + choice->subject.text() + " ").str();
     text += "{" + dumpText(choice->values);
     text += choice->hasElse ? " else}" : "}";
   }
@@ -51,7 +51,7 @@ void Printer::generic(const GenericParam &generic) {
 }
 
 void Printer::param(const Param &param) {
-  std::string text = param.name.text.str();
+  std::string text = param.name.text().str();
   if (param.type)
     text += ": " + dumpText(param.type);
   if (param.defaultValue)
@@ -73,7 +73,7 @@ void Printer::callable(const CallableDecl &decl) {
 void Printer::part(const ReductionPart *part) {
   if (!part)
     return;
-  line(part->keyword.text);
+  line(part->keyword.text());
   ++level;
   for (const Param &each : part->params)
     param(each);
@@ -91,7 +91,7 @@ void Printer::reduction(const ReductionDecl &decl) {
   for (const TypeField &field : decl.state) {
     std::string text = "state ";
     if (field.name)
-      text += (field.name.text + ": ").str();
+      text += (field.name.text() + ": ").str();
     text += dumpText(field.type);
     if (field.initial)
       text += " = " + dumpText(field.initial);
@@ -105,13 +105,13 @@ void Printer::reduction(const ReductionDecl &decl) {
 void Printer::use(const UseDecl &decl) {
   for (const ImportedName &imported : decl.names) {
     std::string alias =
-        imported.alias ? (" as " + imported.alias.text).str() : "";
-    line("name " + imported.name.text + alias);
+        imported.alias ? (" as " + imported.alias.text()).str() : "";
+    line("name " + imported.name.text() + alias);
   }
 }
 
 void Printer::decl(const Decl &decl) {
-  line(keyword(decl.kind) + " " + decl.name.text);
+  line(keyword(decl.kind) + " " + decl.name.text());
   ++level;
   for (const Attribute &each : decl.attributes)
     attribute(each);

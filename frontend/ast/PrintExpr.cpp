@@ -46,7 +46,7 @@ void Writer::arguments(List<Argument> arguments) {
   for (const Argument &argument : arguments) {
     out << ' ';
     if (argument.name)
-      out << (argument.isPack ? "*" : "") << argument.name.text << '=';
+      out << (argument.isPack ? "*" : "") << argument.name.text() << '=';
     write(argument.value);
   }
 }
@@ -54,7 +54,7 @@ void Writer::arguments(List<Argument> arguments) {
 void Writer::over(const OverClause &over) {
   out << " (over " << over.operandCount << ':';
   for (const OverAxis &axis : over.axes) {
-    out << ' ' << (axis.isPack ? "*" : "") << axis.name.text;
+    out << ' ' << (axis.isPack ? "*" : "") << axis.name.text();
     if (!axis.isLocal())
       continue;
     out << '=';
@@ -91,9 +91,9 @@ void Writer::leaf(const Expr *expr) {
   else if (const auto *literal = llvm::dyn_cast<BoolExpr>(expr))
     out << (literal->value ? "true" : "false");
   else if (const auto *name = llvm::dyn_cast<NameExpr>(expr))
-    out << name->name.text;
+    out << name->name().text();
   else if (const auto *pack = llvm::dyn_cast<PackExpr>(expr))
-    out << '*' << pack->name.text;
+    out << '*' << pack->name.text();
   else if (const auto *callee = llvm::dyn_cast<ExternExpr>(expr)) {
     out << "extern ";
     quoted(callee->overload);
@@ -139,7 +139,7 @@ void Writer::write(const Expr *expr) {
     const auto *member = llvm::cast<MemberExpr>(expr);
     out << "(. ";
     write(member->base);
-    out << ' ' << member->member.text << ')';
+    out << ' ' << member->member.text() << ')';
     return;
   }
   case Expr::Kind::Tuple:

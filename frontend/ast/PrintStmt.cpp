@@ -6,7 +6,7 @@ using namespace quern::ast;
 std::string quern::ast::dumpText(const Pattern &pattern) {
   std::string text;
   for (const Identifier &name : pattern.names)
-    text += (text.empty() ? "" : " ") + name.text.str();
+    text += (text.empty() ? "" : " ") + name.text().str();
   return pattern.isTuple ? "(" + text + ")" : text;
 }
 
@@ -44,7 +44,7 @@ static std::string oneLine(const Stmt &stmt) {
   }
   case Stmt::Kind::Var: {
     const auto &var = llvm::cast<VarStmt>(stmt);
-    return "var " + var.name.text.str() + annotation(var.type) + " = " +
+    return "var " + var.name.text().str() + annotation(var.type) + " = " +
            dumpText(var.value);
   }
   case Stmt::Kind::Assign: {
@@ -64,7 +64,7 @@ static std::string oneLine(const Stmt &stmt) {
   }
   case Stmt::Kind::Storage: {
     const auto &storage = llvm::cast<StorageStmt>(stmt);
-    return (storage.isShared ? "shared " : "local ") + storage.name.text.str() +
+    return (storage.isShared ? "shared " : "local ") + storage.name.text().str() +
            annotation(storage.type);
   }
   case Stmt::Kind::Expression:

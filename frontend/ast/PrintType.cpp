@@ -15,7 +15,7 @@ static std::string fieldList(List<TypeField> fields) {
   for (const TypeField &field : fields) {
     text += text.empty() ? "" : ", ";
     if (field.name)
-      text += (field.name.text + ": ").str();
+      text += (field.name.text() + ": ").str();
     text += dumpText(field.type);
     if (field.initial)
       text += " = " + dumpText(field.initial);
@@ -36,7 +36,7 @@ static std::string dimensionText(const Dimension &dimension) {
     text = "*";
     [[fallthrough]];
   case Dimension::Kind::Axis:
-    text += dimension.name.text;
+    text += dimension.name.text();
   }
   if (dimension.extent)
     text += " = " + dumpText(dimension.extent);
@@ -46,10 +46,10 @@ static std::string dimensionText(const Dimension &dimension) {
 std::string quern::ast::dumpText(const Type *type) {
   switch (type->kind) {
   case Type::Kind::Named:
-    return llvm::cast<NamedType>(type)->name.text.str();
+    return llvm::cast<NamedType>(type)->name.text().str();
   case Type::Kind::Applied: {
     const auto *applied = llvm::cast<AppliedType>(type);
-    return applied->function.text.str() + "(" + typeList(applied->arguments) +
+    return applied->function.text().str() + "(" + typeList(applied->arguments) +
            ")";
   }
   case Type::Kind::Tensor: {

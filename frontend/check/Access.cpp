@@ -137,7 +137,7 @@ const Expression *DeclarationChecker::at(const ast::CallExpr &expr,
   llvm::SmallVector<const Expression *, 4> positions(own.size());
   const Expression *outside = nullptr, *when = nullptr;
   for (const ast::Argument &argument : expr.arguments) {
-    llvm::StringRef name = argument.name.text;
+    llvm::StringRef name = argument.name.text();
     if (name == "outside" && !argument.isPack) {
       ScalarType type = base->scalar();
       outside = checkAs(argument.value, type);
@@ -152,7 +152,7 @@ const Expression *DeclarationChecker::at(const ast::CallExpr &expr,
       continue;
     }
     if (name.empty()) {
-      report(argument.span, diag::UnknownAxis, source(argument.span))
+      report(argument.span(), diag::UnknownAxis, source(argument.span()))
           .hint("`at` names the axes: `x.at(C = i)`");
       return nullptr;
     }
@@ -179,13 +179,13 @@ bool DeclarationChecker::placeAt(
     return false;
   const auto *found = llvm::find(own, axis);
   if (found == own.end()) {
-    report(argument.name.span, diag::AxisNotInOperand, argument.name.text)
+    report(argument.name.span, diag::AxisNotInOperand, argument.name.text())
         .label(base->span, "this operand");
     return false;
   }
   const Expression *&place = positions[found - own.begin()];
   if (place) {
-    report(argument.name.span, diag::RepeatedAxis, argument.name.text);
+    report(argument.name.span, diag::RepeatedAxis, argument.name.text());
     return false;
   }
   place = positionValue(argument.value, axis);

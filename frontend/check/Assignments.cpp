@@ -51,9 +51,9 @@ const Variable *DeclarationChecker::assignable(const ast::Expr *target) {
       report(target->span, diag::NotAssignable);
     return nullptr;
   }
-  Binding *binding = lookup(name->name.text);
+  Binding *binding = lookup(name->name().text());
   if (!binding) {
-    reportUnknown(name->name);
+    reportUnknown(name->name());
     return nullptr;
   }
   if (binding->kind == Binding::Kind::Poison) {
@@ -62,7 +62,7 @@ const Variable *DeclarationChecker::assignable(const ast::Expr *target) {
   }
   const Variable *variable = binding->variable;
   if (!variable) {
-    report(target->span, diag::AssignToLet, name->name.text)
+    report(target->span, diag::AssignToLet, name->name().text())
         .label(binding->span, "defined here");
     return nullptr;
   }

@@ -43,6 +43,7 @@ DeclarationChecker::aten(const ast::Attribute &attribute) {
     bindings.push_back(binding);
   }
   result.bindings = builder.list(bindings);
+  checkSchema(result);
   return result;
 }
 
@@ -52,7 +53,7 @@ bool DeclarationChecker::atenBinding(const ast::AttributeArgument &argument,
     const auto *call = llvm::dyn_cast<ast::CallExpr>(argument.value);
     const auto *name =
         call ? llvm::dyn_cast<ast::NameExpr>(call->callee) : nullptr;
-    if (name && name->name.text == "promotes")
+    if (name && name->name().text() == "promotes")
       return promotionBinding(argument, binding);
     report(argument.span, diag::BindingForm);
     return false;
@@ -65,11 +66,11 @@ bool DeclarationChecker::atenBinding(const ast::AttributeArgument &argument,
   // the left side is an ATen argument.
   bool isParameter =
       argument.isTuple ||
-      (parameterIndex(argument.names[0].text) &&
+      (parameterIndex(argument.names[0].text()) &&
        llvm::isa<ast::NameExpr, ast::BinaryExpr>(argument.value));
   if (isParameter)
     return parameterBinding(argument, binding);
-  binding.argument = argument.names[0].text;
+  binding.argument = argument.names[0].text();
   return valueBinding(argument.value, binding);
 }
 
@@ -79,13 +80,13 @@ bool DeclarationChecker::parameterBinding(
   binding.kind = AtenBindingKind::Parameter;
   llvm::SmallVector<unsigned, 4> numbers;
   for (const ast::Identifier &name : argument.names) {
-    std::optional<unsigned> number = parameterIndex(name.text);
+    std::optional<unsigned> number = parameterIndex(name.text());
     if (!number) {
-      Suggestion suggestion(name.text);
+      Suggestion suggestion(name.text());
       for (const Parameter &parameter : parameters)
         suggestion.consider(parameter.variable->name);
       report(name.span, diag::BindingUnknownParameter, declaration.name,
-             name.text)
+             name.text())
           .hint(suggestion.hint());
       return false;
     }
@@ -103,9 +104,9 @@ bool DeclarationChecker::parameterBinding(
     report(argument.value->span, diag::BindingForm);
     return false;
   }
-  binding.argument = first->name.text;
+  binding.argument = first->name().text();
   if (second)
-    binding.alternative = second->name.text;
+    binding.alternative = second->name().text();
   return true;
 }
 
@@ -133,7 +134,7 @@ bool DeclarationChecker::promotionBinding(
     return kind(argument.value);
   llvm::SmallVector<llvm::StringRef, 4> promoted;
   for (const ast::Argument &row : call->arguments) {
-    if (row.name.text != "args") {
+    if (row.name.text() != "args") {
       if (!kind(row.value))
         return false;
       continue;
@@ -162,12 +163,12 @@ bool DeclarationChecker::nameBinding(const ast::Expr *value,
     binding.typeParameter = type->parameterIndex();
     return true;
   }
-  if (std::optional<unsigned> number = parameterIndex(name.text)) {
+  if (std::optional<unsigned> number = parameterIndex(name.text())) {
     binding.kind = AtenBindingKind::Parameter;
     binding.parameters = builder.list(llvm::ArrayRef(*number));
     return true;
   }
-  Binding *found = lookup(name.text);
+  Binding *found = lookup(name.text());
   if (found && found->kind == Binding::Kind::ConstantParameter) {
     binding.kind = AtenBindingKind::Generic;
     binding.constantParameter = found->index;
@@ -178,7 +179,7 @@ bool DeclarationChecker::nameBinding(const ast::Expr *value,
     binding.axis.index = found->index;
     return true;
   }
-  Suggestion suggestion(name.text);
+  Suggestion suggestion(name.text());
   for (const Axis &row : axes)
     suggestion.consider(row.name);
   report(value->span, diag::BindingAxis, source(value->span))
@@ -200,7 +201,7 @@ bool DeclarationChecker::valueBinding(const ast::Expr *value,
   if (binding.text == "_")
     return true;
   if (const auto *name = llvm::dyn_cast<ast::NameExpr>(value))
-    return nameBinding(value, name->name, false, binding);
+    return nameBinding(value, name->name(), false, binding);
   const Expression *constant = nullptr;
   if (!llvm::isa<ast::ListExpr, ast::TupleExpr>(value))
     constant = fold(check(value));

@@ -10,7 +10,7 @@ void DeclarationChecker::checkAttributes() {
   llvm::SmallVector<AtenAttribute, 2> overloads;
   llvm::SmallVector<llvm::StringRef, 4> seen;
   for (const ast::Attribute &row : text.attributes) {
-    llvm::StringRef name = row.name.text;
+    llvm::StringRef name = row.name.text();
     if (name == "aten") {
       if (std::optional<AtenAttribute> one = aten(row))
         overloads.push_back(*one);
@@ -27,7 +27,7 @@ void DeclarationChecker::checkAttributes() {
 
 void DeclarationChecker::attribute(const ast::Attribute &attribute,
                                    Attributes &result) {
-  llvm::StringRef name = attribute.name.text;
+  llvm::StringRef name = attribute.name.text();
   if (name == "backward")
     return backward(attribute, result);
   if (name == "from")
@@ -46,7 +46,7 @@ void DeclarationChecker::attribute(const ast::Attribute &attribute,
 
 bool DeclarationChecker::flagAttribute(const ast::Attribute &attribute,
                                        Attributes &result) {
-  llvm::StringRef name = attribute.name.text;
+  llvm::StringRef name = attribute.name.text();
   bool *flag = name == "portable"    ? &result.portable
                : name == "fastmath"  ? &result.fastmath
                : name == "unchecked" ? &result.unchecked
@@ -72,7 +72,7 @@ bool DeclarationChecker::isParameterOrResult(llvm::StringRef name) const {
 bool DeclarationChecker::saved(const ast::Expr *expr,
                                llvm::SmallVectorImpl<llvm::StringRef> &saves) {
   const auto *name = llvm::dyn_cast<ast::NameExpr>(ast::withoutParens(expr));
-  llvm::StringRef text = name ? name->name.text : llvm::StringRef();
+  llvm::StringRef text = name ? name->name().text() : llvm::StringRef();
   if (isParameterOrResult(text)) {
     saves.push_back(text);
     return true;
@@ -87,12 +87,12 @@ bool DeclarationChecker::saved(const ast::Expr *expr,
 
 const Declaration *
 DeclarationChecker::derivativeNamed(const ast::Identifier &name) {
-  const Symbol *symbol = module.lookup(name.text);
+  const Symbol *symbol = module.lookup(name.text());
   if (symbol && (symbol->callable || symbol->isPoisoned))
     return symbol->callable;
-  Suggestion suggestion(name.text);
+  Suggestion suggestion(name.text());
   module.suggest(suggestion);
-  report(name.span, diag::BackwardUnknown, name.text).hint(suggestion.hint());
+  report(name.span, diag::BackwardUnknown, name.text()).hint(suggestion.hint());
   return nullptr;
 }
 
@@ -105,7 +105,7 @@ void DeclarationChecker::backward(const ast::Attribute &attribute,
   bool isNamed = false;
   for (const ast::AttributeArgument &argument : attribute.arguments) {
     bool isSaves =
-        argument.names.size() == 1 && argument.names[0].text == "saves";
+        argument.names.size() == 1 && argument.names[0].text() == "saves";
     const auto *tuple =
         llvm::dyn_cast<ast::TupleExpr>(ast::withoutParens(argument.value));
     const auto *name = llvm::dyn_cast<ast::NameExpr>(argument.value);
@@ -116,7 +116,7 @@ void DeclarationChecker::backward(const ast::Attribute &attribute,
       saved(argument.value, saves);
     } else if (argument.names.empty() && name && !isNamed) {
       isNamed = true;
-      made->declaration = derivativeNamed(name->name);
+      made->declaration = derivativeNamed(name->name());
     } else {
       isNamed = false;
       break;
@@ -157,7 +157,7 @@ void DeclarationChecker::expectations(const ast::Attribute &attribute,
   llvm::SmallVector<llvm::StringRef, 2> expected;
   for (const ast::AttributeArgument &argument : attribute.arguments) {
     const auto *name = llvm::dyn_cast<ast::NameExpr>(argument.value);
-    llvm::StringRef text = name ? name->name.text : llvm::StringRef();
+    llvm::StringRef text = name ? name->name().text() : llvm::StringRef();
     Suggestion suggestion(text);
     for (llvm::StringRef candidate : known)
       suggestion.consider(candidate);

@@ -28,10 +28,45 @@ static bool hasVariables(const ast::Block &block) {
   });
 }
 
+/// The names of a signature that was checked without an error.
+void DeclarationChecker::adoptSignature() {
+  typeParameters.assign(declaration.typeParameters.begin(),
+                        declaration.typeParameters.end());
+  constantParameters.assign(declaration.constantParameters.begin(),
+                            declaration.constantParameters.end());
+  axes.assign(declaration.axes.begin(), declaration.axes.end());
+  parameters.assign(declaration.parameters.begin(),
+                    declaration.parameters.end());
+  results.assign(declaration.results.begin(), declaration.results.end());
+  auto bind = [&](llvm::StringRef name, Span span, Binding::Kind kind,
+                  std::size_t index) {
+    if (name.empty() || name == "_")
+      return;
+    Binding &binding = names[name];
+    binding.kind = kind;
+    binding.span = span;
+    binding.index = static_cast<unsigned>(index);
+  };
+  for (auto [number, row] : llvm::enumerate(typeParameters)) {
+    bind(row.name, row.span, Binding::Kind::TypeParameter, number);
+    masks.push_back(check::maskOf(row.constraint));
+  }
+  for (auto [number, row] : llvm::enumerate(constantParameters))
+    bind(row->name, row->span, Binding::Kind::ConstantParameter, number);
+  for (auto [number, axis] : llvm::enumerate(axes))
+    bind(axis.name, axis.span, Binding::Kind::Axis, number);
+  for (const Parameter &parameter : parameters) {
+    const Variable &variable = *parameter.variable;
+    bind(variable.name, variable.span, Binding::Kind::Variable, 0);
+    names[variable.name].variable = &variable;
+  }
+}
+
 void DeclarationChecker::checkBody() {
   // After a wrong signature every use of it in the body would be blamed.
   if (declaration.hasError)
     return;
+  adoptSignature();
   place = placeOf(declaration.kind);
   if (const auto *reduction = llvm::dyn_cast<ast::ReductionDecl>(&text))
     checkReductionBody(*reduction);
@@ -66,8 +101,8 @@ void DeclarationChecker::runBody(const ast::Block &body) {
   declaration.body = block(body);
   bool isKernel = declaration.kind == DeclarationKind::Kernel;
   if (isKernel && !hasLaunch && !hasFailed)
-    report(text.name.span, diag::MissingLaunch, text.name.text);
+    report(text.name.span, diag::MissingLaunch, text.name.text());
   if (!results.empty() && !hasFailed && fallsThrough(declaration.body))
-    report(text.name.span, diag::MissingReturn, text.name.text)
+    report(text.name.span, diag::MissingReturn, text.name.text())
         .label(results.front().span, "its result is declared here");
 }

@@ -164,7 +164,7 @@ const Expression *DeclarationChecker::position(const ast::CallExpr &expr,
       return nullptr;
     const ast::Expr *argument = ast::withoutParens(expr.arguments[0].value);
     if (const auto *plain = llvm::dyn_cast<ast::NameExpr>(argument))
-      axis = axisNamed(plain->name);
+      axis = axisNamed(plain->name());
     else if (const auto *pack = llvm::dyn_cast<ast::PackExpr>(argument))
       axis = axisNamed(pack->name);
     else
@@ -190,9 +190,9 @@ const Expression *DeclarationChecker::presence(const ast::CallExpr &expr) {
     return nullptr;
   const auto *name = llvm::dyn_cast<ast::NameExpr>(
       ast::withoutParens(expr.arguments[0].value));
-  Binding *binding = name ? lookup(name->name.text) : nullptr;
+  Binding *binding = name ? lookup(name->name().text()) : nullptr;
   if (name && !binding) {
-    reportUnknown(name->name);
+    reportUnknown(name->name());
     return nullptr;
   }
   const Variable *variable = binding ? binding->variable : nullptr;
@@ -238,11 +238,11 @@ const Expression *DeclarationChecker::kindTest(const ast::CallExpr &expr,
 /// `s.mean`, `thread.x`, `target.is_gpu`, `const` fields there are none.
 const Expression *DeclarationChecker::memberValue(const ast::MemberExpr &expr) {
   const auto *base = llvm::dyn_cast<ast::NameExpr>(expr.base);
-  bool isFree = base && !names.count(base->name.text);
-  if (isFree && base->name.text == "target")
+  bool isFree = base && !names.count(base->name().text());
+  if (isFree && base->name().text() == "target")
     return targetQuery(expr.member, expr.span, nullptr);
   std::optional<Builtin> builtin =
-      isFree ? builtinNamed(base->name.text) : std::nullopt;
+      isFree ? builtinNamed(base->name().text()) : std::nullopt;
   if (builtin && builtinInfo(*builtin).group == BuiltinGroup::Thread)
     return threadPosition(expr, *builtin);
   const Expression *value = check(expr.base);
@@ -251,7 +251,7 @@ const Expression *DeclarationChecker::memberValue(const ast::MemberExpr &expr) {
   if (value->type->isTuple())
     return field(value, expr.member, expr.span);
   report(expr.member.span, diag::UnknownMember, "`" + spell(value) + "`",
-         expr.member.text);
+         expr.member.text());
   return nullptr;
 }
 
@@ -269,10 +269,10 @@ const Expression *DeclarationChecker::targetQuery(const ast::Identifier &member,
       {"vector_width", TargetQuery::VectorWidth, false, true},
       {"has_mma", TargetQuery::HasMma, true, true},
   };
-  Suggestion suggestion(member.text);
+  Suggestion suggestion(member.text());
   for (const Row &row : rows) {
     suggestion.consider(row.name);
-    if (row.name != member.text)
+    if (row.name != member.text())
       continue;
     std::optional<ScalarType> type;
     if (call && call->arguments.size() == 1)
@@ -288,7 +288,7 @@ const Expression *DeclarationChecker::targetQuery(const ast::Identifier &member,
     node->argument = type.value_or(ScalarType::concrete(ElementType::F32));
     return node;
   }
-  report(member.span, diag::UnknownMember, "`target`", member.text)
+  report(member.span, diag::UnknownMember, "`target`", member.text())
       .hint(suggestion.hint());
   return nullptr;
 }
@@ -299,18 +299,18 @@ DeclarationChecker::methodCall(const ast::CallExpr &expr,
                                const ast::MemberExpr &member) {
   const auto *base = llvm::dyn_cast<ast::NameExpr>(member.base);
   bool isTarget =
-      base && base->name.text == "target" && !names.count(base->name.text);
+      base && base->name().text() == "target" && !names.count(base->name().text());
   if (isTarget)
     return targetQuery(member.member, expr.span, &expr);
   const Expression *value = check(member.base);
   if (!value || !usable(value))
     return nullptr;
-  if (member.member.text == "at")
+  if (member.member.text() == "at")
     return at(expr, value);
-  std::optional<Builtin> view = viewNamed(member.member.text);
+  std::optional<Builtin> view = viewNamed(member.member.text());
   if (view && value->type->isTensor())
     return viewCall(expr, value, *view);
   report(member.member.span, diag::UnknownMember, "`" + spell(value) + "`",
-         member.member.text);
+         member.member.text());
   return nullptr;
 }

@@ -9,15 +9,15 @@ using namespace quern::typed;
 std::optional<ScalarType> DeclarationChecker::typeNamed(const ast::Expr *expr) {
   expr = ast::withoutParens(expr);
   if (const auto *name = llvm::dyn_cast<ast::NameExpr>(expr)) {
-    auto found = names.find(name->name.text);
+    auto found = names.find(name->name().text());
     if (found != names.end()) {
       if (found->second.kind != Binding::Kind::TypeParameter)
         return std::nullopt;
       return ScalarType::parameter(found->second.index);
     }
-    if (name->name.text == "int")
+    if (name->name().text() == "int")
       return ScalarType::integer();
-    if (auto element = elementTypeNamed(name->name.text))
+    if (auto element = elementTypeNamed(name->name().text()))
       return ScalarType::concrete(*element);
     return std::nullopt;
   }
@@ -26,13 +26,13 @@ std::optional<ScalarType> DeclarationChecker::typeNamed(const ast::Expr *expr) {
       call ? llvm::dyn_cast<ast::NameExpr>(call->callee) : nullptr;
   if (!function || call->arguments.size() != 1 || call->over)
     return std::nullopt;
-  llvm::StringRef name = function->name.text;
+  llvm::StringRef name = function->name().text();
   if (name != "acc" && name != "real" && name != "bits")
     return std::nullopt;
   std::optional<ScalarType> inner = typeNamed(call->arguments[0].value);
   if (!inner)
     return std::nullopt;
-  return appliedScalar(name, function->name.span, *inner);
+  return appliedScalar(name, function->name().span, *inner);
 }
 
 const Expression *DeclarationChecker::call(const ast::CallExpr &expr) {
@@ -40,7 +40,7 @@ const Expression *DeclarationChecker::call(const ast::CallExpr &expr) {
   if (std::optional<ScalarType> type = typeNamed(callee))
     return cast(expr, *type);
   if (const auto *name = llvm::dyn_cast<ast::NameExpr>(callee))
-    return namedCall(expr, name->name);
+    return namedCall(expr, name->name());
   if (const auto *member = llvm::dyn_cast<ast::MemberExpr>(callee))
     return methodCall(expr, *member);
   if (const auto *external = llvm::dyn_cast<ast::ExternExpr>(callee))
@@ -53,7 +53,7 @@ const Expression *DeclarationChecker::call(const ast::CallExpr &expr) {
 
 const Expression *DeclarationChecker::namedCall(const ast::CallExpr &expr,
                                                 const ast::Identifier &name) {
-  if (Binding *binding = lookup(name.text)) {
+  if (Binding *binding = lookup(name.text())) {
     if (binding->kind == Binding::Kind::Poison)
       return nullptr;
     bool isFunction = binding->kind == Binding::Kind::ConstantParameter &&
@@ -61,11 +61,11 @@ const Expression *DeclarationChecker::namedCall(const ast::CallExpr &expr,
                           ConstantParameterKind::Function;
     if (isFunction)
       return indirectCall(expr, binding->index);
-    report(name.span, diag::NotCallable, name.text)
+    report(name.span, diag::NotCallable, name.text())
         .label(binding->span, "defined here");
     return nullptr;
   }
-  const Symbol *symbol = module.lookup(name.text);
+  const Symbol *symbol = module.lookup(name.text());
   bool isWanted = symbol && (expr.over ? symbol->reduction != nullptr
                                        : symbol->callable != nullptr);
   if (symbol && symbol->isPoisoned)
@@ -73,23 +73,23 @@ const Expression *DeclarationChecker::namedCall(const ast::CallExpr &expr,
   if (isWanted)
     return symbolCall(expr, *symbol, name);
   bool isSpecial = false;
-  if (const Expression *value = specialForm(expr, name.text, isSpecial))
+  if (const Expression *value = specialForm(expr, name.text(), isSpecial))
     return value;
   if (isSpecial)
     return nullptr;
-  if (symbol && !expr.over && symbol->reduction && !builtinNamed(name.text)) {
-    report(name.span, diag::ReductionWithoutOver, name.text)
-        .hint(("write `" + name.text + "(… over C)`").str());
+  if (symbol && !expr.over && symbol->reduction && !builtinNamed(name.text())) {
+    report(name.span, diag::ReductionWithoutOver, name.text())
+        .hint(("write `" + name.text() + "(… over C)`").str());
     return nullptr;
   }
-  if (expr.over && (symbol || builtinNamed(name.text))) {
-    report(expr.over->span, diag::OverOnNonReduction, name.text);
+  if (expr.over && (symbol || builtinNamed(name.text()))) {
+    report(expr.over->span, diag::OverOnNonReduction, name.text());
     return nullptr;
   }
-  if (std::optional<Builtin> builtin = builtinNamed(name.text))
+  if (std::optional<Builtin> builtin = builtinNamed(name.text()))
     return builtinCall(expr, *builtin);
   if (symbol)
-    report(name.span, diag::NotCallable, name.text);
+    report(name.span, diag::NotCallable, name.text());
   else
     reportUnknown(name);
   return nullptr;
@@ -128,6 +128,7 @@ const Expression *DeclarationChecker::symbolCall(const ast::CallExpr &expr,
   symbol.isUsed = true;
   const Declaration &callee = expr.over ? *symbol.reduction : *symbol.callable;
   module.noteCall({&declaration, &callee, name.span});
+  module.sign(callee);
   // An error in a signature was reported where it stands.
   if (callee.hasError) {
     hasFailed = true;
@@ -149,12 +150,12 @@ bool DeclarationChecker::mayCall(const Declaration &callee, Span span) {
 const Expression *
 DeclarationChecker::declarationCall(const ast::CallExpr &expr,
                                     const Declaration &callee) {
-  if (llvm::isa<ast::ConstDecl>(text)) {
-    report(expr.span, diag::NotConstant);
-    return nullptr;
-  }
   if (!mayCall(callee, expr.callee->span))
     return nullptr;
+  if (llvm::isa<ast::ConstDecl>(text) && !module.complete(callee)) {
+    hasFailed = true;
+    return nullptr;
+  }
   GenericArguments generics;
   CallArguments arguments;
   bool areRead = genericArguments(expr.brackets, callee, generics);
@@ -183,7 +184,7 @@ bool DeclarationChecker::matchArguments(const ast::CallExpr &expr,
   bool succeeded = true;
   for (auto [place, argument] : llvm::enumerate(expr.arguments)) {
     if (!argument.name && place >= count) {
-      report(argument.span, diag::TooManyArguments, callee.name, count,
+      report(argument.span(), diag::TooManyArguments, callee.name, count,
              expr.arguments.size())
           .label(callee.nameSpan, "declared here");
       return false;
@@ -200,23 +201,23 @@ bool DeclarationChecker::matchArgument(const ast::Argument &argument,
                                        CallArguments &arguments) {
   std::optional<std::size_t> number = place;
   if (argument.name)
-    number = parameterNamed(callee, argument.name.text);
+    number = parameterNamed(callee, argument.name.text());
   if (!number) {
-    Suggestion suggestion(argument.name.text);
+    Suggestion suggestion(argument.name.text());
     for (const Parameter &parameter : callee.parameters)
       suggestion.consider(parameter.variable->name);
     report(argument.name.span, diag::UnknownArgument, callee.name,
-           argument.name.text)
+           argument.name.text())
         .hint(suggestion.hint());
     return false;
   }
   const Parameter &parameter = callee.parameters[*number];
   if (arguments.spans[*number].valid()) {
-    report(argument.span, diag::RepeatedArgument, parameter.variable->name)
+    report(argument.span(), diag::RepeatedArgument, parameter.variable->name)
         .label(arguments.spans[*number], "given here already");
     return false;
   }
-  arguments.spans[*number] = argument.span;
+  arguments.spans[*number] = argument.span();
   if (llvm::isa<ast::NoneExpr>(argument.value) && parameter.isOptional)
     return true;
   arguments.values[*number] = argumentValue(argument.value, parameter);
@@ -338,12 +339,12 @@ bool DeclarationChecker::operandCount(const ast::CallExpr &expr,
   if (given < count)
     report(expr.span, diag::TooFewArguments, name, count, given);
   if (given > count)
-    report(expr.arguments[count].span, diag::TooManyArguments, name, count,
+    report(expr.arguments[count].span(), diag::TooManyArguments, name, count,
            given);
   for (const ast::Argument &argument : expr.arguments)
     if (argument.name && given == count) {
       report(argument.name.span, diag::UnknownArgument, name,
-             argument.name.text);
+             argument.name.text());
       return false;
     }
   return given == count;

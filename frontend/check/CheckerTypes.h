@@ -52,6 +52,19 @@ struct WrittenType {
   bool isHostInteger = false; ///< the element was spelled `int`
 };
 
+/// A result that is absent where a compile-time condition holds, or fails.
+struct Absence {
+  std::size_t result = 0;
+  const Expression *condition = nullptr;
+  bool whenTrue = false;
+};
+
+/// What a `return` gives; null: absent.
+struct ReturnedValues {
+  llvm::SmallVector<const Expression *, 4> values;
+  llvm::SmallVector<Absence, 2> absences;
+};
+
 /// One argument of a call after names were matched with parameters.
 struct CallArguments {
   llvm::SmallVector<const Expression *, 8> values; ///< null: not given
@@ -71,5 +84,6 @@ bool isCompileTimeValue(const Expression *value);
 
 /// Per axis of a callee, the caller's axes it stands for.
 using BoundAxes = llvm::ArrayRef<llvm::SmallVector<AxisId, 4>>;
+using AxisBindings = llvm::SmallVectorImpl<llvm::SmallVector<AxisId, 4>>;
 
 } // namespace quern::check

@@ -89,7 +89,7 @@ AxisId DeclarationChecker::joinedAxis(const ast::CallExpr &expr,
   if (expr.brackets.size() == 1)
     if (const auto *name =
             llvm::dyn_cast<ast::NameExpr>(expr.brackets[0].value))
-      return axisNamed(name->name);
+      return axisNamed(name->name());
   bool hasList = llvm::any_of(operands, [](const Expression *operand) {
     return operand->type->isList();
   });

@@ -1,6 +1,8 @@
 // `const NAME: type = …`: scalars and tables.
 #include "frontend/check/DeclarationChecker.h"
 
+#include "frontend/eval/Constants.h"
+
 using namespace quern;
 using namespace quern::check;
 using namespace quern::typed;
@@ -9,7 +11,7 @@ using namespace quern::typed;
 const ConstantTable *check::checkConstant(const ast::ConstDecl &text,
                                           ModuleChecker &module) {
   auto *declaration = module.builder.make<Declaration>();
-  declaration->name = text.name.text;
+  declaration->name = text.name.text();
   return DeclarationChecker(module, text, *declaration).constantTable(text);
 }
 
@@ -17,12 +19,20 @@ bool DeclarationChecker::constantEntry(
     const ast::Expr *expr, ScalarType type,
     llvm::SmallVectorImpl<Constant> &values) {
   const Expression *value = fold(checkAs(expr, type));
-  const auto *known = llvm::dyn_cast_if_present<ConstantExpression>(value);
-  if (value && !known)
-    report(expr->span, diag::NotConstant);
-  if (known)
+  if (!value)
+    return false;
+  if (const auto *known = llvm::dyn_cast<ConstantExpression>(value)) {
     values.push_back(known->value);
-  return known != nullptr;
+    return true;
+  }
+  std::string problem;
+  std::optional<Constant> made =
+      eval::constantValue(*value, declaration, problem);
+  if (!made)
+    report(expr->span, diag::NotConstant).note(problem);
+  else
+    values.push_back(*made);
+  return made.has_value();
 }
 
 const ConstantTable *
@@ -51,7 +61,7 @@ DeclarationChecker::constantTable(const ast::ConstDecl &decl) {
       return nullptr;
   }
   auto *table = builder.make<ConstantTable>();
-  table->name = decl.name.text;
+  table->name = decl.name.text();
   table->span = decl.name.span;
   table->element = type->element();
   table->isTable = tensor != nullptr;

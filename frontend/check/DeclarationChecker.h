@@ -15,7 +15,8 @@ public:
                      typed::Declaration &declaration);
 
   void checkSignature();
-  /// What a reduction yields, once all signatures are known.
+  /// What a reduction yields, once all signatures are known. Like `checkBody`
+  /// it goes on from what `checkSignature` left in the declaration.
   void learnResult();
   void checkBody();
   /// For a `const`: reads its type and values; null after an error.
@@ -133,6 +134,12 @@ private:
                   bool &rightOptional);
   const Expression *fold(const Expression *value);
   const Expression *conditional(const ast::ConditionalExpr &expr);
+  const Expression *select(const Expression *condition, const Expression *left,
+                           const Expression *right, bool isConst);
+  const Expression *selectTuple(const Expression *condition,
+                                const Expression *left, const Expression *right,
+                                bool isConst);
+  const Expression *elementOf(const Expression *base, unsigned index);
   const Expression *tuple(const ast::TupleExpr &expr);
   const Expression *field(const Expression *base, const ast::Identifier &name,
                           Span span);
@@ -221,21 +228,18 @@ private:
                                CallArguments &arguments,
                                GenericArguments &generics);
   bool bindAxes(const typed::Declaration &callee, CallArguments &arguments,
-                GenericArguments &generics,
-                llvm::SmallVectorImpl<llvm::SmallVector<AxisId, 4>> &bound);
+                GenericArguments &generics, AxisBindings &bound);
   const Type *resultType(const typed::Declaration &callee,
                          llvm::ArrayRef<ScalarType> typeArguments,
                          AxisList lifted, BoundAxes bound);
   bool bindOperand(const typed::Declaration &callee,
                    const typed::Parameter &parameter, const Expression *value,
-                   llvm::SmallVectorImpl<llvm::SmallVector<AxisId, 4>> &bound);
+                   AxisBindings &bound);
   bool bindOpen(const typed::Declaration &callee, const Expression *value,
-                AxisList open, AxisList rest,
-                llvm::SmallVectorImpl<llvm::SmallVector<AxisId, 4>> &bound);
+                AxisList open, AxisList rest, AxisBindings &bound);
   void bindDerived(const typed::Declaration &callee,
                    const CallArguments &arguments,
-                   const GenericArguments &generics,
-                   llvm::SmallVectorImpl<llvm::SmallVector<AxisId, 4>> &bound,
+                   const GenericArguments &generics, AxisBindings &bound,
                    Span span);
   AxisId derivedAxis(const typed::Axis &axis, const Expression *extent,
                      Span span);
@@ -373,6 +377,12 @@ private:
   void evaluate(const ast::ExpressionStmt &stmt, StatementList &into);
   void bindPattern(const ast::Pattern &pattern, const Expression *value,
                    Span span, StatementList &into);
+  // Annotations.cpp
+  const Expression *annotated(const ast::Type *text, const Expression *value,
+                              AxisList &named);
+  const Expression *annotatedTensor(const ast::TensorType &text,
+                                    const Expression *value);
+  std::optional<AxisList> annotatedAxes(const ast::TensorType &text);
   const typed::Variable *patternVariable(const ast::Identifier &name,
                                          const Type *type,
                                          typed::VariableKind kind);
@@ -381,8 +391,11 @@ private:
                   StatementList &into);
   const Expression *tupleAs(const Expression *value, const Type &type,
                             const ast::ReturnStmt &stmt);
-  bool returnValues(const ast::ReturnStmt &stmt,
-                    llvm::SmallVectorImpl<const Expression *> &values);
+  bool returnValue(const ast::Expr *expr, std::size_t number,
+                   ReturnedValues &returned);
+  bool returnValues(const ast::ReturnStmt &stmt, ReturnedValues &returned);
+  const typed::Statement *returnUnder(Span span, ReturnedValues &returned,
+                                      std::size_t number);
   void misplaced(Span span, llvm::StringRef what);
   void warnUnused(const Binding &binding, llvm::StringRef name);
 
@@ -392,6 +405,7 @@ private:
   void collectFacts(const Expression *condition, bool holds, Facts &facts);
   void assume(const Facts &facts);
   typed::Block blockUnder(const ast::Block &block, const Facts &facts);
+  const Expression *checkUnder(const ast::Expr *expr, const Facts &facts);
 
   // ReductionParts.cpp
   void checkReductionSignature(const ast::ReductionDecl &text);
@@ -419,6 +433,7 @@ private:
   void expectations(const ast::Attribute &attribute, typed::Attributes &result);
   bool isParameterOrResult(llvm::StringRef name) const;
   std::optional<typed::AtenAttribute> aten(const ast::Attribute &attribute);
+  void checkSchema(const typed::AtenAttribute &attribute);
   bool atenBinding(const ast::AttributeArgument &argument,
                    typed::AtenBinding &binding);
   bool parameterBinding(const ast::AttributeArgument &argument,
@@ -431,6 +446,7 @@ private:
   std::optional<unsigned> parameterIndex(llvm::StringRef name) const;
 
   // Bodies.cpp: the order of the above, and passes over bodies
+  void adoptSignature();
   void runBody(const ast::Block &body);
   static bool fallsThrough(typed::Block block);
 

@@ -1,5 +1,5 @@
 // The checker's way through expressions, and what most of them need.
-#include "frontend/check/DeclarationChecker.h"
+#include "frontend/check/Facts.h"
 
 #include "llvm/ADT/ScopeExit.h"
 
@@ -48,7 +48,7 @@ const Expression *DeclarationChecker::checkLeaf(const ast::Expr *expr) {
            llvm::cast<ast::ExternExpr>(expr)->overload);
     return nullptr;
   case ast::Expr::Kind::Name:
-    return nameValue(llvm::cast<ast::NameExpr>(expr)->name);
+    return nameValue(llvm::cast<ast::NameExpr>(expr)->name());
   case ast::Expr::Kind::Pack:
     return packValue(*llvm::cast<ast::PackExpr>(expr));
   default:
@@ -163,9 +163,27 @@ DeclarationChecker::conditional(const ast::ConditionalExpr &expr) {
   const auto *known = llvm::dyn_cast_if_present<ConstantExpression>(condition);
   if (expr.isConst && known)
     return check(known->value.boolean ? expr.whenTrue : expr.whenFalse);
-  const Expression *left = asScalar(check(expr.whenTrue), true);
-  const Expression *right = asScalar(check(expr.whenFalse), true);
-  if (!condition || !left || !right || !usable(left) || !usable(right))
+  Facts yes, no;
+  if (condition && expr.isConst) {
+    collectFacts(condition, true, yes);
+    collectFacts(condition, false, no);
+  }
+  const Expression *left = checkUnder(expr.whenTrue, yes);
+  const Expression *right = checkUnder(expr.whenFalse, no);
+  if (!condition || !left || !right)
+    return nullptr;
+  if (left->type->isTuple() && right->type->isTuple())
+    return selectTuple(condition, left, right, expr.isConst);
+  return select(condition, asScalar(left, true), asScalar(right, true),
+                expr.isConst);
+}
+
+/// One of two values; null operands after an error.
+const Expression *DeclarationChecker::select(const Expression *condition,
+                                             const Expression *left,
+                                             const Expression *right,
+                                             bool isConst) {
+  if (!left || !right)
     return nullptr;
   Span span = join(left->span, right->span);
   if (!unify(left, right, span, "if else"))
@@ -180,7 +198,47 @@ DeclarationChecker::conditional(const ast::ConditionalExpr &expr) {
   node->condition = condition;
   node->left = left;
   node->right = right;
-  node->isConst = expr.isConst;
+  node->isConst = isConst;
+  return node;
+}
+
+/// Element `index` of a tuple, written out or not.
+const Expression *DeclarationChecker::elementOf(const Expression *base,
+                                                unsigned index) {
+  if (const auto *written = llvm::dyn_cast<TupleExpression>(base))
+    return written->elements[index];
+  auto *node = make<FieldExpression>(base->span, base->type->elements[index]);
+  node->base = base;
+  node->index = index;
+  return node;
+}
+
+/// `(a, b) if c else (d, e)` chooses element by element.
+const Expression *DeclarationChecker::selectTuple(const Expression *condition,
+                                                  const Expression *left,
+                                                  const Expression *right,
+                                                  bool isConst) {
+  std::size_t count = left->type->elements.size();
+  if (right->type->elements.size() != count) {
+    report(right->span, diag::TupleLength, count, right->type->elements.size())
+        .label(left->span, "the other value");
+    return nullptr;
+  }
+  llvm::SmallVector<const Expression *, 4> elements;
+  llvm::SmallVector<const Type *, 4> elementTypes;
+  for (unsigned index = 0; index != count; ++index) {
+    const Expression *one =
+        select(condition, asScalar(elementOf(left, index), true),
+               asScalar(elementOf(right, index), true), isConst);
+    if (!one)
+      return nullptr;
+    elements.push_back(one);
+    elementTypes.push_back(one->type);
+  }
+  Span span = join(left->span, right->span);
+  auto *node =
+      make<TupleExpression>(span, types.tuple(elementTypes, left->type->names));
+  node->elements = builder.list(elements);
   return node;
 }
 
@@ -195,7 +253,7 @@ const Expression *DeclarationChecker::tuple(const ast::TupleExpr &expr) {
     elements.push_back(value);
     elementTypes.push_back(value->type);
     if (element.name)
-      elementNames.push_back(element.name.text);
+      elementNames.push_back(element.name.text());
   }
   if (elementNames.size() != elements.size())
     elementNames.clear();
@@ -209,12 +267,12 @@ const Expression *DeclarationChecker::field(const Expression *base,
                                             const ast::Identifier &name,
                                             Span span) {
   llvm::ArrayRef<llvm::StringRef> fields = base->type->names;
-  const auto *found = llvm::find(fields, name.text);
+  const auto *found = llvm::find(fields, name.text());
   if (found == fields.end()) {
-    Suggestion suggestion(name.text);
+    Suggestion suggestion(name.text());
     for (llvm::StringRef candidate : fields)
       suggestion.consider(candidate);
-    report(name.span, diag::UnknownField, name.text).hint(suggestion.hint());
+    report(name.span, diag::UnknownField, name.text()).hint(suggestion.hint());
     return nullptr;
   }
   unsigned number = found - fields.begin();

@@ -25,7 +25,7 @@ void DeclarationChecker::checkGenerics(
   llvm::SmallVector<GenericOrder, 8> order;
   for (const ast::GenericParam &row : generics) {
     const auto *named = llvm::dyn_cast_if_present<ast::NamedType>(row.type);
-    bool isType = named && constraintNamed(named->name.text);
+    bool isType = named && constraintNamed(named->name.text());
     order.push_back(
         {isType, static_cast<unsigned>(isType ? typeParameters.size()
                                               : constantParameters.size())});
@@ -42,9 +42,9 @@ void DeclarationChecker::checkGenerics(
 void DeclarationChecker::addTypeParameter(const ast::GenericParam &text) {
   const auto *named = llvm::cast<ast::NamedType>(text.type);
   TypeParameter parameter;
-  parameter.name = text.name.text;
+  parameter.name = text.name.text();
   parameter.span = text.name.span;
-  parameter.constraint = *constraintNamed(named->name.text);
+  parameter.constraint = *constraintNamed(named->name.text());
   Binding binding;
   binding.kind = Binding::Kind::TypeParameter;
   binding.span = parameter.span;
@@ -58,7 +58,7 @@ void DeclarationChecker::addTypeParameter(const ast::GenericParam &text) {
 
 void DeclarationChecker::addConstantParameter(const ast::GenericParam &text) {
   auto *parameter = builder.make<ConstantParameter>();
-  parameter->name = text.name.text;
+  parameter->name = text.name.text();
   parameter->span = text.name.span;
   parameter->index = constantParameters.size();
   bool isValid = text.choice ? constantChoices(text, *parameter)
@@ -90,20 +90,20 @@ bool DeclarationChecker::constantParameterType(const ast::GenericParam &text,
       report(text.span, diag::GenericKind, "of this type");
     return false;
   }
-  if (named->name.text == "int" && !tensor) {
+  if (named->name.text() == "int" && !tensor) {
     parameter.kind = ConstantParameterKind::Integer;
     parameter.type = types.integer();
     return true;
   }
-  if (named->name.text != "bool") {
-    Suggestion suggestion(named->name.text);
+  if (named->name.text() != "bool") {
+    Suggestion suggestion(named->name.text());
 #define QN_CONSTRAINT(enumerator, spelling, booleans, integers, floats,        \
                       complexes)                                               \
   suggestion.consider(spelling);
 #include "frontend/typed/Constraints.def"
     suggestion.consider("int");
     suggestion.consider("bool");
-    report(named->span, diag::UnknownConstraint, named->name.text)
+    report(named->span, diag::UnknownConstraint, named->name.text())
         .hint(suggestion.hint());
     return false;
   }
@@ -196,7 +196,7 @@ void DeclarationChecker::finishGenerics(
   unsigned number = 0;
   for (const ast::GenericParam &row : generics) {
     const auto *named = llvm::dyn_cast_if_present<ast::NamedType>(row.type);
-    if (named && constraintNamed(named->name.text))
+    if (named && constraintNamed(named->name.text()))
       continue;
     if (number == constantParameters.size())
       return;
@@ -204,19 +204,18 @@ void DeclarationChecker::finishGenerics(
     auto &parameter =
         const_cast<ConstantParameter &>(*constantParameters[number++]);
     if (row.choice && row.choice->subject) {
-      Binding *binding = lookup(row.choice->subject.text);
+      Binding *binding = lookup(row.choice->subject.text());
       const Variable *subject = binding ? binding->variable : nullptr;
       bool isPoison = binding && binding->kind == Binding::Kind::Poison;
       if (subject && subject->type->isScalar() && subject->type->axes.empty())
         parameter.subject = subject;
       else if (!isPoison)
         report(row.choice->subject.span, diag::MatchSubject,
-               row.choice->subject.text);
+               row.choice->subject.text());
     }
     if (row.defaultValue) {
       ast::Argument argument;
       argument.value = row.defaultValue;
-      argument.span = row.defaultValue->span;
       constantGeneric(argument, parameter, parameter.defaultValue);
     }
   }

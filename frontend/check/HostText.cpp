@@ -52,7 +52,7 @@ const Expression *DeclarationChecker::allocation(const ast::CallExpr &expr,
   }
   std::optional<ScalarType> type = typeNamed(expr.arguments[0].value);
   if (!type) {
-    report(expr.arguments[0].span, diag::ConstantArgument, name,
+    report(expr.arguments[0].span(), diag::ConstantArgument, name,
            "a type first");
     return nullptr;
   }
@@ -169,7 +169,7 @@ const Expression *DeclarationChecker::viewIndex(const ast::IndexExpr &expr,
         make<BuiltinExpression>(expr.span, types.tensor(base->scalar()));
     node->builtin = Builtin::SelectAt;
     node->operands = builder.list(llvm::ArrayRef<const Expression *>(
-        {view, integerConstant(argument.span, 0), position}));
+        {view, integerConstant(argument.span(), 0), position}));
     view = node;
   }
   return view;
@@ -188,7 +188,7 @@ DeclarationChecker::externCall(const ast::CallExpr &expr,
   llvm::SmallVector<llvm::StringRef, 4> argumentNames;
   const Type *first = nullptr;
   for (const ast::Argument &argument : expr.arguments) {
-    argumentNames.push_back(argument.name.text);
+    argumentNames.push_back(argument.name.text());
     if (llvm::isa<ast::NoneExpr>(argument.value)) {
       arguments.push_back(nullptr);
       continue;
@@ -204,7 +204,7 @@ DeclarationChecker::externCall(const ast::CallExpr &expr,
   for (const ast::Argument &bracket : expr.brackets) {
     std::optional<ScalarType> type = typeNamed(bracket.value);
     if (!type) {
-      report(bracket.span, diag::ConstantArgument, "extern", "result types");
+      report(bracket.span(), diag::ConstantArgument, "extern", "result types");
       return nullptr;
     }
     results.push_back(types.tensor(*type));

@@ -23,7 +23,7 @@ bool DeclarationChecker::genericArgument(const ast::Argument &argument,
                                          unsigned position,
                                          GenericArguments &generics) {
   if (position >= callee.generics.size()) {
-    report(argument.span, diag::TooManyGenerics, callee.name,
+    report(argument.span(), diag::TooManyGenerics, callee.name,
            callee.generics.size(), position + 1)
         .label(callee.nameSpan, "declared here");
     return false;
@@ -34,7 +34,7 @@ bool DeclarationChecker::genericArgument(const ast::Argument &argument,
                            generics.constants[order.index]);
   std::optional<ScalarType> type = typeNamed(argument.value);
   if (!type) {
-    report(argument.span, diag::ConstantArgument,
+    report(argument.span(), diag::ConstantArgument,
            callee.typeParameters[order.index].name, "a type");
     return false;
   }
@@ -45,7 +45,7 @@ bool DeclarationChecker::genericArgument(const ast::Argument &argument,
 bool DeclarationChecker::namedGeneric(const ast::Argument &argument,
                                       const Declaration &callee,
                                       GenericArguments &generics) {
-  llvm::StringRef name = argument.name.text;
+  llvm::StringRef name = argument.name.text();
   for (auto [number, order] : llvm::enumerate(callee.generics)) {
     llvm::StringRef candidate =
         order.isType ? callee.typeParameters[order.index].name
@@ -76,16 +76,16 @@ bool DeclarationChecker::axisGeneric(const ast::Argument &argument,
   llvm::SmallVector<AxisId, 4> bound;
   auto add = [&](const ast::Expr *expr) {
     expr = ast::withoutParens(expr);
-    const ast::Identifier *name = nullptr;
+    ast::Identifier name;
     if (const auto *plain = llvm::dyn_cast<ast::NameExpr>(expr))
-      name = &plain->name;
+      name = plain->name();
     else if (const auto *pack = llvm::dyn_cast<ast::PackExpr>(expr))
-      name = &pack->name;
+      name = pack->name;
     if (!name) {
       report(expr->span, diag::UnknownAxis, source(expr->span));
       return false;
     }
-    AxisId found = axisNamed(*name);
+    AxisId found = axisNamed(name);
     bound.push_back(found);
     return found.valid();
   };
@@ -99,7 +99,7 @@ bool DeclarationChecker::axisGeneric(const ast::Argument &argument,
   }
   bool isPlain = !callee.axis(axis).pack;
   if (isPlain && (bound.size() != 1 || axes[bound.front().index].pack)) {
-    report(argument.span, diag::PackMismatch, callee.axis(axis).name,
+    report(argument.span(), diag::PackMismatch, callee.axis(axis).name,
            "several axes", "one axis");
     return false;
   }
@@ -220,13 +220,13 @@ bool DeclarationChecker::booleansGeneric(const ast::Argument &argument,
     bool fits = given && given->type->isList() &&
                 given->parameter->count == parameter.count;
     if (value && !fits)
-      report(argument.span, diag::ConstantArgument, parameter.name,
+      report(argument.span(), diag::ConstantArgument, parameter.name,
              wanted(parameter.kind));
     result = fits ? value : nullptr;
     return fits;
   }
   if (list->elements.size() != wantedCount) {
-    report(argument.span, diag::TupleLength, wantedCount,
+    report(argument.span(), diag::TupleLength, wantedCount,
            list->elements.size());
     return false;
   }
@@ -237,7 +237,7 @@ bool DeclarationChecker::booleansGeneric(const ast::Argument &argument,
       return false;
     elements.push_back(value);
   }
-  auto *node = make<TupleExpression>(argument.span, parameter.type);
+  auto *node = make<TupleExpression>(argument.span(), parameter.type);
   node->elements = builder.list(elements);
   result = node;
   return true;
@@ -248,36 +248,36 @@ bool DeclarationChecker::functionGeneric(const ast::Argument &argument,
                                          const Expression *&result) {
   const auto *name =
       llvm::dyn_cast<ast::NameExpr>(ast::withoutParens(argument.value));
-  Binding *binding = name ? lookup(name->name.text) : nullptr;
+  Binding *binding = name ? lookup(name->name().text()) : nullptr;
   if (binding && binding->kind == Binding::Kind::ConstantParameter &&
       constantParameters[binding->index]->kind ==
           ConstantParameterKind::Function) {
-    result = constantParameterValue(binding->index, argument.span);
+    result = constantParameterValue(binding->index, argument.span());
     return true;
   }
   const Symbol *symbol =
-      name && !binding ? module.lookup(name->name.text) : nullptr;
+      name && !binding ? module.lookup(name->name().text()) : nullptr;
   const Declaration *function = symbol ? symbol->callable : nullptr;
   if (symbol && symbol->isPoisoned)
     return false;
-  if (name && !binding && !symbol && !builtinNamed(name->name.text)) {
-    reportUnknown(name->name);
+  if (name && !binding && !symbol && !builtinNamed(name->name().text())) {
+    reportUnknown(name->name());
     return false;
   }
   if (!function || function->kind != DeclarationKind::Function) {
-    report(argument.span, diag::NotFunctionArgument, parameter.name,
-           "`" + source(argument.span) + "`");
+    report(argument.span(), diag::NotFunctionArgument, parameter.name,
+           "`" + source(argument.span()) + "`");
     return false;
   }
   symbol->isUsed = true;
-  module.noteCall({&declaration, function, argument.span});
+  module.noteCall({&declaration, function, argument.span()});
   std::size_t wantedCount = parameter.type->elements.size() - 1;
   if (function->parameters.size() != wantedCount) {
-    report(argument.span, diag::FunctionShape, function->name,
+    report(argument.span(), diag::FunctionShape, function->name,
            function->parameters.size(), parameter.name, wantedCount);
     return false;
   }
-  auto *node = make<FunctionReferenceExpression>(argument.span, parameter.type);
+  auto *node = make<FunctionReferenceExpression>(argument.span(), parameter.type);
   node->function = function;
   result = node;
   return true;

@@ -14,7 +14,7 @@ DeclarationChecker::threadPosition(const ast::MemberExpr &expr,
     report(expr.span, diag::NotInThisKind, name, keyword(declaration.kind));
     return nullptr;
   }
-  llvm::StringRef member = expr.member.text;
+  llvm::StringRef member = expr.member.text();
   bool hasDimensions =
       builtin == Builtin::ThreadId || builtin == Builtin::BlockId ||
       builtin == Builtin::BlockSize || builtin == Builtin::GridSize;
@@ -162,7 +162,7 @@ void DeclarationChecker::storage(const ast::StorageStmt &stmt,
   }
   if (!isValid) {
     hasFailed = true;
-    define(stmt.name.text, Binding{});
+    define(stmt.name.text(), Binding{});
     return;
   }
   auto *node = makeStatement<StorageStatement>(stmt.span);

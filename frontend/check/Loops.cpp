@@ -55,7 +55,7 @@ void DeclarationChecker::forStatement(const ast::ForStmt &stmt,
       llvm::dyn_cast<ast::CallExpr>(ast::withoutParens(stmt.iterable));
   const auto *name =
       call ? llvm::dyn_cast<ast::NameExpr>(call->callee) : nullptr;
-  if (name && name->name.text == "range" && !names.count("range"))
+  if (name && name->name().text() == "range" && !names.count("range"))
     return forRange(stmt, *call, into);
   if (place == Place::Host)
     return forLists(stmt.pattern, stmt.iterable, stmt.body, stmt.span, false,
@@ -84,7 +84,7 @@ void DeclarationChecker::forRange(const ast::ForStmt &stmt,
   auto *node = makeStatement<ForStatement>(stmt.span);
   if (!isValid) {
     for (const ast::Identifier &name : stmt.pattern.names)
-      define(name.text, Binding{});
+      define(name.text(), Binding{});
   } else {
     node->lower = count == 1 ? integerConstant(range.span, 0) : bounds[0];
     node->upper = count == 1 ? bounds[0] : bounds[1];
@@ -140,7 +140,7 @@ void DeclarationChecker::forLists(const ast::Pattern &pattern,
       llvm::dyn_cast<ast::CallExpr>(ast::withoutParens(iterable));
   const auto *name =
       call ? llvm::dyn_cast<ast::NameExpr>(call->callee) : nullptr;
-  bool isZip = name && name->name.text == "zip";
+  bool isZip = name && name->name().text() == "zip";
   if (isZip)
     for (const ast::Argument &argument : call->arguments)
       lists.push_back(check(argument.value));
@@ -161,7 +161,7 @@ void DeclarationChecker::forLists(const ast::Pattern &pattern,
   llvm::SmallVector<const Variable *, 4> variables;
   for (auto [number, variable] : llvm::enumerate(pattern.names)) {
     if (!isValid)
-      define(variable.text, Binding{});
+      define(variable.text(), Binding{});
     else
       variables.push_back(patternVariable(
           variable, lists[number]->type->elements.front(), VariableKind::Loop));

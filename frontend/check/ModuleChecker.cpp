@@ -22,22 +22,21 @@ ModuleChecker::ModuleChecker(
   weakFloat = floating;
 }
 
-ModuleChecker::~ModuleChecker() = default;
-
 std::shared_ptr<const TypedModule> ModuleChecker::run() {
   builder.document(tree.documentation);
   for (const ast::Decl *decl : tree.declarations)
     declare(*decl);
   for (const std::shared_ptr<const TypedModule> &module : prelude)
     builder.use(module);
-  for (const auto &checker : checkers)
-    checker->checkSignature();
-  for (const auto &checker : checkers)
-    checker->learnResult();
-  for (auto &checker : checkers) {
-    checker->checkBody();
-    checker.reset();
-  }
+  makeConstants();
+  for (Work &entry : work)
+    sign(entry);
+  areSigned = true;
+  for (Work &entry : work)
+    learn(entry);
+  for (Work &entry : work)
+    if (entry.step != Work::Step::Checked)
+      DeclarationChecker(*this, *entry.text, *entry.declaration).checkBody();
   findRecursion();
   // What was not read to its end may have used them.
   bool isWhole = llvm::none_of(
@@ -74,7 +73,7 @@ void ModuleChecker::declare(const ast::Decl &decl) {
     return;
   auto *declaration = builder.make<Declaration>();
   declaration->kind = typedKind(decl);
-  declaration->name = decl.name.text;
+  declaration->name = decl.name.text();
   declaration->module = builder.get().name();
   declaration->documentation = decl.documentation;
   declaration->span = decl.span;
@@ -84,18 +83,18 @@ void ModuleChecker::declare(const ast::Decl &decl) {
   addSymbol(decl.name, isReduction ? nullptr : declaration,
             isReduction ? declaration : nullptr);
   builder.add(declaration);
-  checkers.push_back(
-      std::make_unique<DeclarationChecker>(*this, decl, *declaration));
+  order[declaration] = static_cast<unsigned>(work.size());
+  work.push_back({&decl, declaration});
 }
 
 void ModuleChecker::addSymbol(const ast::Identifier &name,
                               const Declaration *callable,
                               const Declaration *reduction) {
-  Symbol &symbol = symbols[name.text];
+  Symbol &symbol = symbols[name.text()];
   bool isTaken = symbol.constant || (callable && symbol.callable) ||
                  (reduction && symbol.reduction);
   if (isTaken && !symbol.isPoisoned) {
-    diagnostics.report(name.span, diag::Redefinition, name.text)
+    diagnostics.report(name.span, diag::Redefinition, name.text())
         .label(symbol.span, "first defined here");
     return;
   }
@@ -107,22 +106,9 @@ void ModuleChecker::addSymbol(const ast::Identifier &name,
     symbol.span = name.span;
 }
 
-void ModuleChecker::constant(const ast::ConstDecl &decl) {
-  Symbol symbol;
-  symbol.span = decl.name.span;
-  symbol.constant = checkConstant(decl, *this);
-  symbol.isPoisoned = !symbol.constant;
-  auto [place, isNew] = symbols.try_emplace(decl.name.text, symbol);
-  if (!isNew)
-    diagnostics.report(decl.name.span, diag::Redefinition, decl.name.text)
-        .label(place->second.span, "first defined here");
-  if (symbol.constant)
-    builder.add(symbol.constant);
-}
-
 void ModuleChecker::import(const ast::UseDecl &decl) {
   std::shared_ptr<const TypedModule> from =
-      library.load(decl.name.text, diagnostics, decl.name.span);
+      library.load(decl.name.text(), diagnostics, decl.name.span);
   if (from)
     builder.use(from);
   for (const ast::ImportedName &name : decl.names) {
@@ -134,7 +120,7 @@ void ModuleChecker::import(const ast::UseDecl &decl) {
     poison.isPoisoned = true;
     const ast::Identifier &local = name.alias ? name.alias : name.name;
     poison.span = local.span;
-    symbols.try_emplace(local.text, poison);
+    symbols.try_emplace(local.text(), poison);
   }
 }
 
@@ -142,10 +128,10 @@ void ModuleChecker::importName(const TypedModule &from,
                                const ast::UseDecl &decl,
                                const ast::ImportedName &name) {
   Symbol symbol;
-  Suggestion suggestion(name.name.text);
+  Suggestion suggestion(name.name.text());
   for (const Declaration *declaration : from.declarations()) {
     suggestion.consider(declaration->name);
-    if (declaration->name != name.name.text)
+    if (declaration->name != name.name.text())
       continue;
     (declaration->kind == DeclarationKind::Reduction ? symbol.reduction
                                                      : symbol.callable) =
@@ -153,7 +139,7 @@ void ModuleChecker::importName(const TypedModule &from,
   }
   for (const ConstantTable *table : from.constants()) {
     suggestion.consider(table->name);
-    if (table->name == name.name.text)
+    if (table->name == name.name.text())
       symbol.constant = table;
   }
   const ast::Identifier &local = name.alias ? name.alias : name.name;
@@ -162,24 +148,26 @@ void ModuleChecker::importName(const TypedModule &from,
   if (!symbol.callable && !symbol.reduction && !symbol.constant) {
     symbol.isPoisoned = true;
     diagnostics
-        .report(name.name.span, diag::UnknownImport, decl.name.text,
-                name.name.text)
+        .report(name.name.span, diag::UnknownImport, decl.name.text(),
+                name.name.text())
         .hint(suggestion.hint());
   }
-  auto [place, isNew] = symbols.try_emplace(local.text, symbol);
+  auto [place, isNew] = symbols.try_emplace(local.text(), symbol);
   if (!isNew)
-    diagnostics.report(local.span, diag::Redefinition, local.text)
+    diagnostics.report(local.span, diag::Redefinition, local.text())
         .label(place->second.span, "first defined here");
 }
 
 /// The module's own names first, the prelude's last.
-const Symbol *ModuleChecker::lookup(llvm::StringRef name) const {
+const Symbol *ModuleChecker::lookup(llvm::StringRef name) {
   auto found = symbols.find(name);
   if (found != symbols.end()) {
     found->second.isUsed = true;
+    makeConstant(found->second);
     // A module's `fn max` does not hide the prelude's reduction.
     const Symbol &own = found->second;
-    if (own.isPoisoned || own.constant || (own.callable && own.reduction))
+    if (own.isPoisoned || own.isBeingMade || own.constant ||
+        (own.callable && own.reduction))
       return &own;
   }
   auto known = merged.find(name);

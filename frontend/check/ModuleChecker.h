@@ -9,8 +9,6 @@
 
 namespace quern::check {
 
-class DeclarationChecker;
-
 /// A call of one declaration of the module by another, for finding recursion.
 struct CallEdge {
   const typed::Declaration *caller, *callee;
@@ -29,12 +27,17 @@ public:
       const SourceManager &sources,
       llvm::ArrayRef<std::shared_ptr<const typed::TypedModule>> prelude,
       DiagnosticEngine &diagnostics);
-  ~ModuleChecker();
 
   std::shared_ptr<const typed::TypedModule> run();
 
   /// What a name means at module level, the prelude included; null: nothing.
-  const Symbol *lookup(llvm::StringRef name) const;
+  /// The value of a `const` is worked out at the first look.
+  const Symbol *lookup(llvm::StringRef name);
+  /// Checks the signature of a declaration of this module before its turn.
+  void sign(const typed::Declaration &declaration);
+  /// Checks a declaration whole, and what it calls, before its turn: a constant
+  /// is made with it. False after an error, or where it calls itself.
+  bool complete(const typed::Declaration &declaration);
   /// Offers every name at module level.
   void suggest(Suggestion &suggestion) const;
   void noteCall(const CallEdge &edge) { calls.push_back(edge); }
@@ -51,6 +54,8 @@ private:
   void importName(const typed::TypedModule &from, const ast::UseDecl &decl,
                   const ast::ImportedName &name);
   void constant(const ast::ConstDecl &decl);
+  void makeConstant(Symbol &symbol);
+  void makeConstants();
   void addSymbol(const ast::Identifier &name,
                  const typed::Declaration *callable,
                  const typed::Declaration *reduction);
@@ -64,8 +69,20 @@ private:
   llvm::ArrayRef<std::shared_ptr<const typed::TypedModule>> prelude;
   SymbolTable symbols;
   /// Names that the prelude adds to, made at the first use.
-  mutable llvm::DenseMap<llvm::StringRef, std::unique_ptr<Symbol>> merged;
-  std::vector<std::unique_ptr<DeclarationChecker>> checkers;
+  llvm::DenseMap<llvm::StringRef, std::unique_ptr<Symbol>> merged;
+  /// A declaration on its way; early steps are taken for constants.
+  struct Work {
+    enum class Step : std::uint8_t { Named, Signed, Open, Checked };
+    const ast::Decl *text;
+    typed::Declaration *declaration;
+    Step step = Step::Named;
+  };
+  Work *workOn(const typed::Declaration &declaration);
+  void sign(Work &entry);
+  void learn(Work &entry);
+  std::vector<Work> work;
+  llvm::DenseMap<const typed::Declaration *, unsigned> order;
+  bool areSigned = false; ///< all signatures are known
   std::vector<CallEdge> calls;
 };
 

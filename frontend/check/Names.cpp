@@ -55,14 +55,14 @@ Binding *DeclarationChecker::lookup(llvm::StringRef name) {
 }
 
 void DeclarationChecker::reportUnknown(const ast::Identifier &name) {
-  Suggestion suggestion(name.text);
+  Suggestion suggestion(name.text());
   for (const auto &[candidate, binding] : names)
     suggestion.consider(candidate);
   module.suggest(suggestion);
-  report(name.span, diag::UnknownName, name.text).hint(suggestion.hint());
+  report(name.span, diag::UnknownName, name.text()).hint(suggestion.hint());
   // One mistake, one error: further uses of the name are not blamed.
   if (!isSilent)
-    names.try_emplace(name.text, Binding{});
+    names.try_emplace(name.text(), Binding{});
 }
 
 Variable *DeclarationChecker::newVariable(llvm::StringRef name, Span span,
@@ -82,14 +82,14 @@ Variable *DeclarationChecker::newVariable(llvm::StringRef name, Span span,
 }
 
 const Expression *DeclarationChecker::nameValue(const ast::Identifier &name) {
-  if (Binding *binding = lookup(name.text))
+  if (Binding *binding = lookup(name.text()))
     return bindingValue(*binding, name.span);
-  if (const Symbol *symbol = module.lookup(name.text))
+  if (const Symbol *symbol = module.lookup(name.text()))
     return symbolValue(*symbol, name);
-  if (elementTypeNamed(name.text) || name.text == "int")
-    report(name.span, diag::TypeAsValue, name.text);
-  else if (builtinNamed(name.text))
-    report(name.span, diag::NotAValue, "function", name.text);
+  if (elementTypeNamed(name.text()) || name.text() == "int")
+    report(name.span, diag::TypeAsValue, name.text());
+  else if (builtinNamed(name.text()))
+    report(name.span, diag::NotAValue, "function", name.text());
   else
     reportUnknown(name);
   return nullptr;
@@ -151,11 +151,16 @@ const Expression *DeclarationChecker::axisValue(AxisId axis, Span span) {
 }
 
 const Expression *DeclarationChecker::packValue(const ast::PackExpr &text) {
+  // `*k` of a parameter `k: int[*S]` is its value for each axis, as `k` is.
+  Binding *binding = lookup(text.name.text());
+  if (binding && binding->kind == Binding::Kind::Variable &&
+      binding->variable->type->pack.valid())
+    return variableValue(*binding->variable, text.span);
   AxisId axis = axisNamed(text.name);
   if (!axis.valid())
     return nullptr;
   if (!axes[axis.index].pack) {
-    report(text.span, diag::PackMismatch, text.name.text, "a pack", "an axis");
+    report(text.span, diag::PackMismatch, text.name.text(), "a pack", "an axis");
     return nullptr;
   }
   bool isIndex = place == Place::Lifted;
@@ -170,6 +175,11 @@ const Expression *DeclarationChecker::packValue(const ast::PackExpr &text) {
 const Expression *DeclarationChecker::symbolValue(const Symbol &symbol,
                                                   const ast::Identifier &name) {
   symbol.isUsed = true;
+  if (symbol.isBeingMade) {
+    report(name.span, diag::ConstantCycle, name.text())
+        .label(symbol.span, "defined here");
+    return nullptr;
+  }
   if (symbol.isPoisoned) {
     hasFailed = true;
     return nullptr;
@@ -178,7 +188,7 @@ const Expression *DeclarationChecker::symbolValue(const Symbol &symbol,
   if (!constant) {
     const Declaration *found =
         symbol.callable ? symbol.callable : symbol.reduction;
-    report(name.span, diag::NotAValue, keyword(found->kind), name.text);
+    report(name.span, diag::NotAValue, keyword(found->kind), name.text());
     return nullptr;
   }
   ScalarType element = ScalarType::concrete(constant->element);
@@ -203,16 +213,16 @@ const Expression *DeclarationChecker::constantParameterValue(unsigned index,
 
 /// The axis of that name; reports when there is none.
 AxisId DeclarationChecker::axisNamed(const ast::Identifier &name) {
-  Binding *binding = lookup(name.text);
+  Binding *binding = lookup(name.text());
   if (binding && binding->kind == Binding::Kind::Axis)
     return AxisId{static_cast<std::uint16_t>(binding->index)};
   hasFailed = true;
   if (binding && binding->kind == Binding::Kind::Poison)
     return {};
-  Suggestion suggestion(name.text);
+  Suggestion suggestion(name.text());
   for (const auto &[candidate, other] : names)
     if (other.kind == Binding::Kind::Axis)
       suggestion.consider(candidate);
-  report(name.span, diag::UnknownAxis, name.text).hint(suggestion.hint());
+  report(name.span, diag::UnknownAxis, name.text()).hint(suggestion.hint());
   return {};
 }

@@ -71,6 +71,20 @@ typed::Block DeclarationChecker::blockUnder(const ast::Block &text,
   return checked;
 }
 
+const Expression *DeclarationChecker::checkUnder(const ast::Expr *expr,
+                                                 const Facts &facts) {
+  auto oldMasks = masks;
+  auto oldPresent = knownPresent, oldAbsent = knownAbsent;
+  assume(facts);
+  const Expression *value = check(expr);
+  if (value && !usable(value))
+    value = nullptr;
+  masks = std::move(oldMasks);
+  knownPresent = std::move(oldPresent);
+  knownAbsent = std::move(oldAbsent);
+  return value;
+}
+
 const Expression *DeclarationChecker::constCondition(const ast::Expr *expr) {
   const Expression *condition = checkCondition(expr);
   if (!condition)

@@ -21,11 +21,14 @@ void DeclarationChecker::checkReductionSignature(
 
 void DeclarationChecker::learnResult() {
   const auto *reduction = llvm::dyn_cast<ast::ReductionDecl>(&text);
-  if (!reduction || !reduction->finish || hasFailed)
+  if (!reduction || !reduction->finish || declaration.hasError)
     return;
+  adoptSignature();
+  place = Place::Scalar;
   // Made by this object; handed out as const.
   reductionResult(*reduction->finish,
                   const_cast<Reduction &>(*declaration.reduction));
+  declaration.hasError = hasFailed;
 }
 
 void DeclarationChecker::reductionStates(const ast::ReductionDecl &text,
@@ -35,14 +38,14 @@ void DeclarationChecker::reductionStates(const ast::ReductionDecl &text,
   llvm::SmallVector<llvm::StringRef, 4> fieldNames;
   for (const ast::TypeField &field : text.state) {
     ReductionState state;
-    state.name = field.name.text;
+    state.name = field.name.text();
     std::optional<ScalarType> type = scalarType(field.type);
     if (type)
       state.type = *type;
     if (type && field.initial)
       state.initial = fold(checkAs(field.initial, *type));
     else if (type)
-      report(field.type->span, diag::StateInitial, field.name.text);
+      report(field.type->span, diag::StateInitial, field.name.text());
     states.push_back(state);
     elements.push_back(types.scalar(state.type));
     fieldNames.push_back(state.name);
@@ -56,7 +59,7 @@ void DeclarationChecker::reductionStates(const ast::ReductionDecl &text,
 
 static bool isPosition(const ast::Param &param) {
   const auto *named = llvm::dyn_cast_if_present<ast::NamedType>(param.type);
-  return named && named->name.text == "index";
+  return named && named->name.text() == "index";
 }
 
 void DeclarationChecker::stepOperands(const ast::ReductionPart &step,
@@ -72,7 +75,7 @@ void DeclarationChecker::stepOperands(const ast::ReductionPart &step,
       continue;
     }
     if (!param.type) {
-      report(param.span, diag::OperandType, param.name.text);
+      report(param.span, diag::OperandType, param.name.text());
       continue;
     }
     if (std::optional<ScalarType> type = scalarType(param.type))
@@ -135,7 +138,7 @@ DeclarationChecker::reductionPart(const ast::ReductionPart &text,
     if (kind == VariableKind::Operand && operand != reduction.operands.end())
       type = *operand++;
     variables.push_back(
-        newVariable(param.name.text, param.name.span, kind, type));
+        newVariable(param.name.text(), param.name.span, kind, type));
   }
   if (name != "step" && text.params.size() != states)
     report(text.keyword.span, diag::StepState, name, states,

@@ -40,14 +40,14 @@ bool DeclarationChecker::openOver(const ast::OverClause &clause, Over &over) {
     if (!axis.valid())
       return false;
     if (axes[axis.index].pack != row.isPack) {
-      report(row.name.span, diag::PackMismatch, row.name.text,
+      report(row.name.span, diag::PackMismatch, row.name.text(),
              row.isPack ? "a pack" : "one axis",
              row.isPack ? "one axis" : "a pack")
           .label(axes[axis.index].span, "first used here");
       return false;
     }
     if (contains(over.axes, axis)) {
-      report(row.name.span, diag::RepeatedAxis, row.name.text);
+      report(row.name.span, diag::RepeatedAxis, row.name.text());
       return false;
     }
     over.axes.push_back(axis);
@@ -66,22 +66,22 @@ bool DeclarationChecker::localAxis(const ast::OverAxis &text, Over &over) {
       coerce(checkScalarOrAligned(text.upper), ScalarType::integer());
   if (!lower || !upper)
     return false;
-  if (names.count(text.name.text)) {
-    report(text.name.span, diag::LocalAxisName, text.name.text)
-        .label(names[text.name.text].span, "defined here");
+  if (names.count(text.name.text())) {
+    report(text.name.span, diag::LocalAxisName, text.name.text())
+        .label(names[text.name.text()].span, "defined here");
     return false;
   }
   AxisId pack = jointPack({lower, upper});
   if (pack.valid() != text.isPack) {
     if (text.isPack)
       report(text.name.span, diag::NotPackAligned,
-             ("*" + text.name.text).str());
+             ("*" + text.name.text()).str());
     else
       report(upper->span, diag::PackAligned, axes[pack.index].name);
     return false;
   }
   Axis axis;
-  axis.name = text.name.text;
+  axis.name = text.name.text();
   axis.span = text.name.span;
   axis.kind = AxisKind::Local;
   axis.pack = text.isPack;
@@ -150,14 +150,14 @@ bool DeclarationChecker::monoidArguments(llvm::ArrayRef<ast::Argument> given,
       continue;
     }
     auto found = llvm::find_if(monoid.parameters, [&](const Parameter &row) {
-      return row.variable->name == argument.name.text;
+      return row.variable->name == argument.name.text();
     });
     if (found == monoid.parameters.end()) {
-      Suggestion suggestion(argument.name.text);
+      Suggestion suggestion(argument.name.text());
       for (const Parameter &row : monoid.parameters)
         suggestion.consider(row.variable->name);
       report(argument.name.span, diag::UnknownArgument, monoid.name,
-             argument.name.text)
+             argument.name.text())
           .hint(suggestion.hint());
       return false;
     }

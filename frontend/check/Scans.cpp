@@ -9,7 +9,7 @@ using namespace quern::typed;
 /// The reduction that an expression names; null with a message otherwise.
 const Declaration *DeclarationChecker::monoidNamed(const ast::Expr *expr) {
   const auto *name = llvm::dyn_cast<ast::NameExpr>(ast::withoutParens(expr));
-  const Symbol *symbol = name ? module.lookup(name->name.text) : nullptr;
+  const Symbol *symbol = name ? module.lookup(name->name().text()) : nullptr;
   if (symbol && symbol->reduction) {
     symbol->isUsed = true;
     module.noteCall({&declaration, symbol->reduction, expr->span});
@@ -17,8 +17,8 @@ const Declaration *DeclarationChecker::monoidNamed(const ast::Expr *expr) {
       hasFailed = true;
     return symbol->reduction->hasError ? nullptr : symbol->reduction;
   }
-  if (name && !symbol && !names.count(name->name.text))
-    reportUnknown(name->name);
+  if (name && !symbol && !names.count(name->name().text()))
+    reportUnknown(name->name());
   else
     report(expr->span, diag::NotAValue, "a reduction is wanted;",
            source(expr->span));
@@ -32,16 +32,16 @@ bool DeclarationChecker::compileTimeFlag(const ast::Argument &argument,
     return false;
   if (isCompileTimeValue(flag))
     return true;
-  report(argument.span, diag::NotConstant);
+  report(argument.span(), diag::NotConstant);
   return false;
 }
 
 /// A flag behind the operands: `reverse`, or `reverse = true`.
 static llvm::StringRef flagName(const ast::Argument &argument) {
   if (argument.name)
-    return argument.name.text;
+    return argument.name.text();
   const auto *name = llvm::dyn_cast<ast::NameExpr>(argument.value);
-  return name ? name->name.text : llvm::StringRef();
+  return name ? name->name().text() : llvm::StringRef();
 }
 
 bool DeclarationChecker::flag(const ast::Argument &argument, bool &value) {
@@ -53,7 +53,7 @@ bool DeclarationChecker::flag(const ast::Argument &argument, bool &value) {
     return false;
   const auto *known = llvm::dyn_cast<ConstantExpression>(given);
   if (!known) {
-    report(argument.span, diag::NotConstant);
+    report(argument.span(), diag::NotConstant);
     return false;
   }
   value = known->value.boolean;
@@ -67,7 +67,7 @@ bool DeclarationChecker::flagUnknown(const ast::Argument &argument,
   Suggestion suggestion(name);
   for (llvm::StringRef flag : flags)
     suggestion.consider(flag);
-  report(argument.span, diag::UnknownArgument, form, source(argument.span))
+  report(argument.span(), diag::UnknownArgument, form, source(argument.span()))
       .hint(suggestion.hint());
   return false;
 }
@@ -189,7 +189,7 @@ const Expression *DeclarationChecker::sortOver(const ast::CallExpr &expr,
       return nullptr;
     }
     const Expression *&flag = name == "stable" ? stable : descending;
-    flag = booleanConstant(argument.span, true);
+    flag = booleanConstant(argument.span(), true);
     if (argument.name && !compileTimeFlag(argument, flag))
       return nullptr;
   }

@@ -16,7 +16,7 @@ struct DeclarationChecker::ScatterParts {
 
 bool DeclarationChecker::scatterArgument(const ast::Argument &argument,
                                          ScatterParts &parts) {
-  llvm::StringRef name = argument.name.text;
+  llvm::StringRef name = argument.name.text();
   if (name == "at")
     parts.at = &argument;
   else if (name == "with")
@@ -35,7 +35,7 @@ bool DeclarationChecker::scatterArgument(const ast::Argument &argument,
   else if (!parts.value)
     return (parts.value = checkScalar(argument.value)) != nullptr;
   else {
-    report(argument.span, diag::TooManyArguments, "scatter", 3, 4);
+    report(argument.span(), diag::TooManyArguments, "scatter", 3, 4);
     return false;
   }
   return true;
@@ -45,7 +45,7 @@ bool DeclarationChecker::scatterArgument(const ast::Argument &argument,
 bool DeclarationChecker::scatterOrder(const ast::Argument &argument,
                                       bool &isFree) {
   const auto *name = llvm::dyn_cast<ast::NameExpr>(argument.value);
-  llvm::StringRef text = name ? name->name.text : llvm::StringRef();
+  llvm::StringRef text = name ? name->name().text() : llvm::StringRef();
   isFree = text == "free";
   if (isFree || text == "source")
     return true;
@@ -89,7 +89,7 @@ bool DeclarationChecker::scatterPositions(const ast::Expr *at,
 bool DeclarationChecker::scatterMonoid(const ast::Expr *with,
                                        ScatterParts &parts) {
   const auto *name = llvm::dyn_cast<ast::NameExpr>(ast::withoutParens(with));
-  if (name && name->name.text == "last")
+  if (name && name->name().text() == "last")
     return true;
   parts.monoid = monoidNamed(with);
   if (!parts.monoid)

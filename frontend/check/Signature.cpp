@@ -51,7 +51,7 @@ bool DeclarationChecker::isHostScalar(const ast::Param &text,
       llvm::isa<ast::AppliedType>(text.type) && written.element.isAccumulator();
   bool isConcreteAccumulator = false;
   if (const auto *applied = llvm::dyn_cast<ast::AppliedType>(text.type))
-    isConcreteAccumulator = applied->function.text == "acc";
+    isConcreteAccumulator = applied->function.text() == "acc";
   return written.isHostInteger || isAccumulator || isConcreteAccumulator ||
          text.defaultValue;
 }
@@ -66,7 +66,7 @@ bool DeclarationChecker::admitParameter(const ast::Param &text,
   bool takesScalars = declaration.kind == DeclarationKind::Function ||
                       declaration.kind == DeclarationKind::Reduction;
   if (takesScalars && (written.hasBrackets || written.isList)) {
-    report(text.type->span, diag::FunctionBrackets, text.name.text);
+    report(text.type->span, diag::FunctionBrackets, text.name.text());
     return false;
   }
   bool isScalar = isHostScalar(text, written) && !written.isList;
@@ -103,7 +103,7 @@ void DeclarationChecker::addParameter(const ast::Param &text) {
   if (!text.type || !writtenType(text.type, written, false) ||
       !admitParameter(text, written)) {
     hasFailed = true;
-    define(text.name.text, poison);
+    define(text.name.text(), poison);
     return;
   }
   Parameter parameter;
@@ -122,14 +122,14 @@ void DeclarationChecker::addParameter(const ast::Param &text) {
     hostShape(written, parameter);
   // `G: int` behind `x: T[N, (G C)]` gives the axis its extent; in the body the
   // name stays the axis.
-  auto known = names.find(text.name.text);
+  auto known = names.find(text.name.text());
   bool givesExtent = known != names.end() &&
                      known->second.kind == Binding::Kind::Axis &&
                      isHostScalar(text, written) && !parameter.pack.valid();
-  Variable *variable = newVariable(givesExtent ? "_" : text.name.text,
+  Variable *variable = newVariable(givesExtent ? "_" : text.name.text(),
                                    text.name.span, VariableKind::Parameter,
                                    variableType(parameter));
-  variable->name = text.name.text;
+  variable->name = text.name.text();
   variable->isOptional = parameter.isOptional;
   parameter.variable = variable;
   parameters.push_back(parameter);
@@ -180,7 +180,7 @@ void DeclarationChecker::checkResults(const ast::Type *result) {
                        return parameter.isMutable;
                      });
     if (!mayBeVoid && !hasFailed)
-      report(text.name.span, diag::ResultMissing, text.name.text);
+      report(text.name.span, diag::ResultMissing, text.name.text());
     return;
   }
   if (declaration.kind == DeclarationKind::Kernel) {
@@ -189,7 +189,7 @@ void DeclarationChecker::checkResults(const ast::Type *result) {
   }
   if (const auto *tuple = llvm::dyn_cast<ast::TupleType>(result)) {
     for (const ast::TypeField &field : tuple->fields)
-      addResult(field.name.text, field.type);
+      addResult(field.name.text(), field.type);
     return;
   }
   addResult({}, result);

@@ -77,19 +77,18 @@ void DeclarationChecker::misplaced(Span span, llvm::StringRef what) {
 const Variable *DeclarationChecker::patternVariable(const ast::Identifier &name,
                                                     const Type *type,
                                                     VariableKind kind) {
-  if (name.text == "_")
+  if (name.text() == "_")
     return nullptr;
-  return newVariable(name.text, name.span, kind, type);
+  return newVariable(name.text(), name.span, kind, type);
 }
 
 void DeclarationChecker::let(const ast::LetStmt &stmt, StatementList &into) {
   const Expression *value = check(stmt.value);
   if (value && !usable(value))
     value = nullptr;
-  if (value && stmt.type) {
-    std::optional<ScalarType> type = scalarType(stmt.type);
-    value = type ? coerce(asScalar(value, true), *type) : nullptr;
-  }
+  AxisList named;
+  if (value && stmt.type)
+    value = annotated(stmt.type, value, named);
   if (value && value->type->isVoid()) {
     report(value->span, diag::NoValue, source(value->span));
     value = nullptr;
@@ -101,7 +100,7 @@ void DeclarationChecker::let(const ast::LetStmt &stmt, StatementList &into) {
     binding.kind = Binding::Kind::Alias;
     binding.span = stmt.pattern.names[0].span;
     binding.alias = value;
-    define(stmt.pattern.names[0].text, binding);
+    define(stmt.pattern.names[0].text(), binding);
     return;
   }
   bindPattern(stmt.pattern, settle(value), stmt.span, into);
@@ -123,7 +122,7 @@ void DeclarationChecker::bindPattern(const ast::Pattern &pattern,
   if (!value || isShort || differs) {
     hasFailed = true;
     for (const ast::Identifier &name : pattern.names)
-      define(name.text, Binding{});
+      define(name.text(), Binding{});
     return;
   }
   auto *node = makeStatement<LetStatement>(span);
@@ -143,21 +142,21 @@ void DeclarationChecker::variable(const ast::VarStmt &stmt,
   const Expression *value = check(stmt.value);
   if (value && !usable(value))
     value = nullptr;
-  if (value && stmt.type) {
-    std::optional<ScalarType> type = scalarType(stmt.type);
-    value = type ? coerce(asScalar(value), *type) : nullptr;
-  }
+  AxisList named;
+  if (value && stmt.type)
+    value = annotated(stmt.type, value, named);
   value = settle(value);
   if (value && place != Place::Host)
     value = asScalar(value);
   if (!value) {
     hasFailed = true;
-    define(stmt.name.text, Binding{});
+    define(stmt.name.text(), Binding{});
     return;
   }
   const Type *type = value->type;
   if (type->isScalar()) {
-    AxisList all = unite(type->axes, widened[stmt.name.span.begin]);
+    AxisList all =
+        unite(unite(type->axes, named), widened[stmt.name.span.begin]);
     type = types.scalar(stmt.type ? value->scalar() : type->scalar, all,
                         type->pack);
   }
@@ -166,198 +165,6 @@ void DeclarationChecker::variable(const ast::VarStmt &stmt,
   const Variable *made = patternVariable(stmt.name, type, VariableKind::Var);
   node->variables = builder.list(llvm::ArrayRef(made));
   into.push_back(node);
-}
-
-/// A `return` under conditions depends on what they depend on.
-const typed::Type *DeclarationChecker::underControl(const Type *type) {
-  if (!type->isScalar() || controlAxes.empty())
-    return type;
-  return types.scalar(type->scalar, unite(type->axes, controlAxes), type->pack);
-}
-
-bool DeclarationChecker::returnValues(
-    const ast::ReturnStmt &stmt,
-    llvm::SmallVectorImpl<const Expression *> &values) {
-  const auto *tuple = llvm::dyn_cast<ast::TupleExpr>(stmt.value);
-  auto checkOne = [&](const ast::Expr *expr, bool mayBeNone) {
-    if (mayBeNone && llvm::isa<ast::NoneExpr>(expr)) {
-      values.push_back(nullptr);
-      return true;
-    }
-    values.push_back(check(expr));
-    return values.back() && usable(values.back());
-  };
-  if (tuple && tuple->elements.size() != 1) {
-    bool succeeded = true;
-    for (auto [number, element] : llvm::enumerate(tuple->elements)) {
-      bool mayBeNone = number < results.size() && results[number].isOptional;
-      succeeded &= checkOne(element.value, mayBeNone);
-    }
-    return succeeded;
-  }
-  if (!checkOne(stmt.value, results.size() == 1 && results[0].isOptional))
-    return false;
-  const Expression *whole = values.front();
-  if (!whole || !whole->type->isTuple())
-    return true;
-  values.clear();
-  for (auto [number, type] : llvm::enumerate(whole->type->elements)) {
-    auto *part = make<FieldExpression>(whole->span, type);
-    part->base = whole;
-    part->index = number;
-    values.push_back(part);
-  }
-  return true;
-}
-
-void DeclarationChecker::returnStatement(const ast::ReturnStmt &stmt,
-                                         StatementList &into) {
-  if (declaration.reduction) {
-    const Expression *value = stmt.value ? check(stmt.value) : nullptr;
-    return returnPart(stmt, value, into);
-  }
-  auto *node = makeStatement<ReturnStatement>(stmt.span);
-  if (!stmt.value) {
-    if (!results.empty())
-      report(stmt.span, diag::ReturnCount, 0, results.size());
-    into.push_back(node);
-    return;
-  }
-  if (results.empty()) {
-    if (!declaration.hasError)
-      report(stmt.value->span, diag::ReturnMisplaced,
-             keyword(declaration.kind));
-    return;
-  }
-  llvm::SmallVector<const Expression *, 4> values;
-  if (!returnValues(stmt, values))
-    return;
-  if (values.size() != results.size()) {
-    report(stmt.value->span, diag::ReturnCount, values.size(), results.size())
-        .label(results.front().span, "declared here");
-    return;
-  }
-  for (auto [value, result] : llvm::zip(values, results)) {
-    if (!value)
-      continue;
-    value = returned(value, result, stmt.span);
-    if (!value)
-      return;
-  }
-  node->values = builder.list(values);
-  into.push_back(node);
-}
-
-/// A result of type `T` takes an `acc(T)`: the store is where it becomes one.
-const Expression *DeclarationChecker::stored(const Expression *value,
-                                             ScalarType type) {
-  if (!value || isWeak(value) || place != Place::Lifted ||
-      sameType(value->scalar(), type))
-    return coerce(value, type);
-  bool isAccumulated = value->scalar().isAccumulator() ||
-                       llvm::isa<ReduceExpression, ScanExpression>(value);
-  if (isAccumulated && value->scalar() == type.accumulator())
-    return makeCast(value, type, value->span);
-  return coerce(value, type);
-}
-
-/// Checks one returned value against its declared result.
-const Expression *DeclarationChecker::returned(const Expression *value,
-                                               const Result &result,
-                                               Span span) {
-  bool isObject = place == Place::Host && (result.isTensor || result.isList);
-  if (isObject) {
-    const Type &type = *value->type;
-    const Type *element =
-        type.isList() && result.isList ? type.elements.front() : value->type;
-    bool fits = (type.isTensor() || (type.isList() && result.isList)) &&
-                sameType(element->scalar, result.element);
-    if (!fits)
-      report(value->span, diag::TypeMismatch, source(value->span), spell(value),
-             result.text)
-          .label(result.span, "declared here");
-    return fits ? value : nullptr;
-  }
-  value = stored(asScalar(value), result.element);
-  if (!value)
-    return nullptr;
-  AxisList declared;
-  for (const Dimension &dimension : result.dimensions)
-    declared = unite(declared, dimension.parts);
-  for (AxisId axis : underControl(value->type)->axes) {
-    if (contains(declared, axis))
-      continue;
-    report(value->span, diag::AxisRemains, spell(axis))
-        .label(result.span, "declared here")
-        .hint("remove it by a reduction `over " + spell(axis) +
-              "`, or add it to the result");
-    return nullptr;
-  }
-  return value;
-}
-
-/// A part of a reduction returns its states, or what `finish` yields.
-void DeclarationChecker::returnPart(const ast::ReturnStmt &stmt,
-                                    const Expression *value,
-                                    StatementList &into) {
-  if (!value)
-    return;
-  if (learnsReturn && !returnType) {
-    value = settle(value);
-    returnType = value ? value->type : nullptr;
-    return;
-  }
-  if (!returnType)
-    return;
-  if (!returnType->isTuple()) {
-    value = coerce(asScalar(value), returnType->scalar);
-  } else if (!value->type->isTuple() ||
-             value->type->elements.size() != returnType->elements.size()) {
-    report(value->span, diag::StateCount,
-           value->type->isTuple() ? value->type->elements.size() : 1,
-           returnType->elements.size());
-    return;
-  } else {
-    value = tupleAs(value, *returnType, stmt);
-  }
-  if (!value)
-    return;
-  auto *node = makeStatement<ReturnStatement>(stmt.span);
-  node->values = builder.list(llvm::ArrayRef(value));
-  into.push_back(node);
-}
-
-/// Coerces a returned tuple element by element; literals in a written one are
-/// checked again, since reading the tuple settled them.
-const Expression *DeclarationChecker::tupleAs(const Expression *value,
-                                              const Type &type,
-                                              const ast::ReturnStmt &stmt) {
-  const auto *written =
-      llvm::dyn_cast<ast::TupleExpr>(ast::withoutParens(stmt.value));
-  const auto *made = llvm::dyn_cast<TupleExpression>(value);
-  if (!written || !made) {
-    for (auto [given, wanted] : llvm::zip(value->type->elements, type.elements))
-      if (!sameType(given->scalar, wanted->scalar)) {
-        report(value->span, diag::TypeMismatch, source(value->span),
-               spell(given->scalar), spell(wanted->scalar));
-        return nullptr;
-      }
-    return value;
-  }
-  llvm::SmallVector<const Expression *, 4> elements;
-  for (auto [element, text, wanted] :
-       llvm::zip(made->elements, written->elements, type.elements)) {
-    const Expression *one = element;
-    if (llvm::isa<ConstantExpression>(one))
-      one = check(text.value);
-    one = coerce(asScalar(one), wanted->scalar);
-    if (!one)
-      return nullptr;
-    elements.push_back(one);
-  }
-  auto *node = make<TupleExpression>(value->span, &type);
-  node->elements = builder.list(elements);
-  return node;
 }
 
 void DeclarationChecker::evaluate(const ast::ExpressionStmt &stmt,

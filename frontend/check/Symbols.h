@@ -7,6 +7,10 @@
 
 #include <string>
 
+namespace quern::ast {
+struct ConstDecl;
+}
+
 namespace quern::check {
 
 /// What one name stands for in a module. A name may be both a reduction and
@@ -15,6 +19,9 @@ struct Symbol {
   const typed::Declaration *callable = nullptr;
   const typed::Declaration *reduction = nullptr;
   const typed::ConstantTable *constant = nullptr;
+  /// A `const` of the module whose value nobody has asked for yet.
+  const ast::ConstDecl *pending = nullptr;
+  bool isBeingMade = false; ///< its value is being worked out
   Span span; ///< where the name was brought in, invalid for the prelude
   bool isImport = false;
   /// Its text had an error: uses are not blamed.

@@ -7,24 +7,24 @@ using namespace quern::typed;
 
 std::optional<ScalarType>
 DeclarationChecker::namedScalar(const ast::Identifier &name) {
-  if (Binding *binding = lookup(name.text)) {
+  if (Binding *binding = lookup(name.text())) {
     if (binding->kind == Binding::Kind::TypeParameter)
       return ScalarType::parameter(binding->index);
     if (binding->kind == Binding::Kind::Poison)
       return std::nullopt;
   }
-  if (name.text == "int")
+  if (name.text() == "int")
     return ScalarType::integer();
-  if (std::optional<ElementType> element = elementTypeNamed(name.text))
+  if (std::optional<ElementType> element = elementTypeNamed(name.text()))
     return ScalarType::concrete(*element);
-  Suggestion suggestion(name.text);
+  Suggestion suggestion(name.text());
   for (const TypeParameter &parameter : typeParameters)
     suggestion.consider(parameter.name);
   suggestion.consider("int");
   forEachElement(allElements, [&](ElementType element) {
     suggestion.consider(quern::spelling(element));
   });
-  report(name.span, diag::UnknownType, name.text).hint(suggestion.hint());
+  report(name.span, diag::UnknownType, name.text()).hint(suggestion.hint());
   return std::nullopt;
 }
 
@@ -53,14 +53,14 @@ DeclarationChecker::scalarType(const ast::Type *text) {
     return std::nullopt;
   }
   if (applied->arguments.size() != 1) {
-    report(text->span, diag::TypeArgumentCount, applied->function.text,
+    report(text->span, diag::TypeArgumentCount, applied->function.text(),
            applied->arguments.size());
     return std::nullopt;
   }
   std::optional<ScalarType> inner = scalarType(applied->arguments.front());
   if (!inner)
     return std::nullopt;
-  return appliedScalar(applied->function.text, applied->function.span, *inner);
+  return appliedScalar(applied->function.text(), applied->function.span, *inner);
 }
 
 bool DeclarationChecker::writtenType(const ast::Type *text,
@@ -84,7 +84,7 @@ bool DeclarationChecker::writtenType(const ast::Type *text,
   if (const auto *tensor = llvm::dyn_cast<ast::TensorType>(text))
     return tensorType(*tensor, written, isResult);
   if (const auto *named = llvm::dyn_cast<ast::NamedType>(text))
-    written.isHostInteger = named->name.text == "int";
+    written.isHostInteger = named->name.text() == "int";
   std::optional<ScalarType> element = scalarType(text);
   if (element)
     written.element = *element;
@@ -95,7 +95,7 @@ bool DeclarationChecker::tensorType(const ast::TensorType &text,
                                     WrittenType &written, bool isResult) {
   written.hasBrackets = true;
   if (const auto *named = llvm::dyn_cast<ast::NamedType>(text.element))
-    written.isHostInteger = named->name.text == "int";
+    written.isHostInteger = named->name.text() == "int";
   std::optional<ScalarType> element = scalarType(text.element);
   if (!element)
     return false;
@@ -161,7 +161,7 @@ AxisId DeclarationChecker::axisOfDimension(const ast::Dimension &text,
   if (text.kind == ast::Dimension::Kind::Extent)
     return fixedAxis(checkInteger(text.extent), text.span);
   bool isPack = text.kind == ast::Dimension::Kind::Pack;
-  Binding *binding = lookup(text.name.text);
+  Binding *binding = lookup(text.name.text());
   if (binding && binding->kind == Binding::Kind::Poison) {
     hasFailed = true;
     return {};
@@ -174,27 +174,27 @@ AxisId DeclarationChecker::axisOfDimension(const ast::Dimension &text,
     AxisId axis{static_cast<std::uint16_t>(binding->index)};
     if (axes[axis.index].pack == isPack)
       return axis;
-    report(text.span, diag::PackMismatch, text.name.text,
+    report(text.span, diag::PackMismatch, text.name.text(),
            isPack ? "a pack" : "one axis", isPack ? "one axis" : "a pack")
         .label(axes[axis.index].span, "first used here");
     return {};
   }
   if (text.extent && !isResult) {
     report(text.span, diag::ExtentOnParameter);
-    define(text.name.text, Binding{});
+    define(text.name.text(), Binding{});
     return {};
   }
   bool isOp = declaration.kind == DeclarationKind::Op;
   if (isResult && !text.extent && !isOp) {
-    Suggestion suggestion(text.name.text);
+    Suggestion suggestion(text.name.text());
     for (const Axis &axis : axes)
       suggestion.consider(axis.name);
-    report(text.span, diag::ResultAxisUnknown, text.name.text)
+    report(text.span, diag::ResultAxisUnknown, text.name.text())
         .hint(suggestion.hint());
     return {};
   }
   Axis axis;
-  axis.name = text.name.text;
+  axis.name = text.name.text();
   axis.span = text.span;
   axis.kind = isResult ? AxisKind::Derived : AxisKind::Named;
   axis.pack = isPack;

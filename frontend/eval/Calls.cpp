@@ -50,6 +50,9 @@ Value Evaluator::callFunction(const Declaration &function,
                               std::vector<ElementType> types,
                               std::vector<ConstantArgument> constants,
                               const std::vector<Value> &arguments) {
+  if (limits.calls == 0)
+    return fail("calls are nested too deeply");
+  --limits.calls;
   Frame frame{function, std::move(types), std::move(constants), {}, {}, {}};
   Locals locals(function.variableCount);
   for (auto [parameter, argument] :
@@ -59,7 +62,9 @@ Value Evaluator::callFunction(const Declaration &function,
             ? expression(*parameter.defaultValue, frame, scopeOf(locals), {})
             : argument;
   std::vector<Value> results;
-  if (!run(function.body, frame, locals, results) && !failure)
+  bool hasReturned = run(function.body, frame, locals, results);
+  ++limits.calls;
+  if (!hasReturned && !failure)
     return fail("`" + function.name.str() + "` ends without `return`");
   return failure ? Value::integer(0) : whole(std::move(results));
 }

@@ -6,11 +6,19 @@
 
 namespace quern::eval {
 
+/// How far a run may go before it fails.
+struct Limits {
+  std::uint64_t steps = UINT64_MAX; ///< expressions evaluated
+  unsigned calls = 4096;            ///< within one another
+  bool knowsTarget = true;          ///< questions about the target have answers
+};
+
 /// Evaluates expressions in a frame and scope at a point. After a failure
 /// every value is meaningless and `failure` says what happened first.
 class Evaluator {
 public:
   std::optional<std::string> failure;
+  Limits limits;
 
   Value expression(const Expression &node, const Frame &frame,
                    const Scope &scope, const Point &point);
@@ -29,6 +37,7 @@ private:
   using ExpressionList = typed::Expressions;
 
   Value fail(std::string message);
+  bool spendStep();
 
   // Expressions.cpp
   /// The nodes with axes or bodies of their own.
@@ -42,6 +51,7 @@ private:
                  const Point &point);
   Value binary(const typed::BinaryExpression &node, const Frame &frame,
                const Scope &scope, const Point &point);
+  Value targetQuery(const typed::TargetExpression &node);
   Value cast(const typed::CastExpression &node, const Frame &frame,
              const Scope &scope, const Point &point);
   Value tuple(const typed::TupleExpression &node, const Frame &frame,

@@ -157,18 +157,27 @@ Value typeTest(const TypeTestExpression &node, const Frame &frame) {
                             : tested == node.other.substitute(frame.types));
 }
 
+} // namespace
+
 /// The evaluator is a target of its own: no GPU, one lane.
-Value targetQuery(const TargetExpression &node) {
+Value Evaluator::targetQuery(const TargetExpression &node) {
+  if (!limits.knowsTarget)
+    return fail("it depends on the target");
   if (node.query == TargetQuery::IsGpu || node.query == TargetQuery::HasMma)
     return Value::boolean(false);
   return Value::integer(1);
 }
 
-} // namespace
+bool Evaluator::spendStep() {
+  if (limits.steps-- != 0)
+    return true;
+  fail("it takes too many steps");
+  return false;
+}
 
 Value Evaluator::expression(const Expression &node, const Frame &frame,
                             const Scope &scope, const Point &point) {
-  if (failure)
+  if (failure || !spendStep())
     return Value::integer(0);
   switch (node.kind) {
   case ExpressionKind::Constant:

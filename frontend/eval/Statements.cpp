@@ -26,13 +26,16 @@ bool Evaluator::runFor(const ForStatement &loop, const Frame &frame,
   };
   std::int64_t lower = bound(*loop.lower), upper = bound(*loop.upper);
   std::int64_t step = loop.step ? bound(*loop.step) : 1;
-  for (std::int64_t i = lower; step > 0 ? i < upper : i > upper; i += step) {
+  std::int64_t i = lower;
+  bool hasOverflowed = false;
+  while (!hasOverflowed && (step > 0 ? i < upper : i > upper)) {
     if (loop.variable)
       locals[loop.variable->id] =
           Value::of(frame.computeType(loop.variable->type->scalar),
                     Constant::ofInteger(i));
-    if (run(loop.body, frame, locals, results) || failure)
+    if (!spendStep() || run(loop.body, frame, locals, results) || failure)
       return true;
+    hasOverflowed = __builtin_add_overflow(i, step, &i);
   }
   return false;
 }

@@ -31,7 +31,7 @@ void Lexer::checkIndentationStyle(const char *begin, const char *end) {
 /// A result type may begin the next line: `->` continues the line above.
 bool Lexer::continuesSignature() const {
   return cursor[0] == '-' && cursor[1] == '>' && brackets.empty() &&
-         !tokens.kinds.empty() && tokens.kinds.back() == TokenKind::Newline;
+         tokens.lastKind() == TokenKind::Newline;
 }
 
 /// Measures the line's indentation unless the line is blank or a comment, or
@@ -46,7 +46,7 @@ void Lexer::startLine() {
   if (blankLine)
     return;
   if (continuesSignature())
-    return tokens.kinds.pop_back(), tokens.spans.pop_back();
+    return tokens.tokens.pop_back();
   if (!brackets.empty()) {
     if (!startsStatement())
       return;
@@ -85,10 +85,9 @@ void Lexer::reportDedent(const char *begin, unsigned column) {
 void Lexer::endLine() {
   if (!brackets.empty() || gaveUp)
     return;
-  bool hasTokens = !tokens.kinds.empty() &&
-                   tokens.kinds.back() != TokenKind::Newline &&
-                   tokens.kinds.back() != TokenKind::Indent &&
-                   tokens.kinds.back() != TokenKind::Dedent;
+  TokenKind last = tokens.lastKind();
+  bool hasTokens = last != TokenKind::EndOfFile && last != TokenKind::Newline &&
+                   last != TokenKind::Indent && last != TokenKind::Dedent;
   if (!hasTokens)
     return;
   const char *end = cursor;
@@ -103,8 +102,7 @@ void Lexer::finish() {
   cursor = textEnd;
   endLine();
   Span end = spanOf(textEnd, textEnd);
-  if (gaveUp && !tokens.kinds.empty() &&
-      tokens.kinds.back() != TokenKind::Newline)
+  if (gaveUp && tokens.size() != 0 && tokens.lastKind() != TokenKind::Newline)
     pushSpan(TokenKind::Newline, end);
   for (; !indentation.empty(); indentation.pop_back())
     pushSpan(TokenKind::Dedent, end);
@@ -142,7 +140,7 @@ void Lexer::closeForgottenBrackets() {
     diagnostics.report(outermost, diag::UnclosedBracket, file.text(outermost))
         .label(spanOf(cursor, cursor), "still open here");
   swallowedBrackets = false;
-  Span here = tokens.spans.back();
+  Span here = tokens.span(tokens.size() - 1);
   here.begin = here.end;
   while (!brackets.empty())
     pushSpan(brackets.pop_back_val().closer, here);

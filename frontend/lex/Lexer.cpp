@@ -18,10 +18,8 @@ Lexer::Lexer(const SourceFile &file, DiagnosticEngine &diagnostics)
     : file(file), diagnostics(diagnostics), tokens(file),
       textBegin(file.text().begin()), textEnd(file.text().end()),
       cursor(textBegin) {
-  // Kernels have a token every four bytes; a bad guess costs one copy.
-  std::size_t guess = file.text().size() / 4 + 16;
-  tokens.kinds.reserve(guess);
-  tokens.spans.reserve(guess);
+  // Kernels have two tokens every five bytes; a bad guess costs one copy.
+  tokens.tokens.reserve(file.text().size() / 5 * 2 + 16);
 }
 
 TokenBuffer Lexer::run() {

@@ -57,10 +57,7 @@ private:
   void push(TokenKind kind, const char *begin, const char *end) {
     pushSpan(kind, spanOf(begin, end));
   }
-  void pushSpan(TokenKind kind, Span span) {
-    tokens.kinds.push_back(kind);
-    tokens.spans.push_back(span);
-  }
+  void pushSpan(TokenKind kind, Span span) { tokens.push(kind, span); }
   void pushAndAdvance(TokenKind kind, unsigned length) {
     push(kind, cursor, cursor + length);
     cursor += length;

@@ -22,6 +22,13 @@ llvm::StringRef quern::nameOf(TokenKind kind) {
   return table[static_cast<unsigned>(kind)];
 }
 
+Span TokenBuffer::longSpan(std::uint32_t begin) const {
+  const auto *found = std::lower_bound(
+      longSpans.data(), longSpans.data() + longSpans.size(), begin,
+      [](Span span, std::uint32_t offset) { return span.begin < offset; });
+  return *found;
+}
+
 bool quern::isKeyword(TokenKind kind) {
   return kind >= TokenKind::KwAnd && kind <= TokenKind::KwWhile;
 }

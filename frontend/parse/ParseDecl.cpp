@@ -40,8 +40,8 @@ void Parser::parseTopLevel() {
     return reportTopLevel(attributes);
   decl->attributes = attributes;
   decl->span = since(begin);
-  decl->hasError = errors != diagnostics.errorCount() ||
-                   tokens.hasError(first, position);
+  decl->hasError =
+      errors != diagnostics.errorCount() || tokens.hasError(first, position);
   if (decl->kind == Decl::Kind::Use && !attributes.empty())
     diagnostics.report(attributes[0].span, diag::AttributeOnUse);
   module.declarations.push_back(decl);
@@ -65,7 +65,7 @@ void Parser::reportTopLevel(llvm::ArrayRef<Attribute> attributes) {
     broken = true;
   else if (!attributes.empty() && !reportForeignWord())
     fail(attributes.back().span, diag::AttributeWithoutDeclaration,
-         attributes.back().name.text);
+         attributes.back().name.text());
   else if (isStatement)
     fail(here(), diag::StatementAtTopLevel, text());
   else if (kind == Kind::Docstring)
@@ -107,7 +107,6 @@ UseDecl *Parser::parseUse() {
   while (!broken && accept(Kind::Dot)) {
     Identifier part = parseName();
     module.span = join(module.span, part.span);
-    module.text = tokens.file().text(module.span);
   }
   decl->name = module;
   expect(Kind::KwUse);
@@ -136,8 +135,8 @@ ConstDecl *Parser::parseConst() {
   advance();
   decl->name = parseName();
   if (!broken && at(Kind::Assign))
-    fail(here(), diag::MissingConstType, decl->name.text)
-        .hint("write `const " + decl->name.text + ": f32 = …`");
+    fail(here(), diag::MissingConstType, decl->name.text())
+        .hint("write `const " + decl->name.text() + ": f32 = …`");
   else
     expect(Kind::Colon);
   decl->type = parseType();
@@ -170,7 +169,7 @@ List<Param> Parser::parseParams(bool typesRequired) {
     if (!broken && !params.empty() && params.back().defaultValue &&
         !param.defaultValue && !optional)
       diagnostics
-          .report(param.span, diag::DefaultBeforeRequired, param.name.text)
+          .report(param.span, diag::DefaultBeforeRequired, param.name.text())
           .label(params.back().span, "this one has a default");
     params.push_back(param);
   });
@@ -186,8 +185,8 @@ Param Parser::parseParam(bool typesRequired) {
   else if (!broken && at(Kind::Identifier))
     expect(Kind::Colon);
   else if (typesRequired && !broken)
-    fail(param.name.span, diag::MissingParameterType, param.name.text)
-        .hint("write `" + param.name.text + ": T`");
+    fail(param.name.span, diag::MissingParameterType, param.name.text())
+        .hint("write `" + param.name.text() + ": T`");
   if (!broken && accept(Kind::Assign))
     param.defaultValue = parseExpr();
   param.span = since(begin);

@@ -47,7 +47,7 @@ const Expr *Parser::parseExprList() {
   if (broken || !at(Kind::Comma))
     return first;
   llvm::SmallVector<Argument, 4> elements;
-  elements.push_back({{}, false, first, first->span});
+  elements.push_back({{}, first});
   unsigned highest = height;
   while (!broken && accept(Kind::Comma)) {
     if (at(Kind::Newline))
@@ -56,7 +56,7 @@ const Expr *Parser::parseExprList() {
       fail(here(), diag::TooManyElements, maximumElements);
     const Expr *next = parseExpr();
     highest = std::max(highest, height);
-    elements.push_back({{}, false, next, next->span});
+    elements.push_back({{}, next});
   }
   height = highest + 1;
   return arena.make<TupleExpr>(since(first->span),

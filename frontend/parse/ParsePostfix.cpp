@@ -29,7 +29,6 @@ const Expr *Parser::parsePostfix(const Expr *base) {
 /// `name = value`, `*S = value` or a value.
 Argument Parser::parseArgument() {
   Argument argument;
-  Span begin = here();
   if (peek() == Kind::Star && peek(1) == Kind::Identifier &&
       peek(2) == Kind::Assign) {
     advance();
@@ -45,7 +44,6 @@ Argument Parser::parseArgument() {
   argument.value = parseExpr();
   if (broken) // half an expression must not be checked
     argument.value = errorExpr();
-  argument.span = since(begin);
   return argument;
 }
 

@@ -56,10 +56,12 @@ const Expr *Parser::parsePrimary() {
 /// `True`, `None`, `lambda` and their like stand where a value is wanted.
 bool Parser::peekForeignLiteral() {
   // A name in lower case may well be the user's own.
-  if (text() != "lambda" && text() != "True" && text() != "False" &&
-      text() != "None")
-    return false;
-  return reportForeignWord();
+  llvm::StringRef name = text();
+  bool mayBe = name.size() >= 4 && name.size() <= 6;
+  return mayBe &&
+         (name == "lambda" || name == "True" || name == "False" ||
+          name == "None") &&
+         reportForeignWord();
 }
 
 const Expr *Parser::reportNoExpression() {

@@ -61,7 +61,7 @@ void Parser::parseReductionPart(ReductionDecl &decl, Span &state) {
     before = state;
   if (before.valid())
     diagnostics
-        .report(here(), diag::DuplicateReductionPart, word, decl.name.text)
+        .report(here(), diag::DuplicateReductionPart, word, decl.name.text())
         .label(before, "first here");
   Identifier keyword = parseName();
   if (slot) {
@@ -102,5 +102,5 @@ void Parser::checkReductionParts(const ReductionDecl &decl, Span state) {
                                            : "";
   if (!missing.empty())
     diagnostics.report(decl.name.span, diag::MissingReductionPart,
-                       decl.name.text, missing);
+                       decl.name.text(), missing);
 }

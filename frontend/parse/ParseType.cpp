@@ -39,7 +39,7 @@ const Type *Parser::parseBaseType() {
     return errorType();
   }
   Identifier name = parseName();
-  if (name.text == "list" && at(Kind::LeftBracket)) {
+  if (name.text() == "list" && at(Kind::LeftBracket)) {
     advance();
     const Type *element = parseType();
     closeBracket(Kind::RightBracket);

@@ -30,24 +30,6 @@ Parser::DepthGuard::DepthGuard(Parser &parser) : parser(parser) {
     parser.fail(parser.here(), diag::NestedTooDeep, maximumNesting);
 }
 
-Span Parser::since(Span begin) const {
-  return position == 0 ? begin : join(begin, previous());
-}
-
-Span Parser::advance() {
-  Span span = here();
-  if (!at(Kind::EndOfFile))
-    ++position;
-  return span;
-}
-
-bool Parser::accept(Kind kind) {
-  if (!at(kind))
-    return false;
-  advance();
-  return true;
-}
-
 bool Parser::expect(Kind kind) {
   if (broken)
     return false;
@@ -175,8 +157,7 @@ ast::Identifier Parser::parseName() {
   if (broken)
     return {};
   if (at(Kind::Identifier)) {
-    llvm::StringRef name = text();
-    return {name, advance()};
+    return nameHere();
   }
   if (isKeyword(peek()))
     fail(here(), diag::KeywordAsName, text());
@@ -189,6 +170,5 @@ ast::Identifier Parser::parseName() {
 ast::Identifier Parser::parseAnyName() {
   if (!isKeyword(peek()))
     return parseName();
-  llvm::StringRef name = text();
-  return {name, advance()};
+  return nameHere();
 }

@@ -34,10 +34,21 @@ private:
   bool at(Kind kind) const { return tokens.kind(position) == kind; }
   Span here() const { return tokens.span(position); }
   Span previous() const { return tokens.span(position - 1); }
-  Span since(Span begin) const;
+  Span since(Span begin) const {
+    return position == 0 ? begin : join(begin, previous());
+  }
   llvm::StringRef text() const { return tokens.text(position); }
-  Span advance();
-  bool accept(Kind kind);
+  Span advance() {
+    Span span = here();
+    position += !at(Kind::EndOfFile);
+    return span;
+  }
+  bool accept(Kind kind) {
+    bool isThere = at(kind);
+    if (isThere)
+      advance();
+    return isThere;
+  }
   bool expect(Kind kind);
   std::string found() const;
   void skipToLineEnd();
@@ -49,6 +60,10 @@ private:
   bool startsDeclaration() const;
   bool reportMisplaced();
   bool reportForeignWord();
+  ast::Identifier nameHere() {
+    const char *data = text().data();
+    return {data, advance()};
+  }
   ast::Identifier parseName();
   ast::Identifier parseAnyName(); ///< keywords too
   bool atAnyName() const { return at(Kind::Identifier) || isKeyword(peek()); }

@@ -10,6 +10,7 @@ import certify
 import checks
 import demo
 import operators
+import schemas
 import skeleton
 import tests
 
@@ -24,6 +25,7 @@ VERBS: dict[str, Callable[[list[str]], int]] = {
     "fmt": checks.fmt,
     "new": skeleton.main,
     "operators": operators.main,
+    "schemas": schemas.main,
     "test": tests.main,
 }
 

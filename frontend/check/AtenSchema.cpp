@@ -1,0 +1,79 @@
+// `@aten` against the overload's arguments: each is bound, or declared constant.
+#include "frontend/aten/Schemas.h"
+#include "frontend/check/DeclarationChecker.h"
+
+using namespace quern;
+using namespace quern::check;
+using namespace quern::typed;
+
+namespace {
+
+/// What is left to be bound on both sides.
+struct Matching {
+  llvm::SmallVector<aten::Argument, 8> arguments;
+  llvm::SmallVector<bool, 8> isBound; ///< per argument
+  llvm::SmallVector<bool, 8> hasValue; ///< per parameter
+
+  bool bind(llvm::StringRef name) {
+    for (auto [argument, bound] : llvm::zip(arguments, isBound))
+      if (argument.name == name)
+        return bound = true;
+    return false;
+  }
+  /// The first tensor among the arguments that are left.
+  bool bindTensor() {
+    for (auto [argument, bound] : llvm::zip(arguments, isBound))
+      if (argument.isTensor && !bound)
+        return bound = true;
+    return false;
+  }
+};
+
+} // namespace
+
+/// Written bindings first, then equal names, then tensors by position. What
+/// `keepdim` says is the binder's affair where an axis is selected.
+void DeclarationChecker::checkSchema(const AtenAttribute &attribute) {
+  auto schema = aten::argumentsOf(attribute.overload);
+  if (!schema) {
+    Suggestion suggestion(attribute.overload);
+    aten::forEachOverload(
+        [&](llvm::StringRef name) { suggestion.consider(name); });
+    if (!attribute.overload.contains("::"))
+      report(attribute.span, diag::UnknownOverload, attribute.overload)
+          .hint(suggestion.hint());
+    return;
+  }
+  Matching matching{*schema, {}, {}};
+  matching.isBound.resize(schema->size());
+  matching.hasValue.resize(parameters.size());
+  for (const AtenBinding &binding : attribute.bindings) {
+    for (unsigned number : binding.parameters)
+      matching.hasValue[number] = true;
+    if (binding.kind == AtenBindingKind::Axis)
+      matching.bind("keepdim");
+    for (llvm::StringRef name : {binding.argument, binding.alternative})
+      if (!name.empty() && !matching.bind(name))
+        report(binding.span, diag::AtenArgumentUnknown, attribute.overload,
+               name);
+  }
+  for (auto [parameter, hasValue] : llvm::zip(parameters, matching.hasValue))
+    hasValue = hasValue || matching.bind(parameter.variable->name);
+  for (const ConstantParameter *parameter : constantParameters)
+    (void)matching.bind(parameter->name);
+  for (auto [parameter, hasValue] : llvm::zip(parameters, matching.hasValue))
+    if (!hasValue && parameter.isTensor)
+      hasValue = matching.bindTensor();
+  for (auto [parameter, hasValue] : llvm::zip(parameters, matching.hasValue))
+    if (!hasValue && !parameter.defaultValue && !parameter.isOptional)
+      report(attribute.span, diag::ParameterUnbound, attribute.overload,
+             parameter.variable->name)
+          .label(parameter.variable->span, "declared here");
+  for (auto [argument, isBound] : llvm::zip(schema.value(), matching.isBound))
+    if (!isBound)
+      report(attribute.span, diag::AtenArgumentUnbound, attribute.overload,
+             argument.name)
+          .hint(("write `" + argument.name +
+                 " = …` with a parameter or the one value it is for")
+                    .str());
+}

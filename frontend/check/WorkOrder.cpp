@@ -1,0 +1,84 @@
+// Which declaration is checked when: constants may need some before their turn.
+#include "frontend/check/DeclarationChecker.h"
+
+using namespace quern;
+using namespace quern::check;
+using namespace quern::typed;
+
+/// Null for declarations of other modules, which are checked already.
+ModuleChecker::Work *ModuleChecker::workOn(const Declaration &declaration) {
+  auto found = order.find(&declaration);
+  return found == order.end() ? nullptr : &work[found->second];
+}
+
+// A checker is large; between its steps the declaration holds what it knows.
+void ModuleChecker::sign(Work &entry) {
+  if (entry.step != Work::Step::Named)
+    return;
+  entry.step = Work::Step::Signed;
+  // A signature that asks for itself finds one that cannot be relied on.
+  entry.declaration->hasError = true;
+  DeclarationChecker(*this, *entry.text, *entry.declaration).checkSignature();
+}
+
+void ModuleChecker::sign(const Declaration &declaration) {
+  if (areSigned)
+    return;
+  if (Work *entry = workOn(declaration))
+    sign(*entry);
+}
+
+void ModuleChecker::learn(Work &entry) {
+  bool isReduction = entry.declaration->kind == DeclarationKind::Reduction;
+  if (isReduction && entry.step == Work::Step::Signed)
+    DeclarationChecker(*this, *entry.text, *entry.declaration).learnResult();
+}
+
+bool ModuleChecker::complete(const Declaration &declaration) {
+  Work *entry = workOn(declaration);
+  if (!entry || entry->step == Work::Step::Checked)
+    return !declaration.hasError;
+  if (entry->step == Work::Step::Open)
+    return false;
+  sign(*entry);
+  entry->step = Work::Step::Open;
+  std::size_t first = calls.size();
+  DeclarationChecker(*this, *entry->text, *entry->declaration).checkBody();
+  bool isGood = !declaration.hasError;
+  for (std::size_t i = first, last = calls.size(); i != last; ++i)
+    isGood &= complete(*calls[i].callee);
+  entry->step = Work::Step::Checked;
+  return isGood;
+}
+
+void ModuleChecker::constant(const ast::ConstDecl &decl) {
+  Symbol symbol;
+  symbol.span = decl.name.span;
+  symbol.pending = &decl;
+  auto [place, isNew] = symbols.try_emplace(decl.name.text(), symbol);
+  if (!isNew)
+    diagnostics.report(decl.name.span, diag::Redefinition, decl.name.text())
+        .label(place->second.span, "first defined here");
+}
+
+void ModuleChecker::makeConstant(Symbol &symbol) {
+  const ast::ConstDecl *text = std::exchange(symbol.pending, nullptr);
+  if (!text)
+    return;
+  symbol.isBeingMade = true;
+  symbol.constant = checkConstant(*text, *this);
+  symbol.isBeingMade = false;
+  symbol.isPoisoned = !symbol.constant;
+}
+
+void ModuleChecker::makeConstants() {
+  for (const ast::Decl *decl : tree.declarations) {
+    if (!llvm::isa<ast::ConstDecl>(decl))
+      continue;
+    Symbol &symbol = symbols[decl->name.text()];
+    makeConstant(symbol);
+    bool isFirst = symbol.span == decl->name.span;
+    if (symbol.constant && isFirst)
+      builder.add(symbol.constant);
+  }
+}
