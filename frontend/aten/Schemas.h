@@ -1,4 +1,4 @@
-// The arguments of ATen's overloads (docs/decisions/0008).
+// The arguments of ATen's overloads (docs/decisions/0009).
 #pragma once
 
 #include "llvm/ADT/STLFunctionalExtras.h"

@@ -29,13 +29,16 @@ DeclarationChecker::aten(const ast::Attribute &attribute) {
   result.overload = builder.string(overload->value);
   result.overload.consume_front("aten::");
   llvm::SmallVector<AtenBinding, 8> bindings;
+  bool areRead = true;
   for (const ast::AttributeArgument &argument :
        attribute.arguments.drop_front()) {
     AtenBinding binding;
     binding.span = argument.span;
     binding.text = module.text(argument.value->span);
-    if (!atenBinding(argument, binding))
+    if (!atenBinding(argument, binding)) {
+      areRead = false;
       continue;
+    }
     for (const AtenBinding &other : bindings)
       if (!binding.left.empty() && other.left == binding.left)
         report(argument.span, diag::BindingRepeated, binding.left)
@@ -43,7 +46,8 @@ DeclarationChecker::aten(const ast::Attribute &attribute) {
     bindings.push_back(binding);
   }
   result.bindings = builder.list(bindings);
-  checkSchema(result);
+  if (areRead)
+    checkSchema(result);
   return result;
 }
 

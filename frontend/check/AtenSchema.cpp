@@ -1,4 +1,5 @@
-// `@aten` against the overload's arguments: each is bound, or declared constant.
+// `@aten` against the overload's arguments: each is bound, or declared
+// constant.
 #include "frontend/aten/Schemas.h"
 #include "frontend/check/DeclarationChecker.h"
 
@@ -11,7 +12,7 @@ namespace {
 /// What is left to be bound on both sides.
 struct Matching {
   llvm::SmallVector<aten::Argument, 8> arguments;
-  llvm::SmallVector<bool, 8> isBound; ///< per argument
+  llvm::SmallVector<bool, 8> isBound;  ///< per argument
   llvm::SmallVector<bool, 8> hasValue; ///< per parameter
 
   bool bind(llvm::StringRef name) {

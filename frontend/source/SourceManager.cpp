@@ -2,6 +2,8 @@
 #include "frontend/source/SourceManager.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Error.h"
 #include "llvm/Support/FileSystem.h"
 
 #include <algorithm>
@@ -30,31 +32,85 @@ const SourceFile *SourceManager::add(llvm::StringRef name,
   return adopt(name, llvm::MemoryBuffer::getMemBufferCopy(text, name));
 }
 
-const SourceFile *SourceManager::load(llvm::StringRef path,
-                                      LoadFailure &failure) {
-  failure = LoadFailure::None;
-  llvm::sys::fs::file_status status;
-  if (path != "-") {
-    if (llvm::sys::fs::status(path, status)) {
-      failure = status.type() == llvm::sys::fs::file_type::file_not_found
-                    ? LoadFailure::NotFound
-                    : LoadFailure::Unreadable;
+/// Reads what has no size beforehand: a pipe or a device may never end.
+static std::unique_ptr<llvm::MemoryBuffer>
+readStream(llvm::sys::fs::file_t from, LoadFailure &failure) {
+  llvm::SmallVector<char, 0> text;
+  constexpr std::size_t step = 1u << 16;
+  for (;;) {
+    std::size_t filled = text.size();
+    text.resize_for_overwrite(filled + step);
+    auto read = llvm::sys::fs::readNativeFile(
+        from, llvm::MutableArrayRef(text.data() + filled, step));
+    if (!read) {
+      llvm::consumeError(read.takeError());
+      failure = LoadFailure::Unreadable;
       return nullptr;
     }
-    if (status.type() == llvm::sys::fs::file_type::directory_file)
-      failure = LoadFailure::Directory;
-    else if (status.getSize() > maximumSize)
+    text.truncate(filled + *read);
+    if (*read == 0)
+      break;
+    if (text.size() > SourceManager::maximumSize) {
       failure = LoadFailure::TooLarge;
-    if (failure != LoadFailure::None)
       return nullptr;
+    }
   }
-  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(path);
+  return llvm::MemoryBuffer::getMemBufferCopy({text.data(), text.size()});
+}
+
+static std::unique_ptr<llvm::MemoryBuffer> readDevice(llvm::StringRef path,
+                                                      LoadFailure &failure) {
+  auto file = llvm::sys::fs::openNativeFileForRead(path);
+  if (!file) {
+    llvm::consumeError(file.takeError());
+    failure = LoadFailure::Unreadable;
+    return nullptr;
+  }
+  auto buffer = readStream(*file, failure);
+  llvm::sys::fs::closeFile(*file);
+  return buffer;
+}
+
+static std::unique_ptr<llvm::MemoryBuffer> readPath(llvm::StringRef path,
+                                                    LoadFailure &failure) {
+  llvm::sys::fs::file_status status;
+  if (llvm::sys::fs::status(path, status)) {
+    failure = status.type() == llvm::sys::fs::file_type::file_not_found
+                  ? LoadFailure::NotFound
+                  : LoadFailure::Unreadable;
+    return nullptr;
+  }
+  if (status.type() == llvm::sys::fs::file_type::directory_file) {
+    failure = LoadFailure::Directory;
+    return nullptr;
+  }
+  // Files of the kernel say that they are empty, and are not.
+  bool hasSize = status.type() == llvm::sys::fs::file_type::regular_file &&
+                 status.getSize() != 0;
+  if (!hasSize)
+    return readDevice(path, failure);
+  if (status.getSize() > SourceManager::maximumSize) {
+    failure = LoadFailure::TooLarge;
+    return nullptr;
+  }
+  auto buffer = llvm::MemoryBuffer::getFile(path);
   if (!buffer) {
     failure = LoadFailure::Unreadable;
     return nullptr;
   }
-  const SourceFile *file =
-      adopt(path == "-" ? "<stdin>" : path, std::move(*buffer));
+  return std::move(*buffer);
+}
+
+const SourceFile *SourceManager::load(llvm::StringRef path,
+                                      LoadFailure &failure) {
+  failure = LoadFailure::None;
+  bool isInput = path == "-";
+  std::unique_ptr<llvm::MemoryBuffer> buffer =
+      isInput ? readStream(llvm::sys::fs::getStdinHandle(), failure)
+              : readPath(path, failure);
+  if (!buffer)
+    return nullptr;
+  const SourceFile *file = adopt(isInput ? "<stdin>" : path, std::move(buffer));
   if (!file)
     failure = LoadFailure::TooLarge;
   return file;

@@ -329,7 +329,13 @@ static void printTable(const ConstantTable &table, llvm::raw_ostream &out) {
   out << "const " << table.name << ": " << quern::spelling(table.element);
   if (table.isTable)
     out << '[' << table.values.size() << ']';
-  out << '\n';
+  out << " = " << (table.isTable ? "[" : "");
+  Declaration none;
+  Printer printer(none, out);
+  llvm::interleaveComma(table.values, out, [&](const Constant &value) {
+    printer.constant(value);
+  });
+  out << (table.isTable ? "]\n" : "\n");
 }
 
 void typed::print(const TypedModule &module, llvm::raw_ostream &out) {

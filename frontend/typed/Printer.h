@@ -15,6 +15,7 @@ public:
   void print();
   void expression(const Expression *e);
   void scalar(ScalarType type);
+  void constant(const Constant &value);
 
 private:
   // PrintDeclaration.cpp
@@ -52,7 +53,6 @@ private:
   void operation(const Expression *e);
   void field(const FieldExpression &e);
   void select(const SelectExpression &e);
-  void constant(const Constant &value);
   void list(Expressions list);
   void builtin(const BuiltinExpression &e);
   void load(const LoadExpression &e);

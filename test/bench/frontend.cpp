@@ -28,13 +28,13 @@ fn smooth_step_@[T: Float](x: T, edge: T) -> T:
     let clamped = 0 if t < 0 else 1 if t > 1 else t
     return clamped * clamped * (3 - 2 * clamped)
 
-@aten("gate_@", edge = 0.25, approximate = "none")
+@aten("lerp.Scalar", scale = weight)
 @backward(gate_@_backward, saves = (x, w))
 elementwise gate_@[T: Float](x: T, w: T, scale: f32) -> T:
     let s = smooth_step_@(x, 0.25)
     return x * s * w + T(scale) * (1 - s)
 
-@aten("gate_@_backward")
+@aten("mse_loss_backward", reduction = 0)
 elementwise gate_@_backward[T: Float](grad: T, x: T, w: T) -> (T, T):
     let s = smooth_step_@(x, 0.25)
     let ds = 6 * s * (1 - s)
@@ -48,7 +48,7 @@ reduction spread_@[T: Float]:
     merge(a, b): (min(a.low, b.low), max(a.high, b.high), a.n + b.n)
     finish(s): s.high - s.low
 
-@aten("spread_norm_@", dim = C, keepdim = false)
+@aten("_fused_rms_norm", normalized_shape = C)
 rowwise spread_norm_@[T: Float](x: T[*R, C], w: T[C]?, eps: acc(T)) -> (T[*R, C], acc(T)[*R]):
     let width = spread_@(x over C)
     let centre = mean(x over C where x > -1e30)

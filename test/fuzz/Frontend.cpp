@@ -1,7 +1,8 @@
-// Fuzz target: whatever the bytes, the front end neither crashes nor hangs, and
-// formatting keeps the tree.
+// Fuzz target: whatever the bytes, the front end neither crashes nor hangs,
+// formatting keeps the tree, and what is checked can be printed.
 #include "frontend/Frontend.h"
 #include "frontend/ast/Print.h"
+#include "frontend/check/Check.h"
 #include "frontend/diagnostics/Render.h"
 #include "frontend/format/Format.h"
 #include "frontend/lex/Lexer.h"
@@ -13,6 +14,47 @@
 #include <string>
 
 using namespace quern;
+
+/// A library in little: enough for calls, reductions and imports.
+static constexpr llvm::StringLiteral prelude = R"(
+reduction sum[T: Number]:
+    state: acc(T) = 0
+    step(s, x: T): s + acc(T)(x)
+    merge(a, b): a + b
+
+reduction max[T: Ordered]:
+    state: (value: T = lowest(T), at: i64 = 0)
+    step(s, x: T, i: index): (x, i) if x > s.value else (s.value, s.at)
+    merge(a, b): (b.value, b.at) if b.value > a.value else (a.value, a.at)
+    finish(s): s.value
+
+fn exp[T: Float](x: T) -> T:
+    return 1 + x * (1 + x / 2)
+
+fn ceildiv[T: Int](a: T, b: T) -> T:
+    return a // b + T(a % b != 0)
+
+rowwise softmax[T: Float](x: T[*R, C]) -> T[*R, C]:
+    let e = exp(x - max(x over C))
+    return e / sum(e over C)
+)";
+
+/// Checks what could be read, whole or not, and prints what came out.
+static void checkModule(const ast::Module &module, SourceManager &sources,
+                        DiagnosticEngine &diagnostics) {
+  auto find = [](llvm::StringRef name) -> std::optional<ModuleText> {
+    if (name != "prelude")
+      return std::nullopt;
+    return ModuleText{"prelude.qn", prelude};
+  };
+  ModuleLibrary library(sources, find, {"prelude"});
+  auto typed = library.check(module, "fuzz", diagnostics);
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  for (const typed::Declaration *declaration : typed->declarations())
+    if (!declaration->hasError)
+      typed::print(*declaration, out);
+}
 
 static std::string dump(const ast::Module &module) {
   std::string text;
@@ -45,10 +87,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data,
   const SourceFile *file = sources.add("fuzz.qn", text);
   TokenBuffer tokens = lex(*file, diagnostics);
   std::unique_ptr<ast::Module> module = parse(tokens, diagnostics);
-  if (!diagnostics.hasErrors()) {
+  if (!diagnostics.hasErrors())
     checkFormat(tokens, *module);
-    return 0;
-  }
+  checkModule(*module, sources, diagnostics);
   diagnostics.sort();
   std::string rendered;
   llvm::raw_string_ostream out(rendered);

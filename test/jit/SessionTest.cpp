@@ -33,6 +33,15 @@ rowwise product[T: Float](a: T[M, K], b: T[K, N]) -> T[M, N]:
 rowwise turned[T: Any](x: T[M, N]) -> T[N, M]:
     return x
 
+fn plain(x: f32) -> f32:
+    return x
+
+rowwise windows(x: f32[R], k: int[2]) -> f32[R]:
+    return x * f32(k[0] * k[1])
+
+rowwise padded(x: f32[*S], k: int[*S]) -> f32[*P = *S + k]:
+    return x.at(*S = *P - k, outside = 0)
+
 rowwise grouped[T: Float](x: T[N, (G C)], w: T[G]) -> T[N, C]:
     return sum(x * w over G)
 )";
@@ -60,8 +69,8 @@ struct Tensor {
 class SessionTest : public ::testing::Test {
 protected:
   void SetUp() override {
-    auto made = Session::create(
-        {.threads = 2, .cacheDirectory = "-", .target = ""});
+    auto made =
+        Session::create({.threads = 2, .cacheDirectory = "-", .target = ""});
     ASSERT_TRUE(made);
     session = *made;
     auto compiled = session->compile(text, "kernels.qn");
@@ -196,6 +205,14 @@ TEST_F(SessionTest, WrongArgumentsAreNamed) {
                            }(),
                            1.0}),
             "QN2011");
+}
+
+TEST_F(SessionTest, WrongListsOfNumbersAreNamed) {
+  Tensor x({4});
+  using Numbers = std::vector<std::int64_t>;
+  EXPECT_EQ(fault("windows", {x.view(), Numbers{1, 2, 3}}), "QN2008");
+  EXPECT_EQ(fault("padded", {x.view(), Numbers{1, 2}}), "QN2023");
+  EXPECT_EQ(fault("plain", {1.0}), "QN2002");
 }
 
 TEST_F(SessionTest, WrongOutputsAreNamedAndNothingIsWritten) {

@@ -1,0 +1,85 @@
+"""Every mistake that only a call can show has its own code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import quern
+import torch
+from numpy.lib.stride_tricks import as_strided
+
+SOURCE = """
+elementwise twice(x: f32) -> f32:
+    return x * 2
+
+elementwise bump(x: mut f32, y: f32):
+    x = x + y
+
+rowwise cast[U: Float](x: f32[R]) -> U[R]:
+    return U(x)
+
+rowwise triples(x: f32[R, 3]) -> f32[R]:
+    return x[R, 0]
+
+rowwise groups(x: f32[N, (G C)]) -> f32[N]:
+    return sum(x over (G, C))
+
+rowwise shorter(x: f32[H], k: int) -> f32[P = size(H) - k]:
+    return x.at(H = P)
+
+rowwise parts(x: f32[H], k: int) -> f32[P = size(H) // k]:
+    return x.at(H = P)
+
+rowwise scaled[N: int](x: f32[R]) -> f32[R]:
+    return x * f32(N)
+
+rowwise mode[M: {"up", "down"} = "up"](x: f32[R]) -> f32[R]:
+    return x if const M == "up" else -x
+
+rowwise gather(x: f32[R], i: i64[K]) -> f32[K]:
+    return x[i]
+
+op divided(x: f32[N], k: int) -> f32[N]:
+    let y = zeros(f32, size(N) // k)
+    return twice(y)
+
+op viewed(x: f32[N]) -> f32[N]:
+    let y = x.reshape(4, 4)
+    return twice(y.reshape(size(N)))
+"""
+X = np.ones(4, dtype=np.float32)
+HUGE = as_strided(X, shape=(9,), strides=(2**60,))
+Call = Callable[[Any], Any]
+CALLS: dict[str, Call] = {
+    "QN2010": lambda k: k.twice(X.astype(np.float64)),
+    "QN2013": lambda k: k.cast(X),
+    "QN2026": lambda k: k.triples(np.ones((2, 4), np.float32)),
+    "QN2027": lambda k: k.groups(np.ones((2, 4), np.float32)),
+    "QN2028": lambda k: k.shorter(X, 5),
+    "QN2029": lambda k: k.parts(X, 0),
+    "QN2035": lambda k: k.bump(np.ones((1, 4), np.float32), np.ones((3, 4), np.float32)),
+    "QN2036": lambda k: k.twice(HUGE),
+    "QN2040": lambda k: k.twice(X, N=3),
+    "QN2041": lambda k: k.scaled(X),
+    "QN2042": lambda k: k.scaled(X, N="three"),
+    "QN2043": lambda k: k.mode(X, M="sideways"),
+    "QN2044": lambda k: k.cast(X, U="f33"),
+    "QN2050": lambda k: k.gather(X, np.array([4])),
+    "QN2071": lambda k: k.divided(torch.ones(4), 0),
+    "QN2072": lambda k: k.viewed(torch.ones(6)),
+}
+
+
+@pytest.fixture(scope="module")
+def kernels() -> Any:
+    return quern.compile(SOURCE, "mistakes.qn")
+
+
+@pytest.mark.parametrize("code", CALLS)
+def test_the_mistake_has_its_code(kernels: Any, code: str) -> None:
+    with pytest.raises((quern.Error, IndexError)) as caught:
+        CALLS[code](kernels)
+    assert code in str(caught.value)
