@@ -10,11 +10,15 @@
 namespace quern::check {
 
 using typed::AxisId;
+using typed::Declaration;
 using typed::Expression;
 using typed::Expressions;
+using typed::Parameter;
 using typed::ScalarType;
 using typed::Type;
 using AxisList = llvm::ArrayRef<AxisId>;
+using TypeList = llvm::SmallVectorImpl<ScalarType>;
+using ValueList = llvm::SmallVectorImpl<const Expression *>;
 
 /// What a name in a declaration stands for.
 struct Binding {

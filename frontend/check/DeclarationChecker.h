@@ -46,7 +46,7 @@ private:
   bool isHostScalar(const ast::Param &text, const WrittenType &written) const;
   bool admitParameter(const ast::Param &text, const WrittenType &written);
   void hostShape(const WrittenType &written, typed::Parameter &parameter);
-  const Type *variableType(const typed::Parameter &parameter);
+  const Type *variableType(const Parameter &parameter);
   void checkDefaults(llvm::ArrayRef<ast::Param> params);
   void checkResults(const ast::Type *result);
   void addResult(llvm::StringRef name, const ast::Type *text);
@@ -177,31 +177,25 @@ private:
   const Expression *methodCall(const ast::CallExpr &expr,
                                const ast::MemberExpr &member);
   const Expression *declarationCall(const ast::CallExpr &expr,
-                                    const typed::Declaration &callee);
-  bool mayCall(const typed::Declaration &callee, Span span);
+                                    const Declaration &callee);
+  bool mayCall(const Declaration &callee, Span span);
   const Expression *indirectCall(const ast::CallExpr &expr, unsigned index);
   const Expression *cast(const ast::CallExpr &expr, ScalarType type);
   const Expression *makeCast(const Expression *value, ScalarType type,
                              Span span);
-  bool matchArguments(const ast::CallExpr &expr,
-                      const typed::Declaration &callee,
+  bool matchArguments(const ast::CallExpr &expr, const Declaration &callee,
                       CallArguments &arguments);
   bool matchArgument(const ast::Argument &argument, std::size_t place,
-                     const typed::Declaration &callee,
-                     CallArguments &arguments);
-  bool fillArguments(const ast::CallExpr &expr,
-                     const typed::Declaration &callee,
+                     const Declaration &callee, CallArguments &arguments);
+  bool fillArguments(const ast::CallExpr &expr, const Declaration &callee,
                      CallArguments &arguments);
   const Expression *argumentValue(const ast::Expr *expr,
-                                  const typed::Parameter &parameter);
+                                  const Parameter &parameter);
   bool genericArguments(llvm::ArrayRef<ast::Argument> brackets,
-                        const typed::Declaration &callee,
-                        GenericArguments &generics);
-  bool genericArgument(const ast::Argument &argument,
-                       const typed::Declaration &callee, unsigned position,
-                       GenericArguments &generics);
-  bool namedGeneric(const ast::Argument &argument,
-                    const typed::Declaration &callee,
+                        const Declaration &callee, GenericArguments &generics);
+  bool genericArgument(const ast::Argument &argument, const Declaration &callee,
+                       unsigned position, GenericArguments &generics);
+  bool namedGeneric(const ast::Argument &argument, const Declaration &callee,
                     GenericArguments &generics);
   bool constantGeneric(const ast::Argument &argument,
                        const typed::ConstantParameter &parameter,
@@ -212,33 +206,29 @@ private:
   bool functionGeneric(const ast::Argument &argument,
                        const typed::ConstantParameter &parameter,
                        const Expression *&result);
-  bool axisGeneric(const ast::Argument &argument,
-                   const typed::Declaration &callee, AxisId axis,
-                   GenericArguments &generics);
+  bool axisGeneric(const ast::Argument &argument, const Declaration &callee,
+                   AxisId axis, GenericArguments &generics);
   bool inferFrom(ScalarType wanted, const Expression *value,
                  GenericArguments &generics);
-  bool finishTypes(const typed::Declaration &callee, Span span,
-                   GenericArguments &generics,
-                   llvm::SmallVectorImpl<ScalarType> &types);
-  bool finishConstants(const typed::Declaration &callee, Span span,
+  bool finishTypes(const Declaration &callee, Span span,
+                   GenericArguments &generics, TypeList &types);
+  bool finishConstants(const Declaration &callee, Span span,
                        GenericArguments &generics);
   bool fitArgument(const Expression *&value, ScalarType wanted,
                    llvm::StringRef parameter);
-  const Expression *liftedCall(const typed::Declaration &callee, Span span,
+  const Expression *liftedCall(const Declaration &callee, Span span,
                                CallArguments &arguments,
                                GenericArguments &generics);
-  bool bindAxes(const typed::Declaration &callee, CallArguments &arguments,
+  bool bindAxes(const Declaration &callee, CallArguments &arguments,
                 GenericArguments &generics, AxisBindings &bound);
-  const Type *resultType(const typed::Declaration &callee,
+  const Type *resultType(const Declaration &callee,
                          llvm::ArrayRef<ScalarType> typeArguments,
                          AxisList lifted, BoundAxes bound);
-  bool bindOperand(const typed::Declaration &callee,
-                   const typed::Parameter &parameter, const Expression *value,
-                   AxisBindings &bound);
-  bool bindOpen(const typed::Declaration &callee, const Expression *value,
+  bool bindOperand(const Declaration &callee, const Parameter &parameter,
+                   const Expression *value, AxisBindings &bound);
+  bool bindOpen(const Declaration &callee, const Expression *value,
                 AxisList open, AxisList rest, AxisBindings &bound);
-  void bindDerived(const typed::Declaration &callee,
-                   const CallArguments &arguments,
+  void bindDerived(const Declaration &callee, const CallArguments &arguments,
                    const GenericArguments &generics, AxisBindings &bound,
                    Span span);
   AxisId derivedAxis(const typed::Axis &axis, const Expression *extent,
@@ -263,30 +253,27 @@ private:
   struct Over;
   struct MonoidArguments;
   bool monoidArguments(llvm::ArrayRef<ast::Argument> given,
-                       const typed::Declaration &monoid, Span span,
+                       const Declaration &monoid, Span span,
                        MonoidArguments &arguments);
-  bool solveMonoid(const typed::Declaration &monoid, Span span,
+  bool solveMonoid(const Declaration &monoid, Span span,
                    MonoidArguments &arguments, GenericArguments &generics,
-                   llvm::SmallVectorImpl<ScalarType> &typeArguments);
+                   TypeList &typeArguments);
   const Expression *reduceOver(const ast::CallExpr &expr,
-                               const typed::Declaration &monoid,
-                               const Over &over);
+                               const Declaration &monoid, const Over &over);
   bool openOver(const ast::OverClause &clause, Over &over);
   bool localAxis(const ast::OverAxis &text, Over &over);
   void closeOver(Over &over);
   bool checkOver(const Over &over, AxisList available);
   const Expression *reduce(const ast::CallExpr &expr,
-                           const typed::Declaration &monoid);
+                           const Declaration &monoid);
   const Expression *scan(const ast::CallExpr &expr);
   const Expression *sortBy(const ast::CallExpr &expr);
   const Expression *concat(const ast::CallExpr &expr);
   const Expression *scanOver(const ast::CallExpr &expr,
-                             const typed::Declaration &monoid,
-                             const Over &over);
+                             const Declaration &monoid, const Over &over);
   const Expression *sortOver(const ast::CallExpr &expr, const Over &over);
   const Expression *concatOver(const ast::CallExpr &expr, const Over &over);
-  bool concatOperands(const ast::CallExpr &expr,
-                      llvm::SmallVectorImpl<const Expression *> &operands,
+  bool concatOperands(const ast::CallExpr &expr, ValueList &operands,
                       ScalarType &element);
   AxisList concatAxes(const Expression *operand);
   AxisId joinedAxis(const ast::CallExpr &expr, Expressions operands,
@@ -294,7 +281,7 @@ private:
   bool flag(const ast::Argument &argument, bool &value);
   bool flagUnknown(const ast::Argument &argument, llvm::StringRef form,
                    llvm::ArrayRef<llvm::StringRef> flags);
-  const Type *monoidResult(const typed::Declaration &monoid,
+  const Type *monoidResult(const Declaration &monoid,
                            llvm::ArrayRef<ScalarType> types, AxisList axes);
   const typed::Declaration *monoidNamed(const ast::Expr *expr);
   bool compileTimeFlag(const ast::Argument &argument, const Expression *&flag);
@@ -316,8 +303,7 @@ private:
   bool scatterMonoid(const ast::Expr *with, ScatterParts &parts);
   const Expression *makeScatter(const ast::CallExpr &expr, ScatterParts &parts);
   bool placeAt(const ast::Argument &argument, AxisList own,
-               llvm::SmallVectorImpl<const Expression *> &positions,
-               const Expression *base);
+               ValueList &positions, const Expression *base);
 
   // KernelText.cpp, HostText.cpp
   const Expression *threadBuiltin(const ast::CallExpr &expr,
@@ -335,7 +321,7 @@ private:
                               const Expression *base);
   const Expression *externCall(const ast::CallExpr &expr,
                                const ast::ExternExpr &callee);
-  const Expression *hostCall(const typed::Declaration &callee, Span span,
+  const Expression *hostCall(const Declaration &callee, Span span,
                              CallArguments &arguments,
                              GenericArguments &generics);
 

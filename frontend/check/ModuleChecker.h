@@ -82,7 +82,8 @@ private:
   void learn(Work &entry);
   std::vector<Work> work;
   llvm::DenseMap<const typed::Declaration *, unsigned> order;
-  bool areSigned = false; ///< all signatures are known
+  bool areSigned = false;     ///< all signatures are known
+  unsigned constantDepth = 0; ///< constants that are being made
   std::vector<CallEdge> calls;
 };
 

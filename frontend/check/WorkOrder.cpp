@@ -65,10 +65,20 @@ void ModuleChecker::makeConstant(Symbol &symbol) {
   const ast::ConstDecl *text = std::exchange(symbol.pending, nullptr);
   if (!text)
     return;
+  // One that is asked for before its turn is made within another.
+  constexpr unsigned deepest = 64;
+  if (constantDepth == deepest) {
+    symbol.isPoisoned = true;
+    diagnostics.report(symbol.span, diag::NotConstant)
+        .note("too many constants stand above what they are made of");
+    return;
+  }
+  ++constantDepth;
   symbol.isBeingMade = true;
   symbol.constant = checkConstant(*text, *this);
   symbol.isBeingMade = false;
   symbol.isPoisoned = !symbol.constant;
+  --constantDepth;
 }
 
 void ModuleChecker::makeConstants() {

@@ -1,6 +1,7 @@
 """Writes the argument names of ATen overloads from the torch that is installed.
 
-`./dev schemas` rewrites `frontend/aten/Schemas.txt`; the checker reads it to see that `@aten` binds every argument.
+`./dev schemas` rewrites `frontend/aten/Schemas.txt`; the checker reads it to see that `@aten`
+binds every argument.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ import torch
 from tree import ROOT
 
 TABLE = ROOT / "frontend" / "aten" / "Schemas.txt"
+RELEASE = torch.__version__.split("+")[0]
 HEAD = f"""\
-# Arguments of ATen's overloads, of torch {torch.__version__.split("+")[0]}; made by `./dev schemas`.
+# Arguments of ATen's overloads, of torch {RELEASE}; made by `./dev schemas`.
 # `:t` a tensor, `:o` one that may be missing, `:l` a list of tensors.
 """
 

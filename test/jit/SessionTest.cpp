@@ -39,6 +39,9 @@ fn plain(x: f32) -> f32:
 rowwise windows(x: f32[R], k: int[2]) -> f32[R]:
     return x * f32(k[0] * k[1])
 
+rowwise joined(xs: list[f32[C]]) -> f32[C]:
+    return concat(xs over C)
+
 rowwise padded(x: f32[*S], k: int[*S]) -> f32[*P = *S + k]:
     return x.at(*S = *P - k, outside = 0)
 
@@ -211,8 +214,9 @@ TEST_F(SessionTest, WrongListsOfNumbersAreNamed) {
   Tensor x({4});
   using Numbers = std::vector<std::int64_t>;
   EXPECT_EQ(fault("windows", {x.view(), Numbers{1, 2, 3}}), "QN2008");
-  EXPECT_EQ(fault("padded", {x.view(), Numbers{1, 2}}), "QN2023");
+  EXPECT_EQ(fault("padded", {x.view(), Numbers{1, 2}}), "QN2008");
   EXPECT_EQ(fault("plain", {1.0}), "QN2002");
+  EXPECT_EQ(fault("joined", {x.view()}), "QN2009");
 }
 
 TEST_F(SessionTest, WrongOutputsAreNamedAndNothingIsWritten) {

@@ -49,7 +49,9 @@ def constants() -> str:
     return "\n".join([*rows, "const A5000: int = 1"]) + "\n"
 
 
-ENDLESS = "fn f() -> int:\n    var i = 0\n    while true bound 9000000000000000000:\n        i += 1\n"
+ENDLESS = (
+    "fn f() -> int:\n    var i = 0\n    while true bound 9000000000000000000:\n        i += 1\n"
+)
 HOSTILE: dict[str, tuple[str, Callable[[], bytes | str]]] = {
     "not UTF-8": ("QN0001", lambda: b"fn f(\xff\xfe"),
     "NUL": ("QN0002", lambda: b"fn f\x00(x: f32)"),
@@ -72,11 +74,11 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes | str]]] = {
     "one long name": ("QN0105", lambda: "x" * (100 << 20)),
     "one long comment": ("", lambda: "#" * (100 << 20)),
     "comments": ("", lambda: "# a comment\n" * (8 << 20)),
-    "one long string": ("QN0111", lambda: '"' + "s" * (100 << 20) + '"'),
+    "one long string": ("QN0105", lambda: '"' + "s" * (100 << 20) + '"'),
     "one long docstring": ("", lambda: '"""' + "s" * (100 << 20) + '"""\n'),
     "blank lines": ("", lambda: "\n" * (100 << 20)),
     "endless constant": ("QN1113", lambda: ENDLESS + "    return i\n\nconst A: int = f()\n"),
-    "constants without end": ("", constants),
+    "constants far below": ("QN1113", constants),
     "long number": ("QN0010", lambda: returned("f32(" + "9" * MANY + ")")),
     "recursion": ("QN1007", lambda: BODY + "    return f(x)\n\nconst A: f32 = f(1)\n"),
 }
