@@ -64,6 +64,10 @@ static bool isPosition(const ast::Param &param) {
 
 void DeclarationChecker::stepOperands(const ast::ReductionPart &step,
                                       Reduction &reduction) {
+  if (step.params.empty()) {
+    report(step.span, diag::StepState, "step", 2, 0);
+    return;
+  }
   llvm::SmallVector<const Type *, 4> operands;
   const ast::Param *position = nullptr;
   for (const ast::Param &param : llvm::drop_begin(step.params)) {
@@ -81,8 +85,6 @@ void DeclarationChecker::stepOperands(const ast::ReductionPart &step,
     if (std::optional<ScalarType> type = scalarType(param.type))
       operands.push_back(types.scalar(*type));
   }
-  if (step.params.empty())
-    report(step.span, diag::StepState, "step", 2, 0);
   reduction.operands = builder.list(operands);
 }
 
