@@ -21,10 +21,10 @@ struct Matching {
         return bound = true;
     return false;
   }
-  /// The first tensor among the arguments that are left.
-  bool bindTensor() {
+  /// The first among the arguments that are left, tensors or others.
+  bool bindNext(bool isTensor) {
     for (auto [argument, bound] : llvm::zip(arguments, isBound))
-      if (argument.isTensor && !bound)
+      if (argument.isTensor == isTensor && !bound)
         return bound = true;
     return false;
   }
@@ -32,8 +32,9 @@ struct Matching {
 
 } // namespace
 
-/// Written bindings first, then equal names, then tensors by position. What
-/// `keepdim` says is the binder's affair where an axis is selected.
+/// Written bindings first, then equal names, then tensors and last numbers by
+/// position. What `keepdim` says is the binder's affair where an axis is
+/// selected.
 void DeclarationChecker::checkSchema(const AtenAttribute &attribute) {
   auto schema = aten::argumentsOf(attribute.overload);
   if (!schema) {
@@ -62,9 +63,10 @@ void DeclarationChecker::checkSchema(const AtenAttribute &attribute) {
     hasValue = hasValue || matching.bind(parameter.variable->name);
   for (const ConstantParameter *parameter : constantParameters)
     (void)matching.bind(parameter->name);
-  for (auto [parameter, hasValue] : llvm::zip(parameters, matching.hasValue))
-    if (!hasValue && parameter.isTensor)
-      hasValue = matching.bindTensor();
+  for (bool isTensor : {true, false})
+    for (auto [parameter, hasValue] : llvm::zip(parameters, matching.hasValue))
+      if (!hasValue && parameter.isTensor == isTensor)
+        hasValue = matching.bindNext(isTensor);
   for (auto [parameter, hasValue] : llvm::zip(parameters, matching.hasValue))
     if (!hasValue && !parameter.defaultValue && !parameter.isOptional)
       report(attribute.span, diag::ParameterUnbound, attribute.overload,

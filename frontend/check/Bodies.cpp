@@ -57,6 +57,9 @@ void DeclarationChecker::adoptSignature() {
     bind(axis.name, axis.span, Binding::Kind::Axis, number);
   for (const Parameter &parameter : parameters) {
     const Variable &variable = *parameter.variable;
+    // `G: int` gives axis `G` its extent; the name stays the axis.
+    if (names.count(variable.name))
+      continue;
     bind(variable.name, variable.span, Binding::Kind::Variable, 0);
     names[variable.name].variable = &variable;
   }
