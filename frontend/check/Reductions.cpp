@@ -10,9 +10,9 @@ using namespace quern::typed;
 static AxisId threadAxis(const ast::OverAxis &row) {
   if (row.isLocal() || row.isPack)
     return {};
-  return row.name.text == "block"  ? blockThreads
-         : row.name.text == "warp" ? warpThreads
-                                   : AxisId();
+  return row.name.text() == "block"  ? blockThreads
+         : row.name.text() == "warp" ? warpThreads
+                                     : AxisId();
 }
 
 bool DeclarationChecker::openOver(const ast::OverClause &clause, Over &over) {
