@@ -23,7 +23,8 @@ public:
   virtual ~CompiledModule() = default;
   virtual Result<std::unique_ptr<LaunchHandle>>
   bind(std::string_view declaration, std::span<const Argument> arguments,
-       std::span<const TensorView> outputs) const = 0;
+       std::span<const TensorView> outputs,
+       std::span<const std::pair<std::string, Argument>> constants) const = 0;
 };
 
 class Compiler {
@@ -32,6 +33,9 @@ public:
   /// Equal texts are compiled once.
   virtual Result<std::shared_ptr<const CompiledModule>>
   compile(const std::string &text, const std::string &name) = 0;
+  /// A module of the library.
+  virtual Result<std::shared_ptr<const CompiledModule>>
+  library(const std::string &name) = 0;
   virtual Result<std::vector<OperatorRow>> operators() const = 0;
 };
 
@@ -43,12 +47,15 @@ public:
 
   Result<std::shared_ptr<const CompiledModule>>
   compile(const std::string &text, const std::string &name) override;
+  Result<std::shared_ptr<const CompiledModule>>
+  library(const std::string &name) override;
   Result<std::vector<OperatorRow>> operators() const override;
 
 private:
   std::shared_ptr<Session> session;
   std::mutex mutex;
-  std::map<std::string, std::shared_ptr<const CompiledModule>> modules;
+  /// By text, and by name.
+  std::map<std::string, std::shared_ptr<const CompiledModule>> modules, shared;
 };
 
 } // namespace quern

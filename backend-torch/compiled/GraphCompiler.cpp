@@ -3,6 +3,21 @@
 
 namespace quern {
 
+/// A refused group is tried node by node, then as declarations of the library,
+/// then left to ATen.
+static void restrict(const FusionPlan &fusion, const Draft &draft,
+                     const std::string &reason, FusionOptions &options) {
+  using Level = Restriction::Level;
+  for (int node : draft.nodes()) {
+    auto *call = std::get_if<LibraryCall>(&fusion.analysis->operations[node]);
+    Level level = draft.isWhole()            ? Level::Aten
+                  : draft.nodes().size() > 1 ? Level::Alone
+                  : call && call->whole      ? Level::Whole
+                                             : Level::Aten;
+    options.restricted[node] = {level, reason};
+  }
+}
+
 CompiledProgram compileGraph(std::shared_ptr<const Graph> graph,
                              const OperatorTable &table, Compiler *compiler,
                              FusionOptions options, bool codeNow) {
@@ -23,10 +38,9 @@ CompiledProgram compileGraph(std::shared_ptr<const Graph> graph,
       compiled.fusion = std::move(fusion);
       return compiled;
     }
-    // Each round takes nodes out, so that the loop ends.
+    // Each round takes freedom from nodes, so that the loop ends.
     for (const auto &[group, reason] : kernels.refused)
-      for (int node : fusion->groups[group].draft.nodes())
-        options.refused.emplace(node, reason);
+      restrict(*fusion, fusion->groups[group].draft, reason, options);
   }
 }
 

@@ -19,6 +19,33 @@ static BoundShape::Tensor evaluated(const KernelOperand &operand,
   return tensor;
 }
 
+/// `number` gives what an expression is worth, and notes it in the key.
+template <typename Number>
+static Argument evaluated(const KernelArgument &argument, Number number) {
+  switch (argument.kind) {
+  case KernelArgument::Kind::Absent:
+  case KernelArgument::Kind::Tensor:
+    return std::monostate();
+  case KernelArgument::Kind::Integers: {
+    std::vector<std::int64_t> values;
+    for (Size size : argument.integers)
+      values.push_back(number(size));
+    if (argument.isList)
+      return values;
+    return values.front();
+  }
+  case KernelArgument::Kind::Reals:
+    if (argument.isList)
+      return argument.reals;
+    return argument.reals.front();
+  case KernelArgument::Kind::Bool:
+    return argument.truth;
+  case KernelArgument::Kind::Text:
+    return argument.text;
+  }
+  return std::monostate();
+}
+
 BoundShape shapeOf(const GroupKernel &kernel, const SizeTable &sizes,
                    std::span<const SizeValue> symbols) {
   BoundShape shape;
@@ -26,8 +53,14 @@ BoundShape shapeOf(const GroupKernel &kernel, const SizeTable &sizes,
     shape.inputs.push_back(evaluated(input, sizes, symbols));
   for (const KernelOperand &output : kernel.outputs)
     shape.outputs.push_back(evaluated(output, sizes, symbols));
-  for (Size number : kernel.numbers)
-    shape.numbers.push_back(sizes.evaluate(number, symbols).asInt());
+  auto number = [&](Size size) {
+    shape.words.push_back(sizes.evaluate(size, symbols).asInt());
+    return shape.words.back();
+  };
+  for (const KernelArgument &argument : kernel.arguments)
+    shape.arguments.push_back(evaluated(argument, number));
+  for (const auto &[name, argument] : kernel.constants)
+    shape.constants.emplace_back(name, evaluated(argument, number));
   for (const auto *tensors : {&shape.inputs, &shape.outputs})
     for (const BoundShape::Tensor &tensor : *tensors) {
       shape.words.insert(shape.words.end(), tensor.extents.begin(),
@@ -35,8 +68,6 @@ BoundShape shapeOf(const GroupKernel &kernel, const SizeTable &sizes,
       shape.words.insert(shape.words.end(), tensor.strides.begin(),
                          tensor.strides.end());
     }
-  shape.words.insert(shape.words.end(), shape.numbers.begin(),
-                     shape.numbers.end());
   return shape;
 }
 
@@ -51,15 +82,18 @@ static TensorView viewOf(const KernelOperand &operand,
 
 Result<std::unique_ptr<LaunchHandle>>
 GraphKernel::bind(const BoundShape &shape) const {
-  std::vector<Argument> arguments;
-  for (std::size_t i = 0; i != shape.inputs.size(); ++i)
-    arguments.push_back(viewOf(group.inputs[i], shape.inputs[i], false));
-  for (std::int64_t number : shape.numbers)
-    arguments.push_back(number);
+  std::vector<Argument> arguments = shape.arguments;
+  for (std::size_t i = 0; i != arguments.size(); ++i) {
+    const KernelArgument &argument = group.arguments[i];
+    if (argument.kind == KernelArgument::Kind::Tensor)
+      arguments[i] =
+          viewOf(group.inputs[argument.input], shape.inputs[argument.input],
+                 /*writable=*/false);
+  }
   std::vector<TensorView> outputs;
   for (std::size_t i = 0; i != shape.outputs.size(); ++i)
     outputs.push_back(viewOf(group.outputs[i], shape.outputs[i], true));
-  return module->bind(group.declaration, arguments, outputs);
+  return module->bind(group.declaration, arguments, outputs, shape.constants);
 }
 
 Result<GraphKernel::Lease> GraphKernel::lease(const BoundShape &shape) {
@@ -97,7 +131,10 @@ static Result<std::unique_ptr<GraphKernel>>
 compileOne(const Program &program, const GroupKernel &group,
            const SizeTable &sizes, Compiler &compiler, bool codeNow) {
   Result<std::shared_ptr<const CompiledModule>> module =
-      compiler.compile(program.units.at(group.declaration), group.declaration);
+      group.module.empty()
+          ? compiler.compile(program.units.at(group.declaration),
+                             group.declaration)
+          : compiler.library(group.module);
   if (!module)
     return module.error();
   auto kernel = std::make_unique<GraphKernel>(group, *module);

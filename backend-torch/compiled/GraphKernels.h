@@ -14,7 +14,8 @@ struct BoundShape {
     std::int64_t offset = 0;
   };
   std::vector<Tensor> inputs, outputs;
-  std::vector<std::int64_t> numbers;
+  std::vector<Argument> arguments; ///< tensors among them by `inputs`
+  std::vector<std::pair<std::string, Argument>> constants;
 };
 
 BoundShape shapeOf(const GroupKernel &kernel, const SizeTable &sizes,

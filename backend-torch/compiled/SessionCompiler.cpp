@@ -25,8 +25,11 @@ public:
 
   Result<std::unique_ptr<LaunchHandle>>
   bind(std::string_view declaration, std::span<const Argument> arguments,
-       std::span<const TensorView> outputs) const override {
-    Result<BoundKernel> kernel = module.bind(declaration, arguments, outputs);
+       std::span<const TensorView> outputs,
+       std::span<const std::pair<std::string, Argument>> constants)
+      const override {
+    Result<BoundKernel> kernel =
+        module.bind(declaration, arguments, outputs, constants);
     if (!kernel)
       return kernel.error();
     return std::unique_ptr<LaunchHandle>(
@@ -52,6 +55,22 @@ SessionCompiler::compile(const std::string &text, const std::string &name) {
       std::make_shared<SessionModule>(std::move(*module));
   std::lock_guard lock(mutex);
   return modules.try_emplace(text, std::move(compiled)).first->second;
+}
+
+Result<std::shared_ptr<const CompiledModule>>
+SessionCompiler::library(const std::string &name) {
+  {
+    std::lock_guard lock(mutex);
+    if (auto it = shared.find(name); it != shared.end())
+      return it->second;
+  }
+  Result<Module> module = session->libraryModule(name);
+  if (!module)
+    return module.error();
+  std::shared_ptr<const CompiledModule> compiled =
+      std::make_shared<SessionModule>(std::move(*module));
+  std::lock_guard lock(mutex);
+  return shared.try_emplace(name, std::move(compiled)).first->second;
 }
 
 Result<std::vector<OperatorRow>> SessionCompiler::operators() const {

@@ -272,6 +272,16 @@ Draft::Reason Draft::addRowwise(const Node &node, const LibraryCall &call) {
   return std::nullopt;
 }
 
+void Draft::addWhole(int node, const WholeCall &call) {
+  members.push_back(node);
+  for (const WholeArgument &argument : call.arguments)
+    if (argument.kind == WholeArgument::Kind::Tensor)
+      outside.insert(argument.tensor.value);
+  for (const WholeTensor &result : call.results)
+    computed.insert(result.value);
+  whole = true;
+}
+
 std::optional<std::string> Draft::add(int index) {
   const Node &node = analysis->graph->nodes[index];
   const Operation &operation = analysis->operations[index];
@@ -281,6 +291,8 @@ std::optional<std::string> Draft::add(int index) {
   auto *call = std::get_if<LibraryCall>(&operation);
   if (!call)
     return "it is not computed by a kernel";
+  if (!call->whyNotFused.empty())
+    return call->whyNotFused;
   if (call->row->kind == DeclarationKind::Elementwise)
     return addElementwise(node, *call);
   return addRowwise(node, *call);

@@ -30,6 +30,9 @@ public:
   /// Takes a node in; the reason why not, or nothing. After a refusal the draft
   /// is spoilt, and the caller goes back to his copy.
   std::optional<std::string> add(int node);
+  /// Takes a library declaration in that is launched as it is: the only node.
+  void addWhole(int node, const WholeCall &call);
+  bool isWhole() const { return whole; }
 
   bool computes(ValueId value) const { return computed.contains(value); }
   const std::vector<int> &nodes() const { return members; }
@@ -68,7 +71,7 @@ private:
   std::map<ValueId, Dimensions> dimensions;
   std::map<ValueId, std::set<Atom>> varies;
   Dimension reduced;
-  bool isRowwise = false;
+  bool isRowwise = false, whole = false;
 };
 
 } // namespace quern

@@ -18,6 +18,8 @@ public:
 private:
   void findUsers();
   void consider(int node);
+  bool startWhole(int node, int unit, std::string why);
+  bool isClosed(int unit) const;
   void growTowards(int unit, int candidate);
   std::vector<int> siblings(int node) const;
   std::optional<std::string> build(const std::vector<int> &nodes,
@@ -25,6 +27,8 @@ private:
   std::optional<std::string> whyNotOneKernel(const Draft &draft) const;
   bool escapes(ValueId value, const std::vector<int> &nodes) const;
   void collectGroups();
+  void finish(int unit, const Draft &draft);
+  void addGroup(int unit, const Draft &draft);
   void orderUnits();
   void emit(int node);
   void emitOperands(int node, int ownUnit = -1);
@@ -105,7 +109,7 @@ std::optional<std::string> Fuser::build(const std::vector<int> &nodes,
 
 void Fuser::growTowards(int unit, int candidate) {
   if (candidate == unit || !drafts.contains(candidate) ||
-      !drafts.contains(unit))
+      !drafts.contains(unit) || isClosed(unit) || isClosed(candidate))
     return;
   std::vector<int> nodes = units.members(candidate);
   const std::vector<int> &own = units.members(unit);
@@ -147,6 +151,23 @@ std::vector<int> Fuser::siblings(int node) const {
   return result;
 }
 
+/// A node that no group can take: its declaration as it is, or ATen. True for
+/// the former.
+bool Fuser::startWhole(int node, int unit, std::string why) {
+  auto *call = std::get_if<LibraryCall>(&analysis.operations[node]);
+  if (!call || !call->whole) {
+    if (call)
+      why += "; launched by itself: " + call->whyNotWhole;
+    plan.opaque.emplace_back(node, Opaque{std::move(why), {}});
+    return false;
+  }
+  Draft draft(analysis);
+  draft.addWhole(node, *call->whole);
+  drafts.insert_or_assign(unit, std::move(draft));
+  stopped[unit] = std::move(why);
+  return true;
+}
+
 void Fuser::consider(int node) {
   int unit = units.add(node);
   if (unit < 0)
@@ -155,18 +176,35 @@ void Fuser::consider(int node) {
     plan.opaque.emplace_back(node, *opaque);
     return;
   }
+  auto restricted = options.restricted.find(node);
+  bool isRestricted = restricted != options.restricted.end();
   Draft draft(analysis);
-  if (std::optional<std::string> why = draft.add(node)) {
-    plan.opaque.emplace_back(node, Opaque{*why, OpaqueKind::Fallback});
+  std::optional<std::string> why;
+  if (isRestricted && restricted->second.level == Restriction::Level::Whole)
+    why = restricted->second.reason;
+  else
+    why = draft.add(node);
+  if (why) {
+    startWhole(node, unit, std::move(*why));
     return;
   }
   drafts.insert_or_assign(unit, std::move(draft));
   if (!options.fuse)
     return;
+  if (isRestricted) {
+    stopped[unit] = restricted->second.reason;
+    return;
+  }
   for (int candidate : units.producers(node))
     growTowards(unit, candidate);
   for (int candidate : siblings(node))
     growTowards(unit, candidate);
+}
+
+/// Whether a unit is closed to others, for the compiler's or its own reasons.
+bool Fuser::isClosed(int unit) const {
+  return drafts.at(unit).isWhole() ||
+         options.restricted.contains(units.members(unit).front());
 }
 
 static bool callsLibrary(const Analysis &analysis, const Draft &draft) {
@@ -175,30 +213,51 @@ static bool callsLibrary(const Analysis &analysis, const Draft &draft) {
   });
 }
 
-void Fuser::collectGroups() {
-  for (auto &[unit, draft] : drafts) {
-    std::optional<std::string> why = whyNotOneKernel(draft);
-    OpaqueKind kind = OpaqueKind::Fallback;
+/// What becomes of a draft that nothing more joins: a group, or ATen steps.
+void Fuser::finish(int unit, const Draft &draft) {
+  std::optional<std::string> why;
+  OpaqueKind kind = OpaqueKind::Fallback;
+  if (!draft.isWhole()) {
+    why = whyNotOneKernel(draft);
     if (!why && !callsLibrary(analysis, draft)) {
       why = "it only copies";
       kind = OpaqueKind::Preferred;
     }
-    if (why) {
-      for (int node : draft.nodes())
-        plan.opaque.emplace_back(node, Opaque{*why, kind});
-      continue;
-    }
-    Group group{.draft = draft,
-                .inputs = {draft.inputs().begin(), draft.inputs().end()},
-                .outputs = {},
-                .stopped = stopped[unit]};
-    for (int node : draft.nodes())
-      for (ValueId value : graph.nodes[node].results)
-        if (escapes(value, draft.nodes()))
-          group.outputs.push_back(value);
-    groupOf[unit] = static_cast<int>(plan.groups.size());
-    plan.groups.push_back(std::move(group));
   }
+  if (why && kind == OpaqueKind::Fallback && draft.nodes().size() == 1) {
+    int node = draft.nodes().front();
+    if (startWhole(node, unit, std::move(*why)))
+      addGroup(unit, drafts.at(unit));
+    return;
+  }
+  if (why) {
+    for (int node : draft.nodes())
+      plan.opaque.emplace_back(node, Opaque{*why, kind});
+    return;
+  }
+  addGroup(unit, draft);
+}
+
+void Fuser::addGroup(int unit, const Draft &draft) {
+  Group group{.draft = draft,
+              .inputs = {draft.inputs().begin(), draft.inputs().end()},
+              .outputs = {},
+              .stopped = stopped[unit]};
+  for (int node : draft.nodes())
+    for (ValueId value : graph.nodes[node].results)
+      if (draft.isWhole() ? draft.computes(value)
+                          : escapes(value, draft.nodes()))
+        group.outputs.push_back(value);
+  groupOf[unit] = static_cast<int>(plan.groups.size());
+  plan.groups.push_back(std::move(group));
+}
+
+void Fuser::collectGroups() {
+  std::vector<int> all;
+  for (const auto &[unit, draft] : drafts)
+    all.push_back(unit);
+  for (int unit : all)
+    finish(unit, Draft(drafts.at(unit)));
   std::sort(plan.opaque.begin(), plan.opaque.end(),
             [](const auto &a, const auto &b) { return a.first < b.first; });
 }
@@ -265,10 +324,12 @@ FusionPlan planFusion(std::shared_ptr<const Graph> graph,
   static const OperatorTable none({});
   const std::vector<Node> &nodes = plan.graph->nodes;
   for (std::size_t i = 0; i != nodes.size(); ++i) {
-    auto refused = options.refused.find(static_cast<int>(i));
+    auto restricted = options.restricted.find(static_cast<int>(i));
+    bool isRefused = restricted != options.restricted.end() &&
+                     restricted->second.level == Restriction::Level::Aten;
     plan.analysis->operations.push_back(
-        refused != options.refused.end()
-            ? Operation(Opaque{refused->second, OpaqueKind::Fallback})
+        isRefused
+            ? Operation(Opaque{restricted->second.reason, {}})
             : classify(*plan.graph, nodes[i], options.kernels ? table : none));
   }
   Fuser(plan, options).run();
@@ -280,7 +341,9 @@ std::string print(const FusionPlan &plan) {
   for (std::size_t i = 0; i != plan.groups.size(); ++i) {
     const Group &group = plan.groups[i];
     text += "group " + std::to_string(i) +
-            (group.draft.hasReduction() ? " rowwise:" : " elementwise:");
+            (group.draft.isWhole()        ? " whole:"
+             : group.draft.hasReduction() ? " rowwise:"
+                                          : " elementwise:");
     for (int node : group.draft.nodes())
       text += " " + plan.graph->nodes[node].name;
     text += "\n  stopped: " +

@@ -8,7 +8,7 @@
 namespace quern {
 
 struct Group {
-  Draft draft;
+  Draft draft; ///< of a whole declaration only the node and what it reads
   std::vector<ValueId> inputs;  ///< read from memory, views as they are
   std::vector<ValueId> outputs; ///< needed outside
   std::string stopped;          ///< why the last candidate was refused
@@ -31,12 +31,22 @@ struct FusionPlan {
   std::vector<std::pair<int, Opaque>> opaque;
 };
 
+/// How far a node's freedom is taken back once the compiler has refused it.
+struct Restriction {
+  enum class Level : std::uint8_t {
+    Alone, ///< a kernel of its own
+    Whole, ///< its library declaration, launched as it is
+    Aten
+  };
+  Level level = Level::Aten;
+  std::string reason;
+};
+
 struct FusionOptions {
   bool fuse = true;       ///< false: every node a kernel of its own
   bool kernels = true;    ///< false: every node through ATen
   std::size_t limit = 64; ///< nodes a group
-  /// Nodes that are to run through ATen, with the reason.
-  std::map<int, std::string> refused;
+  std::map<int, Restriction> restricted; ///< by node
 };
 
 FusionPlan planFusion(std::shared_ptr<const Graph> graph,

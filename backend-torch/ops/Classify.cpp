@@ -112,6 +112,10 @@ static std::optional<std::string> whyNotComputable(const Graph &graph,
     return "it returns no plain tensor";
   for (ValueId id : node.results) {
     const TensorFacts *facts = graph.values[id].tensor();
+    // A result that an output mask switched off.
+    if (node.results.size() > 1 &&
+        std::holds_alternative<std::monostate>(graph.values[id].facts))
+      continue;
     if (!facts || !facts->isStrided)
       return "it returns no plain tensor";
     if (!facts->type || !isSupported(*facts->type))

@@ -33,15 +33,56 @@ struct CallOperand {
   std::optional<DType> cast;
 };
 
+/// A tensor as a declaration's pattern names its dimensions.
+struct WholeTensor {
+  ValueId value = -1;
+  /// The value's dimensions in the pattern's order; -1: an extent of 1.
+  std::vector<int> dims;
+};
+
+/// One argument of a declaration that is launched as it is.
+struct WholeArgument {
+  enum class Kind : std::uint8_t {
+    Absent,
+    Tensor,
+    Integers,
+    Reals,
+    Bool,
+    Text
+  };
+  Kind kind = Kind::Absent;
+  bool isList = false; ///< Integers, Reals: several
+  WholeTensor tensor;
+  std::vector<GraphArgument> integers; ///< numbers and sizes
+  std::vector<double> reals;
+  bool truth = false;
+  std::string text;
+};
+
+/// A declaration of the library that is bound and launched by itself.
+struct WholeCall {
+  std::vector<WholeArgument> arguments; ///< of the run-time parameters
+  /// Compile-time arguments, and extents of packs: `R = (3, 4)`.
+  std::vector<std::pair<std::string, WholeArgument>> constants;
+  std::vector<WholeTensor> results; ///< those that are present
+};
+
 /// A node as a call of a library declaration.
 struct LibraryCall {
   const OperatorRow *row = nullptr;
+  /// How the declaration is launched by itself, or why it cannot be.
+  std::optional<WholeCall> whole;
+  std::string whyNotWhole;
+  /// Why the call cannot be written into a fused group; else empty.
+  std::string whyNotFused;
   std::vector<CallOperand> operands;
   std::vector<TypePattern> results;
   /// Type that the declaration gives each result before a cast to the traced.
   std::vector<DType> resultTypes;
   /// Type parameters that no operand decides: `[U = f32]`.
   std::vector<std::pair<std::string, DType>> typeArguments;
+  /// Other compile-time arguments as the language writes them.
+  std::vector<std::pair<std::string, std::string>> constants;
   /// Dimensions that the attribute's axis binding selects, in order.
   std::string axis;
   bool axisIsPack = false;

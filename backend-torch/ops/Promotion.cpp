@@ -15,8 +15,8 @@ bool isSupported(DType type) {
 }
 
 bool isConstraint(std::string_view word) {
-  for (std::string_view known :
-       {"Any", "Bool", "Number", "Real", "Integral", "Int", "Float", "Complex"})
+  for (std::string_view known : {"Any", "Bool", "Number", "Real", "Ordered",
+                                 "Integral", "Int", "Float", "Complex"})
     if (word == known)
       return true;
   return false;
@@ -33,6 +33,8 @@ bool admits(std::string_view constraint, DType type) {
     return isFloat(type) || isInteger(type);
   if (constraint == "Bool")
     return type == DType::Bool;
+  if (constraint == "Ordered")
+    return type == DType::Bool || isFloat(type) || isInteger(type);
   return constraint == "Any";
 }
 

@@ -1,5 +1,6 @@
 // Strides along axes, and the merging of axes.
 #include "backend-torch/program/Layout.h"
+#include "backend-torch/program/Whole.h"
 
 #include <algorithm>
 
@@ -109,12 +110,7 @@ KernelOperand Layout::operand(ValueId value, bool all) const {
                         .type = *facts->type,
                         .extents = {},
                         .strides = {},
-                        .offset = 0};
-  const TensorFacts *base = graph.values[operand.base].tensor();
-  Size minus = plan.sizes->multiply(plan.sizes->constant(-1), base->offset);
-  operand.offset = base->offset == facts->offset
-                       ? plan.sizes->constant(0)
-                       : plan.sizes->apply(SizeOp::Add, {facts->offset, minus});
+                        .offset = offsetInBase(plan, value)};
   const Walk &walk = walks.at(value);
   std::vector<int> own = axesOf(value);
   std::vector<int> wanted = own;

@@ -14,11 +14,32 @@ struct KernelOperand {
   Size offset = 0;                    ///< elements from the base's first one
 };
 
-/// A group bound to a declaration of the program.
+/// What a parameter is given.
+struct KernelArgument {
+  enum class Kind : std::uint8_t {
+    Absent,
+    Tensor,
+    Integers,
+    Reals,
+    Bool,
+    Text
+  };
+  Kind kind = Kind::Absent;
+  bool isList = false;        ///< Integers, Reals
+  std::size_t input = 0;      ///< Tensor: which of the inputs
+  std::vector<Size> integers; ///< known when the kernel is bound
+  std::vector<double> reals;
+  bool truth = false;
+  std::string text;
+};
+
+/// A group bound to a declaration of the program or of the library.
 struct GroupKernel {
   std::string declaration;
+  std::string module; ///< of the library; empty: the program's own
   std::vector<KernelOperand> inputs;
-  std::vector<Size> numbers; ///< run-time integers, behind the tensors
+  std::vector<KernelArgument> arguments; ///< one per run-time parameter
+  std::vector<std::pair<std::string, KernelArgument>> constants;
   std::vector<KernelOperand> outputs;
 };
 

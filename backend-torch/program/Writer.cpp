@@ -1,5 +1,6 @@
 // Group by group, from fused nodes to a readable declaration.
 #include "backend-torch/program/Layout.h"
+#include "backend-torch/program/Whole.h"
 
 #include <algorithm>
 
@@ -109,6 +110,8 @@ std::string GroupWriter::axisArgument(const LibraryCall &call) const {
 
 std::string GroupWriter::brackets(const LibraryCall &call) const {
   std::string text;
+  for (const auto &[name, value] : call.constants)
+    text += (text.empty() ? "" : ", ") + name + " = " + value;
   for (const auto &[name, type] : call.typeArguments)
     text +=
         (text.empty() ? "" : ", ") + name + " = " + std::string(spelling(type));
@@ -187,7 +190,12 @@ GroupKernel GroupWriter::kernel() const {
     kernel.inputs.push_back(layout.operand(input, !isRowwise()));
   for (ValueId output : group.outputs)
     kernel.outputs.push_back(layout.operand(output, !isRowwise()));
-  kernel.numbers = numbers;
+  for (std::size_t i = 0; i != kernel.inputs.size(); ++i)
+    kernel.arguments.push_back(
+        {.kind = KernelArgument::Kind::Tensor, .input = i});
+  for (Size number : numbers)
+    kernel.arguments.push_back(
+        {.kind = KernelArgument::Kind::Integers, .integers = {number}});
   return kernel;
 }
 
@@ -221,6 +229,10 @@ Program writeProgram(const FusionPlan &plan) {
   std::map<std::string, std::string> declared; // text → name
   std::string declarations;
   for (const Group &group : plan.groups) {
+    if (group.draft.isWhole()) {
+      program.kernels.push_back(wholeKernel(plan, group));
+      continue;
+    }
     GroupWriter writer(plan, group);
     std::string text = writer.write();
     imports.insert(writer.imports().begin(), writer.imports().end());

@@ -1,0 +1,342 @@
+// Attribute, schema and declaration brought together.
+#include "backend-torch/ops/RowBinding.h"
+#include "backend-torch/ops/Promotion.h"
+
+#include <algorithm>
+
+namespace quern {
+
+using Kind = GraphArgument::Kind;
+
+static std::optional<DType> typeSpelt(std::string_view name) {
+  for (int i = 0; i <= static_cast<int>(DType::C128); ++i)
+    if (spelling(static_cast<DType>(i)) == name)
+      return static_cast<DType>(i);
+  return std::nullopt;
+}
+
+static bool isMissing(const GraphArgument *argument) {
+  return !argument || argument->kind == Kind::None ||
+         (argument->kind == Kind::List && argument->list.empty());
+}
+
+/// Whether an argument is what a row's attribute declares it to be.
+static bool isConstant(const GraphArgument *argument, std::string text) {
+  if (!argument || argument->kind == Kind::None)
+    return text == "none" || (!argument && text != "none");
+  if (text.size() >= 2 && text.front() == '"')
+    text = text.substr(1, text.size() - 2);
+  switch (argument->kind) {
+  case Kind::Bool:
+    return text == (argument->integer ? "true" : "false");
+  case Kind::Int:
+    return text == std::to_string(argument->integer);
+  case Kind::Float: {
+    char *end = nullptr;
+    double value = std::strtod(text.c_str(), &end);
+    return end != text.c_str() && value == argument->real;
+  }
+  case Kind::String:
+    return text == argument->text;
+  // `dilation = 1` where the schema wants one for each axis.
+  case Kind::List:
+    return !argument->list.empty() &&
+           std::all_of(argument->list.begin(), argument->list.end(),
+                       [&](const GraphArgument &each) {
+                         return isConstant(&each, text);
+                       });
+  default:
+    return false;
+  }
+}
+
+const ParameterInfo *RowBinding::parameterNamed(std::string_view name) const {
+  for (const ParameterInfo &parameter : row.parameters)
+    if (parameter.name == name)
+      return &parameter;
+  return nullptr;
+}
+
+bool RowBinding::isAxis(std::string_view name) const {
+  auto has = [&](const std::string &type) {
+    for (const AxisPattern &axis : parsePattern(type).axes)
+      if (axis.name == name)
+        return true;
+    return false;
+  };
+  return std::any_of(row.parameters.begin(), row.parameters.end(),
+                     [&](const ParameterInfo &p) { return has(p.type); });
+}
+
+/// Dimensions that the axis binding picks: all where ATen names none, the last
+/// ones where it gives their extents (`normalized_shape`).
+static std::vector<int> pickedDimensions(const NamedArgument &argument,
+                                         int rank) {
+  const GraphArgument &dims = argument.value;
+  std::vector<int> picked;
+  // A 0-d tensor takes `dim = 0` and has no such dimension.
+  if (rank == 0)
+    return picked;
+  if (argument.name.ends_with("_shape")) {
+    for (int d = rank - static_cast<int>(dims.list.size()); d < rank; ++d)
+      picked.push_back(d);
+    return picked;
+  }
+  if (dims.kind == Kind::Int)
+    picked.push_back(static_cast<int>(dims.integer));
+  for (const GraphArgument &each : dims.list)
+    picked.push_back(static_cast<int>(each.integer));
+  if (picked.empty())
+    for (int d = 0; d != rank; ++d)
+      picked.push_back(d);
+  for (int &d : picked)
+    d = d < 0 ? d + rank : d;
+  std::sort(picked.begin(), picked.end());
+  return picked;
+}
+
+std::optional<std::string> RowBinding::selectAxes(const NamedArgument &dims,
+                                                  const std::string &name) {
+  axisIsPack = name.starts_with('*');
+  axis = axisIsPack ? name.substr(1) : name;
+  const TensorFacts *facts = nullptr;
+  for (const NamedArgument &argument : node.arguments)
+    if (!facts && argument.value.kind == Kind::Value)
+      facts = graph.values[argument.value.integer].tensor();
+  if (!facts)
+    return "its kernel works along an axis of no tensor";
+  int rank = static_cast<int>(facts->sizes.size());
+  selected = pickedDimensions(dims, rank);
+  for (int d : selected)
+    if (d < 0 || d >= rank)
+      return "the call names an axis that its tensor does not have";
+  bool isScalar = rank == 0 && dims.value.kind == Kind::Int;
+  if (!axisIsPack && selected.size() != 1 && !isScalar)
+    return "its kernel takes one axis, the call names " +
+           std::to_string(selected.size());
+  return std::nullopt;
+}
+
+/// `promotes(args = (self, other))` leaves the other arguments out.
+void RowBinding::readPromotion(std::string_view text) {
+  if (!text.starts_with("promotes(")) {
+    promotion = text;
+    return;
+  }
+  for (std::string_view part :
+       splitAtCommas(text.substr(9, text.size() - 10))) {
+    std::size_t equals = part.find('=');
+    if (equals == std::string_view::npos) {
+      promotion = part;
+      continue;
+    }
+    std::string_view names = trimmed(part.substr(equals + 1));
+    if (names.starts_with('('))
+      names = names.substr(1, names.size() - 2);
+    for (std::string_view name : splitAtCommas(names))
+      promoted.emplace(name);
+  }
+}
+
+/// `stride or kernel_size`: the second where the first was not given.
+const NamedArgument *RowBinding::sourceOf(std::string_view text) const {
+  std::size_t bar = text.find(" or ");
+  const NamedArgument *first = graph.named(node, trimmed(text.substr(0, bar)));
+  if (bar == std::string_view::npos || (first && !isMissing(&first->value)))
+    return first;
+  return graph.named(node, trimmed(text.substr(bar + 4)));
+}
+
+/// `(kh, kw) = kernel_size`: one number stands for all.
+std::optional<std::string> RowBinding::takeApart(std::string_view names,
+                                                 std::string_view text) {
+  std::vector<std::string_view> parts =
+      splitAtCommas(names.substr(1, names.size() - 2));
+  for (std::string_view each : {text.substr(0, text.find(" or ")), text})
+    used.emplace(trimmed(each));
+  const NamedArgument *source = sourceOf(text);
+  if (!source || source->value.kind == Kind::None)
+    return std::nullopt;
+  used.insert(source->name);
+  const GraphArgument &value = source->value;
+  bool isOne = value.kind != Kind::List || value.list.size() == 1;
+  if (!isOne && value.list.size() != parts.size())
+    return "its kernel takes " + std::to_string(parts.size()) +
+           " numbers for `" + source->name + "`, the call gives " +
+           std::to_string(value.list.size());
+  for (std::size_t i = 0; i != parts.size(); ++i)
+    chosen[std::string(parts[i])] = {
+        nullptr, value.kind == Kind::List ? &value.list[isOne ? 0 : i] : &value,
+        source->name};
+  return std::nullopt;
+}
+
+std::optional<std::string> RowBinding::readBinding(const std::string &left,
+                                                   const std::string &text) {
+  if (left.starts_with("promotes")) {
+    readPromotion(text);
+    return std::nullopt;
+  }
+  if (left.starts_with('('))
+    return takeApart(left, text);
+  if (const ParameterInfo *parameter = parameterNamed(left))
+    if (const NamedArgument *source = sourceOf(text)) {
+      if (text.find(" or ") != std::string::npos)
+        used.insert(text.substr(0, text.find(" or ")));
+      used.insert(source->name);
+      chosen[left] = {parameter, &source->value, source->name};
+      return std::nullopt;
+    }
+  used.insert(left);
+  const NamedArgument *argument = graph.named(node, left);
+  const GraphArgument *value = argument ? &argument->value : nullptr;
+  const ParameterInfo *parameter = parameterNamed(text);
+  if (parameter && parameter->compileTime && isConstraint(parameter->type)) {
+    dtypes[text] = value;
+    return std::nullopt;
+  }
+  if (parameter) {
+    chosen[text] = {parameter, value, left};
+    return std::nullopt;
+  }
+  if (argument && isAxis(text.starts_with('*') ? text.substr(1) : text))
+    return selectAxes(*argument, text);
+  if (!isConstant(value, text))
+    return "its kernel is for " + left + " = " + text;
+  return std::nullopt;
+}
+
+std::optional<std::string> RowBinding::readBindings() {
+  for (const auto &[left, text] : row.bindings)
+    if (Reason why = readBinding(left, text))
+      return why;
+  return std::nullopt;
+}
+
+void RowBinding::bindByName() {
+  for (const ParameterInfo &parameter : row.parameters) {
+    bool isType = parameter.compileTime && isConstraint(parameter.type);
+    if (isType)
+      continue;
+    RowArgument argument{&parameter, nullptr, parameter.name};
+    auto found = chosen.find(parameter.name);
+    if (found != chosen.end()) {
+      argument.value = found->second.value;
+      argument.source = found->second.source;
+    } else if (const NamedArgument *named = graph.named(node, parameter.name);
+               named && !used.contains(parameter.name)) {
+      used.insert(parameter.name);
+      argument.value = &named->value;
+    }
+    if (!parameter.compileTime)
+      bound.push_back(argument);
+    else if (argument.value)
+      constant.push_back(argument);
+  }
+}
+
+/// The rest by position: tensors among tensors first, then in order.
+void RowBinding::bindByPosition() {
+  for (bool tensors : {true, false})
+    for (RowArgument &each : bound) {
+      if (each.value || (tensors && !each.parameter->isTensor))
+        continue;
+      for (const NamedArgument &argument : node.arguments) {
+        if (used.contains(argument.name) || (tensors && !argument.isTensor) ||
+            (!tensors && argument.isDefault))
+          continue;
+        used.insert(argument.name);
+        each.value = &argument.value;
+        each.source = argument.name;
+        break;
+      }
+    }
+}
+
+std::optional<std::string> RowBinding::bindParameters() {
+  bindByName();
+  bindByPosition();
+  for (const NamedArgument &argument : node.arguments)
+    if (!argument.isDefault && argument.name != "keepdim" &&
+        argument.value.kind != Kind::None && !used.contains(argument.name))
+      return "its kernel has no parameter for `" + argument.name + "`";
+  return std::nullopt;
+}
+
+/// The type variable in `T` or `acc(T)`.
+static std::string variableOf(const std::string &element) {
+  if (element.starts_with("acc(") && element.ends_with(')'))
+    return element.substr(4, element.size() - 5);
+  return element;
+}
+
+/// The type of one parameter from its operands, or from a dtype argument.
+std::optional<DType> RowBinding::solveType(const std::string &name) {
+  std::vector<const GraphArgument *> operands, weaker;
+  auto add = [&](const GraphArgument *value, bool isStrong) {
+    (isStrong ? operands : weaker).push_back(value);
+  };
+  for (const RowArgument &each : bound) {
+    if (isMissing(each.value))
+      continue;
+    std::string element = parsePattern(each.parameter->type).element;
+    if (variableOf(element) != name)
+      continue;
+    bool isStrong =
+        element == name && (promoted.empty() || promoted.contains(each.source));
+    if (each.value->kind != Kind::List)
+      add(each.value, isStrong);
+    else
+      for (const GraphArgument &value : each.value->list)
+        add(&value, isStrong);
+  }
+  if (operands.empty())
+    operands = weaker;
+  if (!operands.empty())
+    return promote(graph, operands, promotion);
+  auto given = dtypes.find(name);
+  if (given == dtypes.end())
+    return std::nullopt;
+  const TensorFacts *facts = graph.values[node.results[0]].tensor();
+  std::optional<DType> type = facts ? facts->type : std::nullopt;
+  if (given->second && given->second->kind == Kind::ScalarType)
+    type = dtypeOf(static_cast<std::int8_t>(given->second->integer));
+  if (type)
+    undecided.emplace_back(name, *type);
+  return type;
+}
+
+std::optional<std::string> RowBinding::solveTypes() {
+  for (const ParameterInfo &parameter : row.parameters) {
+    if (!parameter.compileTime || !isConstraint(parameter.type))
+      continue;
+    std::optional<DType> type = solveType(parameter.name);
+    if (!type || !isSupported(*type))
+      return "no kernel takes its element types";
+    if (!admits(parameter.type, *type))
+      return "its kernel is for " + parameter.type + ", not for " +
+             std::string(spelling(*type));
+    types[parameter.name] = *type;
+  }
+  return std::nullopt;
+}
+
+std::optional<DType> RowBinding::typeNamed(std::string_view element) const {
+  std::string variable = variableOf(std::string(element));
+  auto it = types.find(variable);
+  if (it != types.end())
+    return variable == element ? it->second : accumulatorOf(it->second);
+  if (element == "int")
+    return DType::I64;
+  return typeSpelt(element);
+}
+
+std::optional<std::string> RowBinding::run() {
+  for (auto stage : {&RowBinding::readBindings, &RowBinding::bindParameters,
+                     &RowBinding::solveTypes})
+    if (Reason why = (this->*stage)())
+      return why;
+  return std::nullopt;
+}
+
+} // namespace quern

@@ -1,0 +1,71 @@
+// What an `@aten` attribute makes of a node: an argument for each parameter,
+// element types, and the dimensions the call works along.
+#pragma once
+
+#include "backend-torch/ops/Operation.h"
+
+#include <set>
+
+namespace quern {
+
+struct RowArgument {
+  const ParameterInfo *parameter = nullptr;
+  const GraphArgument *value = nullptr; ///< null: not given
+  std::string source;                   ///< the ATen argument's name
+};
+
+/// Made for one node and one row; everything is read after `run`.
+class RowBinding {
+public:
+  RowBinding(const Graph &graph, const Node &node, const OperatorRow &row)
+      : graph(graph), node(node), row(row) {}
+
+  /// The reason why the row does not fit, or nothing.
+  std::optional<std::string> run();
+
+  /// Run-time parameters in order.
+  const std::vector<RowArgument> &parameters() const { return bound; }
+  /// Compile-time parameters that are no types and were given something.
+  const std::vector<RowArgument> &constants() const { return constant; }
+  /// The type that `T`, `acc(T)` or `f32` stands for.
+  std::optional<DType> typeNamed(std::string_view element) const;
+  /// Type parameters that no operand decides.
+  const std::vector<std::pair<std::string, DType>> &typeArguments() const {
+    return undecided;
+  }
+  /// The axis that an ATen `dim` selects, without `*`; empty without one.
+  std::string axis;
+  bool axisIsPack = false;
+  std::vector<int> selected; ///< dimensions of the first tensor, in order
+
+private:
+  using Reason = std::optional<std::string>;
+
+  Reason readBindings();
+  Reason readBinding(const std::string &left, const std::string &text);
+  Reason takeApart(std::string_view names, std::string_view text);
+  void readPromotion(std::string_view text);
+  const NamedArgument *sourceOf(std::string_view text) const;
+  Reason bindParameters();
+  void bindByName();
+  void bindByPosition();
+  Reason solveTypes();
+  std::optional<DType> solveType(const std::string &name);
+  Reason selectAxes(const NamedArgument &dims, const std::string &axis);
+  const ParameterInfo *parameterNamed(std::string_view name) const;
+  bool isAxis(std::string_view name) const;
+
+  const Graph &graph;
+  const Node &node;
+  const OperatorRow &row;
+  std::string promotion = "default";
+  std::set<std::string> promoted; ///< arguments that promote; empty: all
+  std::set<std::string> used;
+  std::map<std::string, RowArgument> chosen; ///< by parameter
+  std::map<std::string, const GraphArgument *> dtypes;
+  std::vector<RowArgument> bound, constant;
+  std::map<std::string, DType> types;
+  std::vector<std::pair<std::string, DType>> undecided;
+};
+
+} // namespace quern

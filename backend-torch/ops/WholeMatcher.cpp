@@ -1,0 +1,255 @@
+// Arguments and results of a declaration that is launched by itself.
+#include "backend-torch/ops/WholeMatcher.h"
+#include "backend-torch/ops/AxisPlaces.h"
+#include "backend-torch/ops/Promotion.h"
+
+namespace quern {
+
+namespace {
+using Kind = GraphArgument::Kind;
+using Reason = std::optional<std::string>;
+
+class WholeMatcher {
+public:
+  WholeMatcher(const Graph &graph, const Node &node, const OperatorRow &row,
+               const RowBinding &binding)
+      : graph(graph), node(node), row(row), binding(binding) {}
+
+  Reason run();
+  WholeCall take() { return std::move(call); }
+
+private:
+  const TensorFacts *factsOf(const GraphArgument &argument) const;
+  Reason placeAxes();
+  Reason addArgument(const RowArgument &given);
+  Reason tensorArgument(const RowArgument &given, const TypePattern &pattern,
+                        WholeArgument &argument);
+  Reason plainArgument(const RowArgument &given, const TypePattern &pattern,
+                       WholeArgument &argument);
+  Reason addConstants();
+  Reason addResults();
+  Reason order(const TypePattern &pattern, const TensorFacts &facts,
+               WholeTensor &tensor) const;
+  Reason cannotBeGiven(const RowArgument &given) const;
+
+  const Graph &graph;
+  const Node &node;
+  const OperatorRow &row;
+  const RowBinding &binding;
+  std::optional<AxisPlaces> places; ///< where the call names an axis
+  WholeCall call;
+};
+} // namespace
+
+const TensorFacts *WholeMatcher::factsOf(const GraphArgument &argument) const {
+  return argument.kind == Kind::Value ? graph.values[argument.integer].tensor()
+                                      : nullptr;
+}
+
+/// The first tensor that has the chosen axis says where all axes lie.
+Reason WholeMatcher::placeAxes() {
+  if (binding.axis.empty())
+    return std::nullopt;
+  for (const RowArgument &given : binding.parameters()) {
+    const TensorFacts *facts = given.value ? factsOf(*given.value) : nullptr;
+    if (!facts || !given.parameter->isTensor)
+      continue;
+    TypePattern pattern = parsePattern(given.parameter->type);
+    for (const AxisPattern &axis : pattern.axes)
+      if (axis.name == binding.axis) {
+        places = AxisPlaces::find(pattern, facts->sizes.size(), binding.axis,
+                                  binding.selected);
+        if (!places)
+          return "its kernel's axes cannot be told apart";
+        for (auto &[name, dims] : places->packs()) {
+          WholeArgument extents{.kind = WholeArgument::Kind::Integers,
+                                .isList = true};
+          for (int d : dims) {
+            GraphArgument extent;
+            extent.kind = Kind::Size;
+            extent.integer = facts->sizes[d];
+            extents.integers.push_back(std::move(extent));
+          }
+          call.constants.emplace_back(name, std::move(extents));
+        }
+        return std::nullopt;
+      }
+  }
+  return "its kernel works along an axis of no tensor";
+}
+
+Reason WholeMatcher::order(const TypePattern &pattern, const TensorFacts &facts,
+                           WholeTensor &tensor) const {
+  std::size_t rank = facts.sizes.size();
+  if (!places) {
+    for (std::size_t d = 0; d != rank; ++d)
+      tensor.dims.push_back(static_cast<int>(d));
+    return std::nullopt;
+  }
+  auto dims = places->order(pattern, rank, [&](int d) {
+    return graph.sizes.constantOf(facts.sizes[d]) == 1;
+  });
+  if (!dims)
+    return "a tensor's axes are not its kernel's `" + pattern.element + "[…]`";
+  tensor.dims = std::move(*dims);
+  return std::nullopt;
+}
+
+Reason WholeMatcher::cannotBeGiven(const RowArgument &given) const {
+  return "its kernel's parameter `" + given.parameter->name +
+         "` cannot be given " + print(graph, *given.value);
+}
+
+Reason WholeMatcher::tensorArgument(const RowArgument &given,
+                                    const TypePattern &pattern,
+                                    WholeArgument &argument) {
+  const TensorFacts *facts = factsOf(*given.value);
+  std::optional<DType> wanted = binding.typeNamed(pattern.element);
+  if (!facts || !facts->isStrided || pattern.isList)
+    return cannotBeGiven(given);
+  if (!facts->type || !isSupported(*facts->type))
+    return "no kernel takes its element types";
+  if (facts->device != "cpu")
+    return "it runs on " + facts->device;
+  if (facts->type != wanted)
+    return "its kernel's parameter `" + given.parameter->name +
+           "` would need a cast from " + std::string(spelling(*facts->type));
+  argument.kind = WholeArgument::Kind::Tensor;
+  argument.tensor.value = static_cast<ValueId>(given.value->integer);
+  return order(pattern, *facts, argument.tensor);
+}
+
+/// Numbers as the parameter's element type takes them.
+static bool addNumber(const GraphArgument &value, bool wantsReal,
+                      WholeArgument &argument) {
+  using To = WholeArgument::Kind;
+  bool isInteger = value.kind == Kind::Int || value.kind == Kind::Bool;
+  if (!wantsReal && (isInteger || value.kind == Kind::Size)) {
+    argument.kind = To::Integers;
+    argument.integers.push_back(value);
+    return true;
+  }
+  if (!wantsReal || (!isInteger && value.kind != Kind::Float))
+    return false;
+  argument.kind = To::Reals;
+  argument.reals.push_back(isInteger ? double(value.integer) : value.real);
+  return true;
+}
+
+Reason WholeMatcher::plainArgument(const RowArgument &given,
+                                   const TypePattern &pattern,
+                                   WholeArgument &argument) {
+  const GraphArgument &value = *given.value;
+  if (value.kind == Kind::String) {
+    argument.kind = WholeArgument::Kind::Text;
+    argument.text = value.text;
+    return std::nullopt;
+  }
+  std::optional<DType> type = binding.typeNamed(pattern.element);
+  if (type == DType::Bool && value.kind == Kind::Bool) {
+    argument.kind = WholeArgument::Kind::Bool;
+    argument.truth = value.integer != 0;
+    return std::nullopt;
+  }
+  bool wantsReal = pattern.element == "float" || (type && isFloat(*type));
+  argument.isList = value.kind == Kind::List;
+  if (!argument.isList)
+    return addNumber(value, wantsReal, argument) ? std::nullopt
+                                                 : cannotBeGiven(given);
+  argument.kind =
+      wantsReal ? WholeArgument::Kind::Reals : WholeArgument::Kind::Integers;
+  for (const GraphArgument &each : value.list)
+    if (!addNumber(each, wantsReal, argument))
+      return cannotBeGiven(given);
+  return std::nullopt;
+}
+
+Reason WholeMatcher::addArgument(const RowArgument &given) {
+  WholeArgument argument;
+  Reason why;
+  TypePattern pattern = parsePattern(given.parameter->type);
+  if (!given.value || given.value->kind == Kind::None) {
+    if (given.parameter->isTensor && !given.parameter->optional)
+      why = "its kernel needs `" + given.parameter->name + "`";
+  } else if (given.parameter->isTensor && given.value->kind == Kind::Value) {
+    why = tensorArgument(given, pattern, argument);
+  } else if (given.parameter->isMutable ||
+             (given.parameter->isTensor &&
+              row.kind != DeclarationKind::Elementwise)) {
+    why = cannotBeGiven(given);
+  } else {
+    why = plainArgument(given, pattern, argument);
+  }
+  call.arguments.push_back(std::move(argument));
+  return why;
+}
+
+/// Types by name, digits of a `bool[n]`, numbers and words.
+Reason WholeMatcher::addConstants() {
+  for (const auto &[name, type] : binding.typeArguments())
+    call.constants.emplace_back(
+        name, WholeArgument{.kind = WholeArgument::Kind::Text,
+                            .text = std::string(spelling(type))});
+  for (const RowArgument &given : binding.constants()) {
+    WholeArgument argument;
+    TypePattern pattern = parsePattern(given.parameter->type);
+    if (given.value->kind == Kind::None)
+      continue;
+    if (pattern.element == "bool" && given.value->kind == Kind::List) {
+      argument.kind = WholeArgument::Kind::Text;
+      for (const GraphArgument &digit : given.value->list)
+        argument.text += digit.integer ? '1' : '0';
+    } else if (Reason why = plainArgument(given, pattern, argument)) {
+      return why;
+    }
+    call.constants.emplace_back(given.parameter->name, std::move(argument));
+  }
+  return std::nullopt;
+}
+
+Reason WholeMatcher::addResults() {
+  if (row.results.size() != node.results.size())
+    return "its kernel gives " + std::to_string(row.results.size()) +
+           " results, not " + std::to_string(node.results.size());
+  for (std::size_t i = 0; i != row.results.size(); ++i) {
+    TypePattern pattern = parsePattern(row.results[i]);
+    const TensorFacts *facts = graph.values[node.results[i]].tensor();
+    if (!facts && pattern.optional)
+      continue;
+    if (!facts || !facts->isStrided || pattern.isList)
+      return "it returns no plain tensor";
+    std::optional<DType> type = binding.typeNamed(pattern.element);
+    if (!type || facts->type != type)
+      return "its kernel's result `" + row.results[i] +
+             "` would need a cast to " +
+             (facts->type ? std::string(spelling(*facts->type)) : "it");
+    WholeTensor result{node.results[i], {}};
+    if (Reason why = order(pattern, *facts, result))
+      return why;
+    call.results.push_back(std::move(result));
+  }
+  return std::nullopt;
+}
+
+Reason WholeMatcher::run() {
+  if (Reason why = placeAxes())
+    return why;
+  for (const RowArgument &given : binding.parameters())
+    if (Reason why = addArgument(given))
+      return why;
+  if (Reason why = addConstants())
+    return why;
+  return addResults();
+}
+
+std::variant<WholeCall, std::string> matchWhole(const Graph &graph,
+                                                const Node &node,
+                                                const OperatorRow &row,
+                                                const RowBinding &binding) {
+  WholeMatcher matcher(graph, node, row, binding);
+  if (Reason why = matcher.run())
+    return *why;
+  return matcher.take();
+}
+
+} // namespace quern

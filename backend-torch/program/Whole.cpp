@@ -1,0 +1,70 @@
+// Operands and arguments of a declaration that is launched by itself.
+#include "backend-torch/program/Whole.h"
+
+namespace quern {
+
+Size offsetInBase(const FusionPlan &plan, ValueId value) {
+  const Graph &graph = *plan.graph;
+  const TensorFacts *facts = graph.values[value].tensor();
+  const TensorFacts *base = graph.values[plan.analysis->baseOf(value)].tensor();
+  if (base->offset == facts->offset)
+    return plan.sizes->constant(0);
+  Size minus = plan.sizes->multiply(plan.sizes->constant(-1), base->offset);
+  return plan.sizes->apply(SizeOp::Add, {facts->offset, minus});
+}
+
+static KernelOperand operandOf(const FusionPlan &plan,
+                               const WholeTensor &tensor) {
+  const TensorFacts *facts = plan.graph->values[tensor.value].tensor();
+  KernelOperand operand{.value = tensor.value,
+                        .base = plan.analysis->baseOf(tensor.value),
+                        .type = *facts->type,
+                        .extents = {},
+                        .strides = {},
+                        .offset = offsetInBase(plan, tensor.value)};
+  for (int d : tensor.dims) {
+    operand.extents.push_back(d < 0 ? plan.sizes->constant(1)
+                                    : facts->sizes[d]);
+    operand.strides.push_back(d < 0 ? plan.sizes->constant(1)
+                                    : facts->strides[d]);
+  }
+  return operand;
+}
+
+static KernelArgument argumentOf(const FusionPlan &plan,
+                                 const WholeArgument &given) {
+  KernelArgument argument;
+  argument.kind = static_cast<KernelArgument::Kind>(given.kind);
+  argument.isList = given.isList;
+  argument.reals = given.reals;
+  argument.truth = given.truth;
+  argument.text = given.text;
+  for (const GraphArgument &integer : given.integers)
+    argument.integers.push_back(integer.kind == GraphArgument::Kind::Size
+                                    ? static_cast<Size>(integer.integer)
+                                    : plan.sizes->constant(integer.integer));
+  return argument;
+}
+
+GroupKernel wholeKernel(const FusionPlan &plan, const Group &group) {
+  int node = group.draft.nodes().front();
+  const auto &call = std::get<LibraryCall>(plan.analysis->operations[node]);
+  GroupKernel kernel;
+  kernel.declaration = call.row->declaration;
+  kernel.module = call.row->module;
+  for (const WholeArgument &given : call.whole->arguments) {
+    KernelArgument argument = argumentOf(plan, given);
+    if (given.kind == WholeArgument::Kind::Tensor) {
+      argument.input = kernel.inputs.size();
+      kernel.inputs.push_back(operandOf(plan, given.tensor));
+    }
+    kernel.arguments.push_back(std::move(argument));
+  }
+  for (const auto &[name, given] : call.whole->constants)
+    kernel.constants.emplace_back(name, argumentOf(plan, given));
+  for (const WholeTensor &result : call.whole->results)
+    kernel.outputs.push_back(operandOf(plan, result));
+  return kernel;
+}
+
+} // namespace quern
