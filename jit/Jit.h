@@ -146,8 +146,7 @@ public:
   std::span<const DeclarationInfo> declarations() const;
 
   /// Solves axes and types for the arguments, one per parameter in order, then
-  /// the compile-time parameters that are not inferred, by name; so are extents
-  /// of axes, as lists, where the shapes leave two packs open. `outs`, when not
+  /// the compile-time parameters that are not inferred, by name. `outs`, when not
   /// empty, gives the outputs' layouts; else they are contiguous.
   Result<BoundKernel>
   bind(std::string_view declaration, std::span<const Argument> arguments,
