@@ -9,13 +9,12 @@
 
 namespace quern {
 
-/// A kernel with its axes solved. Not for two threads at once.
+/// A kernel with its axes solved. Several threads may run it at once.
 class LaunchHandle {
 public:
   virtual ~LaunchHandle() = default;
   virtual Result<std::monostate> ready() = 0;
   virtual Result<std::monostate> run(std::span<void *const> pointers) = 0;
-  virtual std::unique_ptr<LaunchHandle> clone() const = 0;
 };
 
 class CompiledModule {

@@ -96,35 +96,22 @@ GraphKernel::bind(const BoundShape &shape) const {
   return module->bind(group.declaration, arguments, outputs, shape.constants);
 }
 
-Result<GraphKernel::Lease> GraphKernel::lease(const BoundShape &shape) {
-  {
-    std::lock_guard lock(mutex);
-    auto it = idle.find(shape.words);
-    if (it != idle.end() && !it->second.empty()) {
-      std::unique_ptr<LaunchHandle> handle = std::move(it->second.back());
-      it->second.pop_back();
-      return Lease(*this, shape, std::move(handle));
-    }
-  }
-  Result<std::unique_ptr<LaunchHandle>> handle = bind(shape);
-  if (!handle)
-    return handle.error();
-  return Lease(*this, shape, std::move(*handle));
-}
-
-void GraphKernel::giveBack(const BoundShape &shape,
-                           std::unique_ptr<LaunchHandle> handle) {
+Result<std::shared_ptr<LaunchHandle>>
+GraphKernel::handle(const BoundShape &shape) {
   // Sizes that change with every call would pile up without end.
   constexpr std::size_t mostShapes = 256;
+  {
+    std::lock_guard lock(mutex);
+    if (auto it = handles.find(shape.words); it != handles.end())
+      return it->second;
+  }
+  Result<std::unique_ptr<LaunchHandle>> bound = bind(shape);
+  if (!bound)
+    return bound.error();
   std::lock_guard lock(mutex);
-  if (idle.size() >= mostShapes && !idle.contains(shape.words))
-    idle.clear();
-  idle[shape.words].push_back(std::move(handle));
-}
-
-GraphKernel::Lease::~Lease() {
-  if (handle)
-    owner.giveBack(shape, std::move(handle));
+  if (handles.size() >= mostShapes)
+    handles.clear();
+  return handles.try_emplace(shape.words, std::move(*bound)).first->second;
 }
 
 static Result<std::unique_ptr<GraphKernel>>
@@ -139,11 +126,11 @@ compileOne(const Program &program, const GroupKernel &group,
     return module.error();
   auto kernel = std::make_unique<GraphKernel>(group, *module);
   BoundShape shape = shapeOf(group, sizes, sizes.hints());
-  Result<GraphKernel::Lease> lease = kernel->lease(shape);
-  if (!lease)
-    return lease.error();
+  Result<std::shared_ptr<LaunchHandle>> handle = kernel->handle(shape);
+  if (!handle)
+    return handle.error();
   if (codeNow)
-    if (Result<std::monostate> ready = (*lease)->ready(); !ready)
+    if (Result<std::monostate> ready = (*handle)->ready(); !ready)
       return ready.error();
   return kernel;
 }

@@ -21,8 +21,8 @@ struct BoundShape {
 BoundShape shapeOf(const GroupKernel &kernel, const SizeTable &sizes,
                    std::span<const SizeValue> symbols);
 
-/// One kernel of a graph for all sizes it is run with. Thread-safe: handles are
-/// lent to one call at a time.
+/// One kernel of a graph for all sizes it is run with. Thread-safe, and so are
+/// its handles.
 class GraphKernel {
 public:
   GraphKernel(GroupKernel kernel, std::shared_ptr<const CompiledModule> module)
@@ -30,33 +30,17 @@ public:
 
   const GroupKernel &operands() const { return group; }
 
-  class Lease {
-  public:
-    Lease(GraphKernel &owner, const BoundShape &shape,
-          std::unique_ptr<LaunchHandle> handle)
-        : owner(owner), shape(shape), handle(std::move(handle)) {}
-    Lease(Lease &&) = default;
-    ~Lease();
-    LaunchHandle *operator->() { return handle.get(); }
-
-  private:
-    GraphKernel &owner;
-    const BoundShape &shape;
-    std::unique_ptr<LaunchHandle> handle;
-  };
-  /// A handle for these sizes, ready to run or not; `shape` must outlive it.
-  Result<Lease> lease(const BoundShape &shape);
+  /// The handle for these sizes, bound when they are first asked for; its code
+  /// may still have to be made.
+  Result<std::shared_ptr<LaunchHandle>> handle(const BoundShape &shape);
 
 private:
   Result<std::unique_ptr<LaunchHandle>> bind(const BoundShape &shape) const;
-  void giveBack(const BoundShape &shape, std::unique_ptr<LaunchHandle> handle);
 
   GroupKernel group;
   std::shared_ptr<const CompiledModule> module;
   std::mutex mutex;
-  std::map<std::vector<std::int64_t>,
-           std::vector<std::unique_ptr<LaunchHandle>>>
-      idle;
+  std::map<std::vector<std::int64_t>, std::shared_ptr<LaunchHandle>> handles;
 };
 
 /// What became of a graph's program.

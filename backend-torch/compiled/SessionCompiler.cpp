@@ -11,9 +11,6 @@ public:
   Result<std::monostate> run(std::span<void *const> pointers) override {
     return kernel.run(pointers);
   }
-  std::unique_ptr<LaunchHandle> clone() const override {
-    return std::make_unique<SessionHandle>(kernel);
-  }
 
 private:
   BoundKernel kernel;

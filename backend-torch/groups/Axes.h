@@ -34,6 +34,7 @@ public:
                                     std::span<const Size> to);
   /// Forbids that an axis be taken apart. False where it already is.
   bool keepWhole(const Dimension &dimension);
+  bool isWhole(Atom atom) const { return atoms[root(atom)].isWhole; }
 
 private:
   struct Entry {

@@ -176,99 +176,129 @@ Draft::Reason Draft::addElementwise(const Node &node, const LibraryCall &call) {
   return alignOperands(node, operands);
 }
 
-static bool isSelected(const LibraryCall &call, std::size_t dim) {
-  return std::find(call.selected.begin(), call.selected.end(),
-                   static_cast<int>(dim)) != call.selected.end();
+static std::optional<std::vector<std::vector<int>>>
+listsOf(const Graph &graph, ValueId value, const TypePattern &pattern,
+        const AxisPlaces &places) {
+  const TensorFacts *facts = graph.values[value].tensor();
+  return places.dimensions(pattern, facts->sizes.size(), [&](int d) {
+    return graph.sizes.constantOf(facts->sizes[d]) == 1;
+  });
 }
 
-/// Which dimensions of the main operand a pattern speaks of.
-static std::vector<std::size_t> coveredBy(const TypePattern &pattern,
-                                          const LibraryCall &call,
-                                          std::size_t rank) {
-  bool hasAxis = false, hasRest = false;
-  for (const AxisPattern &axis : pattern.axes)
-    (axis.name == call.axis ? hasAxis : hasRest) = true;
-  std::vector<std::size_t> covered;
-  for (std::size_t d = 0; d != rank; ++d)
-    if (isSelected(call, d) ? hasAxis : hasRest)
-      covered.push_back(d);
-  return covered;
-}
-
-Draft::Reason Draft::bindPattern(const TypePattern &pattern,
-                                 const Dimensions &own, const LibraryCall &call,
-                                 const Dimensions &main) {
-  std::vector<std::size_t> covered = coveredBy(pattern, call, main.size());
-  if (own.size() != main.size() && own.size() != covered.size())
+/// Makes an operand's dimensions those that its axes have by name.
+Draft::Reason Draft::bindOperand(const CallOperand &operand,
+                                 const AxisPlaces &places, NamedAxes &names) {
+  auto lists =
+      listsOf(*analysis->graph, operand.value, operand.pattern, places);
+  if (!lists)
     return "an operand has another number of axes than its kernel's";
-  for (std::size_t i = 0; i != covered.size(); ++i) {
-    std::size_t place = own.size() == main.size() ? covered[i] : i;
-    if (own[place].empty() != main[covered[i]].empty())
-      return "an operand of its kernel is broadcast along an axis";
-    if (!axes.unify(own[place], main[covered[i]]))
-      return "extents of its operands do not factor alike";
+  Dimensions own = dimensionsOf(operand.value);
+  for (std::size_t i = 0; i != lists->size(); ++i) {
+    const AxisPattern &axis = operand.pattern.axes[i];
+    Dimensions dims;
+    for (int d : (*lists)[i])
+      dims.push_back(d < 0 ? Dimension() : own[d]);
+    if (!axis.isPack && (dims[0].empty() || !axes.keepWhole(dims[0])))
+      return "the axis it works along is not one axis here";
+    auto [it, isNew] = names.try_emplace(axis.name, dims);
+    if (isNew)
+      continue;
+    if (it->second.size() != dims.size())
+      return "an operand has another number of axes than its kernel's";
+    for (std::size_t k = 0; k != dims.size(); ++k) {
+      if (dims[k].empty() != it->second[k].empty())
+        return "an operand of its kernel is broadcast along an axis";
+      if (!axes.unify(dims[k], it->second[k]))
+        return "extents of its operands do not factor alike";
+    }
   }
   return std::nullopt;
 }
 
-Dimensions Draft::resultDimensions(const TypePattern &pattern,
-                                   const TensorFacts &facts,
-                                   const LibraryCall &call,
-                                   const Dimensions &main) {
-  std::vector<std::size_t> covered = coveredBy(pattern, call, main.size());
-  Dimensions dims;
-  if (facts.sizes.size() == main.size()) {
-    dims.resize(main.size());
-    for (std::size_t d : covered)
-      dims[d] = main[d];
-    return dims;
+Draft::Reason Draft::bindResult(ValueId value, const TypePattern &pattern,
+                                const AxisPlaces &places,
+                                const NamedAxes &names) {
+  auto lists = listsOf(*analysis->graph, value, pattern, places);
+  if (!lists)
+    return "its result has another number of axes than its kernel's";
+  Dimensions dims(analysis->graph->values[value].tensor()->sizes.size());
+  for (std::size_t i = 0; i != lists->size(); ++i) {
+    auto known = names.find(pattern.axes[i].name);
+    if (known == names.end() || known->second.size() != (*lists)[i].size())
+      return "its result has an axis that no operand has";
+    for (std::size_t k = 0; k != known->second.size(); ++k)
+      if ((*lists)[i][k] >= 0)
+        dims[(*lists)[i][k]] = known->second[k];
   }
-  for (std::size_t d : covered)
-    dims.push_back(main[d]);
-  return dims;
+  compute(value, dims, allOf(dims));
+  return std::nullopt;
+}
+
+/// Where the call names no axis, it works along those that some result lacks.
+Draft::Reason Draft::chooseReduced(const LibraryCall &call,
+                                   const NamedAxes &names) {
+  Dimension chosen;
+  for (const auto &[name, dims] : names) {
+    bool isChosen = name == call.axis;
+    if (call.axis.empty())
+      for (const TypePattern &result : call.results)
+        isChosen |= std::none_of(
+            result.axes.begin(), result.axes.end(),
+            [&, n = name](const AxisPattern &axis) { return axis.name == n; });
+    if (!isChosen)
+      continue;
+    for (const Dimension &dimension : dims)
+      chosen.insert(chosen.end(), dimension.begin(), dimension.end());
+  }
+  isRowwise = true;
+  chosen = axes.resolve(chosen);
+  if (chosen.empty() && !call.axis.empty())
+    return "the axis it works along has extent 1";
+  if (chosen.empty())
+    return std::nullopt;
+  std::set<Atom> before, now(chosen.begin(), chosen.end());
+  for (Atom atom : reducedAxes())
+    before.insert(atom);
+  if (!before.empty() && before != now)
+    return "the group already works along other axes";
+  reduced = chosen;
+  return std::nullopt;
 }
 
 Draft::Reason Draft::addRowwise(const Node &node, const LibraryCall &call) {
-  const CallOperand *first = nullptr;
+  const CallOperand *main = nullptr;
   for (const CallOperand &operand : call.operands) {
     if (operand.kind != CallOperand::Kind::Value)
       continue;
-    if (!first)
-      first = &operand;
+    for (const AxisPattern &axis : operand.pattern.axes)
+      if (!main && (call.axis.empty() || axis.name == call.axis))
+        main = &operand;
     if (Reason why = place(operand.value))
       return why;
   }
-  if (!first || call.axis.empty())
-    return "its kernel is not over one axis that the call names";
-  Dimensions main = dimensionsOf(first->value);
-  if (coveredBy(first->pattern, call, main.size()).size() != main.size())
-    return "its kernel's first operand does not have all axes";
-  Dimension chosen;
-  for (int d : call.selected) {
-    if (!call.axisIsPack && (main[d].empty() || !axes.keepWhole(main[d])))
-      return "the axis it works along is not one axis here";
-    chosen.insert(chosen.end(), main[d].begin(), main[d].end());
+  if (!main)
+    return "its kernel has no tensor with axes";
+  AxisPlaces places;
+  if (!call.axis.empty()) {
+    auto found =
+        AxisPlaces::find(main->pattern, dimensionsOf(main->value).size(),
+                         call.axis, call.selected);
+    if (!found)
+      return "its kernel's axes cannot be told apart";
+    places = std::move(*found);
   }
-  if (chosen.empty())
-    return "the axis it works along has extent 1";
-  if (isRowwise && reducedAxes() != axes.resolve(chosen))
-    return "the group already works along other axes";
+  NamedAxes names;
   for (const CallOperand &operand : call.operands)
     if (operand.kind == CallOperand::Kind::Value)
-      if (Reason why = bindPattern(operand.pattern, dimensionsOf(operand.value),
-                                   call, main))
+      if (Reason why = bindOperand(operand, places, names))
         return why;
-  reduced = chosen;
-  isRowwise = true;
-  for (std::size_t i = 0; i != node.results.size(); ++i) {
-    const TensorFacts *facts =
-        analysis->graph->values[node.results[i]].tensor();
-    Dimensions dims = resultDimensions(call.results[i], *facts, call, main);
-    if (dims.size() != facts->sizes.size())
-      return "its result has another number of axes than its kernel's";
-    std::set<Atom> along = allOf(dims);
-    compute(node.results[i], std::move(dims), std::move(along));
-  }
+  if (Reason why = chooseReduced(call, names))
+    return why;
+  for (std::size_t i = 0; i != node.results.size(); ++i)
+    if (Reason why =
+            bindResult(node.results[i], call.results[i], places, names))
+      return why;
+  named[members.back()] = std::move(names);
   return std::nullopt;
 }
 
@@ -279,6 +309,13 @@ void Draft::addWhole(int node, const WholeCall &call) {
       outside.insert(argument.tensor.value);
   for (const WholeTensor &result : call.results)
     computed.insert(result.value);
+  whole = true;
+}
+
+void Draft::addPlacement(int node, const Placement &placement) {
+  members.push_back(node);
+  outside.insert(placement.parts.begin(), placement.parts.end());
+  computed.insert(placement.target);
   whole = true;
 }
 

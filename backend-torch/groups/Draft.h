@@ -2,6 +2,7 @@
 #pragma once
 
 #include "backend-torch/groups/Axes.h"
+#include "backend-torch/ops/AxisPlaces.h"
 #include "backend-torch/ops/Operation.h"
 
 #include <map>
@@ -22,6 +23,9 @@ struct Analysis {
   }
 };
 
+/// The axes of one call by name, each with the dimensions it stands for.
+using NamedAxes = std::map<std::string, Dimensions>;
+
 class Draft {
 public:
   explicit Draft(const Analysis &analysis)
@@ -32,6 +36,8 @@ public:
   std::optional<std::string> add(int node);
   /// Takes a library declaration in that is launched as it is: the only node.
   void addWhole(int node, const WholeCall &call);
+  /// Takes copies into places in; again the only node.
+  void addPlacement(int node, const Placement &placement);
   bool isWhole() const { return whole; }
 
   bool computes(ValueId value) const { return computed.contains(value); }
@@ -47,6 +53,8 @@ public:
   Dimension reducedAxes() const { return axes.resolve(reduced); }
   bool hasReduction() const { return isRowwise; }
   const AxisTable &table() const { return axes; }
+  /// The axes that a member's declaration names.
+  const NamedAxes &namedAxes(int node) const { return named.at(node); }
 
 private:
   using Reason = std::optional<std::string>;
@@ -57,11 +65,11 @@ private:
   Reason addElementwise(const Node &node, const LibraryCall &call);
   Reason addRowwise(const Node &node, const LibraryCall &call);
   Reason alignOperands(const Node &node, const std::vector<ValueId> &operands);
-  Reason bindPattern(const TypePattern &pattern, const Dimensions &own,
-                     const LibraryCall &call, const Dimensions &main);
-  Dimensions resultDimensions(const TypePattern &pattern,
-                              const TensorFacts &facts, const LibraryCall &call,
-                              const Dimensions &main);
+  Reason bindOperand(const CallOperand &operand, const AxisPlaces &places,
+                     NamedAxes &names);
+  Reason bindResult(ValueId value, const TypePattern &pattern,
+                    const AxisPlaces &places, const NamedAxes &names);
+  Reason chooseReduced(const LibraryCall &call, const NamedAxes &names);
   void compute(ValueId value, Dimensions dims, std::set<Atom> varies);
 
   const Analysis *analysis;
@@ -70,6 +78,7 @@ private:
   std::set<ValueId> outside, computed;
   std::map<ValueId, Dimensions> dimensions;
   std::map<ValueId, std::set<Atom>> varies;
+  std::map<int, NamedAxes> named; ///< of rowwise calls
   Dimension reduced;
   bool isRowwise = false, whole = false;
 };

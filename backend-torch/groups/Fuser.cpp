@@ -42,7 +42,7 @@ private:
   std::vector<bool> isOutput;
   std::map<int, Draft> drafts; ///< by unit
   std::map<int, std::string> stopped;
-  std::map<int, int> groupOf; ///< unit → group
+  std::map<int, std::vector<int>> groupsOf; ///< by unit
   std::vector<bool> isEmitted, isUnitEmitted;
 };
 } // namespace
@@ -176,6 +176,12 @@ void Fuser::consider(int node) {
     plan.opaque.emplace_back(node, *opaque);
     return;
   }
+  if (auto *placement = std::get_if<Placement>(&analysis.operations[node])) {
+    Draft draft(analysis);
+    draft.addPlacement(node, *placement);
+    drafts.insert_or_assign(unit, std::move(draft));
+    return;
+  }
   auto restricted = options.restricted.find(node);
   bool isRestricted = restricted != options.restricted.end();
   Draft draft(analysis);
@@ -242,13 +248,25 @@ void Fuser::addGroup(int unit, const Draft &draft) {
   Group group{.draft = draft,
               .inputs = {draft.inputs().begin(), draft.inputs().end()},
               .outputs = {},
-              .stopped = stopped[unit]};
+              .stopped = stopped[unit],
+              .part = -1};
+  int first = draft.nodes().front();
+  if (auto *placement = std::get_if<Placement>(&analysis.operations[first])) {
+    group.outputs = {placement->target};
+    for (std::size_t i = 0; i != placement->parts.size(); ++i) {
+      group.part = static_cast<int>(i);
+      group.inputs = {placement->parts[i]};
+      groupsOf[unit].push_back(static_cast<int>(plan.groups.size()));
+      plan.groups.push_back(group);
+    }
+    return;
+  }
   for (int node : draft.nodes())
     for (ValueId value : graph.nodes[node].results)
       if (draft.isWhole() ? draft.computes(value)
                           : escapes(value, draft.nodes()))
         group.outputs.push_back(value);
-  groupOf[unit] = static_cast<int>(plan.groups.size());
+  groupsOf[unit].push_back(static_cast<int>(plan.groups.size()));
   plan.groups.push_back(std::move(group));
 }
 
@@ -278,8 +296,8 @@ void Fuser::emit(int node) {
     return;
   isEmitted[node] = true;
   int unit = units.unitOf(node);
-  auto group = unit < 0 ? groupOf.end() : groupOf.find(unit);
-  if (group == groupOf.end()) {
+  auto groups = unit < 0 ? groupsOf.end() : groupsOf.find(unit);
+  if (groups == groupsOf.end()) {
     emitOperands(node);
     plan.order.push_back({.group = -1, .node = node});
     return;
@@ -288,7 +306,8 @@ void Fuser::emit(int node) {
     isEmitted[member] = true;
   for (int member : units.members(unit))
     emitOperands(member, unit);
-  plan.order.push_back({.group = group->second, .node = -1});
+  for (int group : groups->second)
+    plan.order.push_back({.group = group, .node = -1});
 }
 
 void Fuser::orderUnits() {
@@ -341,7 +360,8 @@ std::string print(const FusionPlan &plan) {
   for (std::size_t i = 0; i != plan.groups.size(); ++i) {
     const Group &group = plan.groups[i];
     text += "group " + std::to_string(i) +
-            (group.draft.isWhole()        ? " whole:"
+            (group.part >= 0              ? " part:"
+             : group.draft.isWhole()      ? " whole:"
              : group.draft.hasReduction() ? " rowwise:"
                                           : " elementwise:");
     for (int node : group.draft.nodes())

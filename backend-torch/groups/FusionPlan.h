@@ -12,6 +12,7 @@ struct Group {
   std::vector<ValueId> inputs;  ///< read from memory, views as they are
   std::vector<ValueId> outputs; ///< needed outside
   std::string stopped;          ///< why the last candidate was refused
+  int part = -1;                ///< of a placement: the one it puts in place
 };
 
 /// A step in execution order: a group, or a node on its own.

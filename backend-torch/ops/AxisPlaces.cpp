@@ -6,26 +6,57 @@
 
 namespace quern {
 
-/// Deals dimensions out in order: one to a name, the rest to the only pack.
-bool AxisPlaces::spread(std::vector<AxisPattern> axes, std::vector<int> dims) {
-  std::size_t names = 0, packs = 0;
-  for (const AxisPattern &axis : axes)
-    ++(axis.isPack ? packs : names);
-  bool fits = packs == 0 ? dims.size() == names : dims.size() >= names;
-  if (packs > 1 || !fits)
-    return false;
-  auto next = dims.begin();
+using DimensionLists = std::vector<std::vector<int>>;
+
+/// How many dimensions each axis stands for: -1 for a pack that is open.
+static std::vector<int>
+countsOf(const std::vector<AxisPattern> &axes,
+         const std::map<std::string, std::vector<int>> &known) {
+  std::vector<int> counts;
   for (const AxisPattern &axis : axes) {
-    auto count = axis.isPack ? static_cast<std::ptrdiff_t>(dims.size() - names)
-                             : std::ptrdiff_t(1);
-    std::vector<int> own(next, next + count);
-    next += count;
-    if (axis.isPack)
-      packPlaces[axis.name] = own;
-    if (!axis.name.empty())
-      places[axis.name] = std::move(own);
+    auto it = known.find(axis.name);
+    counts.push_back(it != known.end() ? static_cast<int>(it->second.size())
+                     : axis.isPack     ? -1
+                                       : 1);
+  }
+  return counts;
+}
+
+/// Deals dimensions out in order; the only open pack takes what is left.
+static std::optional<DimensionLists> dealOut(const std::vector<int> &counts,
+                                             const std::vector<int> &dims) {
+  int left = static_cast<int>(dims.size()), open = 0;
+  for (int count : counts)
+    count < 0 ? void(++open) : void(left -= count);
+  if (open > 1 || left < 0 || (open == 0 && left != 0))
+    return std::nullopt;
+  DimensionLists lists;
+  auto next = dims.begin();
+  for (int count : counts) {
+    auto end = next + (count < 0 ? left : count);
+    lists.emplace_back(next, end);
+    next = end;
+  }
+  return lists;
+}
+
+bool AxisPlaces::spread(const std::vector<AxisPattern> &axes,
+                        const std::vector<int> &dims) {
+  std::optional<DimensionLists> lists = dealOut(countsOf(axes, {}), dims);
+  if (!lists)
+    return false;
+  for (std::size_t i = 0; i != axes.size(); ++i) {
+    if (axes[i].isPack)
+      packPlaces[axes[i].name] = (*lists)[i];
+    if (!axes[i].name.empty())
+      places[axes[i].name] = (*lists)[i];
   }
   return true;
+}
+
+static bool hasPack(const std::vector<AxisPattern> &axes) {
+  return std::any_of(axes.begin(), axes.end(),
+                     [](const AxisPattern &each) { return each.isPack; });
 }
 
 std::optional<AxisPlaces> AxisPlaces::find(const TypePattern &pattern,
@@ -33,6 +64,7 @@ std::optional<AxisPlaces> AxisPlaces::find(const TypePattern &pattern,
                                            const std::string &axis,
                                            const std::vector<int> &selected) {
   AxisPlaces result;
+  result.isChosen = true;
   result.rank = rank;
   std::vector<AxisPattern> before, after;
   bool isPack = false, found = false;
@@ -47,10 +79,6 @@ std::optional<AxisPlaces> AxisPlaces::find(const TypePattern &pattern,
   result.places[axis] = selected;
   if (isPack)
     result.packPlaces[axis] = selected;
-  auto hasPack = [](const std::vector<AxisPattern> &axes) {
-    return std::any_of(axes.begin(), axes.end(),
-                       [](const AxisPattern &each) { return each.isPack; });
-  };
   std::vector<int> rest, low, high;
   for (int d = 0; d != static_cast<int>(rank); ++d) {
     if (std::find(selected.begin(), selected.end(), d) != selected.end())
@@ -63,7 +91,6 @@ std::optional<AxisPlaces> AxisPlaces::find(const TypePattern &pattern,
     fits = result.spread(before, low) && result.spread(after, high);
   } else {
     before.insert(before.end(), after.begin(), after.end());
-    // A 0-d tensor stands for one with an axis of extent 1.
     fits = result.spread(before, rest);
   }
   if (!fits)
@@ -71,9 +98,9 @@ std::optional<AxisPlaces> AxisPlaces::find(const TypePattern &pattern,
   return result;
 }
 
-std::optional<std::vector<int>>
-AxisPlaces::order(const TypePattern &pattern, std::size_t ownRank,
-                  const std::function<bool(int)> &isOne) const {
+std::optional<DimensionLists>
+AxisPlaces::dimensions(const TypePattern &pattern, std::size_t ownRank,
+                       const std::function<bool(int)> &isOne) const {
   std::set<int> covered;
   std::size_t known = 0;
   for (const AxisPattern &axis : pattern.axes)
@@ -81,12 +108,15 @@ AxisPlaces::order(const TypePattern &pattern, std::size_t ownRank,
       ++known;
       covered.insert(it->second.begin(), it->second.end());
     }
-  bool allKnown = known == pattern.axes.size();
   std::vector<int> all;
   for (int d = 0; d != static_cast<int>(ownRank); ++d)
     all.push_back(d);
-  if (known == 0 && !pattern.axes.empty())
-    return all;
+  if (!isChosen || (known == 0 && !pattern.axes.empty()))
+    return dealOut(countsOf(pattern.axes, {}), all);
+  std::vector<int> counts = countsOf(pattern.axes, places);
+  if (std::find(counts.begin(), counts.end(), -1) != counts.end())
+    return dealOut(counts, all);
+  bool allKnown = known == pattern.axes.size();
   // Dimensions of this tensor by those of the one that has the chosen axis.
   std::map<int, int> number;
   std::vector<int> free;
@@ -104,23 +134,23 @@ AxisPlaces::order(const TypePattern &pattern, std::size_t ownRank,
   } else {
     return std::nullopt;
   }
-  std::vector<int> result;
+  DimensionLists result;
   std::size_t next = 0;
   for (const AxisPattern &axis : pattern.axes) {
+    std::vector<int> own;
     auto it = places.find(axis.name);
     if (it != places.end()) {
       for (int d : it->second)
-        result.push_back(number.at(d));
-      // The axis that a 0-d tensor lacks.
-      if (!axis.isPack && it->second.empty())
-        result.push_back(-1);
-      continue;
+        own.push_back(number.at(d));
+    } else if (next == free.size() && rank != 0) {
+      return std::nullopt;
+    } else if (next != free.size()) {
+      own.push_back(free[next++]);
     }
-    if (axis.isPack)
-      return std::nullopt;
-    if (next == free.size() && rank != 0)
-      return std::nullopt;
-    result.push_back(next == free.size() ? -1 : free[next++]);
+    // The axis that a 0-d tensor lacks.
+    if (!axis.isPack && own.empty())
+      own.push_back(-1);
+    result.push_back(std::move(own));
   }
   if (!allKnown && next != free.size())
     return std::nullopt;

@@ -10,7 +10,8 @@
 
 namespace quern {
 
-/// Dimensions are those of the tensor that has the chosen axis.
+/// Dimensions are those of the tensor that has the chosen axis. Made empty, it
+/// takes every pattern for itself.
 class AxisPlaces {
 public:
   /// Nothing where two packs stand on one side of the chosen axis.
@@ -19,12 +20,12 @@ public:
                                         const std::string &axis,
                                         const std::vector<int> &selected);
 
-  /// The dimensions of a tensor of this rank in the order of its pattern; -1
+  /// The dimensions of a tensor of this rank, for each axis of its pattern; -1
   /// for an axis that a 0-d tensor lacks. `isOne` tells extents of 1, which
   /// `keepdim` leaves behind.
-  std::optional<std::vector<int>>
-  order(const TypePattern &pattern, std::size_t rank,
-        const std::function<bool(int)> &isOne) const;
+  std::optional<std::vector<std::vector<int>>>
+  dimensions(const TypePattern &pattern, std::size_t rank,
+             const std::function<bool(int)> &isOne) const;
 
   /// Packs and the dimensions they stand for.
   const std::map<std::string, std::vector<int>> &packs() const {
@@ -32,8 +33,10 @@ public:
   }
 
 private:
-  bool spread(std::vector<AxisPattern> axes, std::vector<int> dims);
+  bool spread(const std::vector<AxisPattern> &axes,
+              const std::vector<int> &dims);
 
+  bool isChosen = false; ///< by a call's `dim`
   std::size_t rank = 0;
   std::map<std::string, std::vector<int>> places, packPlaces;
 };

@@ -1,5 +1,6 @@
 // Tables of views and primitives, and which of all kinds a node is.
 #include "backend-torch/ops/Matcher.h"
+#include "backend-torch/ops/Placement.h"
 #include "backend-torch/ops/Promotion.h"
 
 #include <cmath>
@@ -11,8 +12,19 @@ std::optional<ViewKind> viewKindOf(std::string_view overload) {
 #define QN_VIEW(name, kind)                                                    \
   if (overload == name)                                                        \
     return ViewKind::kind;
+#define QN_MAYBE_VIEW(name, kind) QN_VIEW(name, kind)
 #include "backend-torch/ops/Views.def"
   return std::nullopt;
+}
+
+/// Whether an operator of the table may have to copy.
+static bool mayCopy(std::string_view overload) {
+#define QN_VIEW(name, kind)
+#define QN_MAYBE_VIEW(name, kind)                                              \
+  if (overload == name)                                                        \
+    return true;
+#include "backend-torch/ops/Views.def"
+  return false;
 }
 
 std::optional<Primitive> primitiveOf(std::string_view overload) {
@@ -138,8 +150,11 @@ static std::optional<ViewOf> viewOf(const Graph &graph, const Node &node) {
   const TensorFacts *from = graph.values[source].tensor();
   for (ValueId id : node.results) {
     const TensorFacts *to = graph.values[id].tensor();
-    // A reshape that had to copy is no view.
-    if (!from || !to || from->storage != to->storage)
+    if (!from || !to)
+      return std::nullopt;
+    // A tracer may give a view a storage of its own; only of a reshape does
+    // that say that it had to copy.
+    if (from->storage != to->storage && mayCopy(node.overload))
       return std::nullopt;
   }
   return ViewOf{*kind, source};
@@ -155,6 +170,9 @@ Operation classify(const Graph &graph, const Node &node,
   if (std::optional<std::string_view> shapes = preferredClassOf(node.overload))
     return Opaque{"ATen is preferred for a " + std::string(*shapes),
                   OpaqueKind::Preferred};
+  if (node.kind == NodeKind::Call && table.hasKernels())
+    if (std::optional<Placement> placement = placementOf(graph, node))
+      return *placement;
   if (std::optional<std::string> why = whyNotComputable(graph, node))
     return Opaque{*why, OpaqueKind::Fallback};
   if (std::optional<Primitive> primitive = primitiveOf(node.overload))

@@ -52,11 +52,11 @@ struct WholeArgument {
   };
   Kind kind = Kind::Absent;
   bool isList = false; ///< Integers, Reals: several
-  WholeTensor tensor;
-  std::vector<GraphArgument> integers; ///< numbers and sizes
-  std::vector<double> reals;
+  WholeTensor tensor = {};
+  std::vector<GraphArgument> integers = {}; ///< numbers and sizes
+  std::vector<double> reals = {};
   bool truth = false;
-  std::string text;
+  std::string text = {};
 };
 
 /// A declaration of the library that is bound and launched by itself.
@@ -112,7 +112,17 @@ struct ViewOf {
   ValueId source = -1;
 };
 
-using Operation = std::variant<Opaque, ViewOf, PrimitiveCall, LibraryCall>;
+/// Tensors copied to their places in another: a concatenation, or a write into
+/// an argument.
+struct Placement {
+  ValueId target = -1;
+  std::vector<ValueId> parts;
+  /// The dimension along which parts follow each other; -1: one part is all.
+  int dim = -1;
+};
+
+using Operation =
+    std::variant<Opaque, ViewOf, PrimitiveCall, LibraryCall, Placement>;
 
 /// The rows of the library by overload.
 class OperatorTable {
@@ -120,6 +130,7 @@ public:
   explicit OperatorTable(std::vector<OperatorRow> rows);
   const std::vector<const OperatorRow *> *find(std::string_view overload) const;
   std::vector<std::string> overloads() const;
+  bool hasKernels() const { return !rows.empty(); }
 
 private:
   std::vector<OperatorRow> rows;

@@ -147,11 +147,11 @@ const NamedArgument *RowBinding::sourceOf(std::string_view text) const {
   return graph.named(node, trimmed(text.substr(bar + 4)));
 }
 
-/// `(kh, kw) = kernel_size`: one number stands for all.
+/// `(kh, kw) = kernel_size`, without the parentheses: one number stands for
+/// all.
 std::optional<std::string> RowBinding::takeApart(std::string_view names,
                                                  std::string_view text) {
-  std::vector<std::string_view> parts =
-      splitAtCommas(names.substr(1, names.size() - 2));
+  std::vector<std::string_view> parts = splitAtCommas(names);
   for (std::string_view each : {text.substr(0, text.find(" or ")), text})
     used.emplace(trimmed(each));
   const NamedArgument *source = sourceOf(text);
@@ -177,7 +177,7 @@ std::optional<std::string> RowBinding::readBinding(const std::string &left,
     readPromotion(text);
     return std::nullopt;
   }
-  if (left.starts_with('('))
+  if (left.find(',') != std::string::npos)
     return takeApart(left, text);
   if (const ParameterInfo *parameter = parameterNamed(left))
     if (const NamedArgument *source = sourceOf(text)) {

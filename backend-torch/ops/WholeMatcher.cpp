@@ -81,17 +81,19 @@ Reason WholeMatcher::placeAxes() {
 Reason WholeMatcher::order(const TypePattern &pattern, const TensorFacts &facts,
                            WholeTensor &tensor) const {
   std::size_t rank = facts.sizes.size();
+  // Shapes alone say where the axes lie; an elementwise has none.
   if (!places) {
     for (std::size_t d = 0; d != rank; ++d)
       tensor.dims.push_back(static_cast<int>(d));
     return std::nullopt;
   }
-  auto dims = places->order(pattern, rank, [&](int d) {
+  auto lists = places->dimensions(pattern, rank, [&](int d) {
     return graph.sizes.constantOf(facts.sizes[d]) == 1;
   });
-  if (!dims)
+  if (!lists)
     return "a tensor's axes are not its kernel's `" + pattern.element + "[…]`";
-  tensor.dims = std::move(*dims);
+  for (const std::vector<int> &dims : *lists)
+    tensor.dims.insert(tensor.dims.end(), dims.begin(), dims.end());
   return std::nullopt;
 }
 
@@ -139,7 +141,10 @@ static bool addNumber(const GraphArgument &value, bool wantsReal,
 Reason WholeMatcher::plainArgument(const RowArgument &given,
                                    const TypePattern &pattern,
                                    WholeArgument &argument) {
-  const GraphArgument &value = *given.value;
+  // `(k) = kernel_size`.
+  bool isOne = given.value->kind == Kind::List && !pattern.hasAxes &&
+               given.value->list.size() == 1;
+  const GraphArgument &value = isOne ? given.value->list[0] : *given.value;
   if (value.kind == Kind::String) {
     argument.kind = WholeArgument::Kind::Text;
     argument.text = value.text;
@@ -153,6 +158,8 @@ Reason WholeMatcher::plainArgument(const RowArgument &given,
   }
   bool wantsReal = pattern.element == "float" || (type && isFloat(*type));
   argument.isList = value.kind == Kind::List;
+  if (argument.isList && !pattern.hasAxes)
+    return cannotBeGiven(given);
   if (!argument.isList)
     return addNumber(value, wantsReal, argument) ? std::nullopt
                                                  : cannotBeGiven(given);

@@ -11,8 +11,8 @@ ArgumentTemplate makeTemplate(const GraphArgument &argument,
 
 /// The values the templates of a step need at run time.
 struct Frame {
-  std::vector<c10::IValue> slots;
-  std::vector<SizeValue> symbols;
+  c10::SmallVector<c10::IValue, 16> slots;
+  c10::SmallVector<SizeValue, 4> symbols;
 };
 
 c10::IValue instantiate(const ArgumentTemplate &argument,

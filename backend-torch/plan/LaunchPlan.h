@@ -60,6 +60,8 @@ struct LaunchPlan {
   std::shared_ptr<const Graph> graph;
   /// Graph inputs that kernels read: their strides are looked at in each call.
   std::vector<ValueId> kernelInputs;
+  /// Graph inputs that kernels write.
+  std::vector<ValueId> kernelTargets;
   std::vector<SymbolBinding> inputBindings;
   std::vector<ValueId> unusedInputs;
   std::vector<Step> steps;

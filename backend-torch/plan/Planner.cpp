@@ -152,6 +152,9 @@ void Planner::addKernel(int group) {
         std::find(plan.kernelInputs.begin(), plan.kernelInputs.end(),
                   input.base) == plan.kernelInputs.end())
       plan.kernelInputs.push_back(input.base);
+  for (const KernelOperand &output : program.kernels[group].outputs)
+    if (graph.producer(output.base).kind == NodeKind::Input)
+      plan.kernelTargets.push_back(output.base);
   plan.steps.push_back(std::move(step));
 }
 
@@ -193,7 +196,10 @@ std::vector<ValueId> Planner::readsOf(const Step &step) const {
 std::vector<ValueId> Planner::resultsOf(const Step &step) const {
   if (step.kernel < 0)
     return graph.nodes[step.node].results;
-  return fusion.groups[step.kernel].outputs;
+  std::vector<ValueId> results;
+  for (const KernelOperand &output : program.kernels[step.kernel].outputs)
+    results.push_back(output.base);
+  return results;
 }
 
 /// A value goes away with the last step that reads it; one that nobody reads

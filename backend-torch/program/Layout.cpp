@@ -45,6 +45,10 @@ bool Layout::canMerge(const Axis &outer, const Axis &inner) const {
   if (outer.isReduced != inner.isReduced)
     return false;
   Atom last = outer.atoms.back(), first = inner.atoms.front();
+  // A call speaks of this very axis.
+  const AxisTable &table = group.draft.table();
+  if (table.isWhole(last) || table.isWhole(first))
+    return false;
   // The inner axis as a whole is walked from its first atom.
   for (const auto &[value, walk] : walks) {
     auto a = walk.strides.find(last), b = walk.strides.find(first);

@@ -12,6 +12,9 @@ struct KernelOperand {
   DType type = DType::F32;
   std::vector<Size> extents, strides; ///< of the declaration's axes
   Size offset = 0;                    ///< elements from the base's first one
+  /// An output that goes into memory others write to as well, or that exists
+  /// already.
+  bool isPlaced = false;
 };
 
 /// What a parameter is given.
@@ -25,12 +28,12 @@ struct KernelArgument {
     Text
   };
   Kind kind = Kind::Absent;
-  bool isList = false;        ///< Integers, Reals
-  std::size_t input = 0;      ///< Tensor: which of the inputs
-  std::vector<Size> integers; ///< known when the kernel is bound
-  std::vector<double> reals;
+  bool isList = false;             ///< Integers, Reals
+  std::size_t input = 0;           ///< Tensor: which of the inputs
+  std::vector<Size> integers = {}; ///< known when the kernel is bound
+  std::vector<double> reals = {};
   bool truth = false;
-  std::string text;
+  std::string text = {};
 };
 
 /// A group bound to a declaration of the program or of the library.

@@ -67,4 +67,32 @@ GroupKernel wholeKernel(const FusionPlan &plan, const Group &group) {
   return kernel;
 }
 
+GroupKernel placeKernel(const FusionPlan &plan, const Group &group) {
+  int node = group.draft.nodes().front();
+  const auto &placement = std::get<Placement>(plan.analysis->operations[node]);
+  const Graph &graph = *plan.graph;
+  auto whole = [&](ValueId id) {
+    WholeTensor tensor{id, {}};
+    for (std::size_t d = 0; d != graph.values[id].tensor()->sizes.size(); ++d)
+      tensor.dims.push_back(static_cast<int>(d));
+    return operandOf(plan, tensor);
+  };
+  KernelOperand source = whole(placement.parts[group.part]);
+  KernelOperand target = whole(placement.target);
+  target.isPlaced = true;
+  target.extents = source.extents;
+  for (int i = 0; placement.dim >= 0 && i != group.part; ++i) {
+    const TensorFacts *before = graph.values[placement.parts[i]].tensor();
+    target.offset = plan.sizes->apply(
+        SizeOp::Add,
+        {target.offset, plan.sizes->multiply(before->sizes[placement.dim],
+                                             target.strides[placement.dim])});
+  }
+  GroupKernel kernel;
+  kernel.inputs = {std::move(source)};
+  kernel.outputs = {std::move(target)};
+  kernel.arguments = {{.kind = KernelArgument::Kind::Tensor}};
+  return kernel;
+}
+
 } // namespace quern

@@ -1,9 +1,14 @@
-// A library declaration that a graph launches as it is.
+// Kernels that are no fused text: library declarations launched as they are,
+// and copies into places.
 #pragma once
 
 #include "backend-torch/program/Program.h"
 
 namespace quern {
+
+/// The kernel that puts one part of a placement into its place, without its
+/// declaration's name.
+GroupKernel placeKernel(const FusionPlan &plan, const Group &group);
 
 GroupKernel wholeKernel(const FusionPlan &plan, const Group &group);
 

@@ -24,11 +24,14 @@ public:
 private:
   std::string typeOf(ValueId value) const;
   std::string name(ValueId value) const;
-  void writeNode(const Node &node, const Operation &operation);
-  std::string callText(const LibraryCall &call);
+  void writeNode(int index);
+  std::string callText(int node, const LibraryCall &call);
   std::string operandText(const CallOperand &operand);
-  std::string axisArgument(const LibraryCall &call) const;
-  std::string brackets(const LibraryCall &call) const;
+  std::string axisArgument(const AxisPattern &pattern,
+                           const Dimensions &dims) const;
+  std::vector<std::string> axisArguments(int node,
+                                         const LibraryCall &call) const;
+  std::string brackets(int node, const LibraryCall &call) const;
   std::string number(Size size);
 
   const FusionPlan &plan;
@@ -86,16 +89,12 @@ std::string GroupWriter::operandText(const CallOperand &operand) {
   return std::string(spelling(*operand.cast)) + "(" + text + ")";
 }
 
-/// The axes that a call works along: `C = R1`, `*C = (R0, R1)`.
-std::string GroupWriter::axisArgument(const LibraryCall &call) const {
-  ValueId main = -1;
-  for (const CallOperand &operand : call.operands)
-    if (main < 0 && operand.kind == CallOperand::Kind::Value)
-      main = operand.value;
-  Dimensions dims = group.draft.dimensionsOf(main);
+/// `C = R1`, `*C = (R0, R1)`; nothing for an axis of extent 1.
+std::string GroupWriter::axisArgument(const AxisPattern &pattern,
+                                      const Dimensions &dims) const {
   std::vector<int> axes;
-  for (int d : call.selected)
-    for (Atom atom : dims[d]) {
+  for (const Dimension &dimension : dims)
+    for (Atom atom : group.draft.table().resolve(dimension)) {
       int axis = layout.axisOf(atom);
       if (axes.empty() || axes.back() != axis)
         axes.push_back(axis);
@@ -103,32 +102,60 @@ std::string GroupWriter::axisArgument(const LibraryCall &call) const {
   std::string list;
   for (int axis : axes)
     list += (list.empty() ? "" : ", ") + layout.axes()[axis].name;
-  if (!call.axisIsPack)
-    return call.axis + " = " + list;
-  return "*" + call.axis + " = " + (axes.size() > 1 ? "(" + list + ")" : list);
+  if (list.empty())
+    return "";
+  if (!pattern.isPack)
+    return pattern.name + " = " + list;
+  return "*" + pattern.name + " = " +
+         (axes.size() > 1 ? "(" + list + ")" : list);
 }
 
-std::string GroupWriter::brackets(const LibraryCall &call) const {
+/// The axis that the call names, or, where it names none, every axis.
+std::vector<std::string>
+GroupWriter::axisArguments(int node, const LibraryCall &call) const {
+  std::vector<std::string> result;
+  if (call.row->kind != DeclarationKind::Rowwise)
+    return result;
+  std::set<std::string> done;
+  const NamedAxes &names = group.draft.namedAxes(node);
+  for (const CallOperand &operand : call.operands)
+    for (const AxisPattern &axis : operand.pattern.axes) {
+      auto dims = names.find(axis.name);
+      if (dims == names.end() || !done.insert(axis.name).second ||
+          (!call.axis.empty() && axis.name != call.axis))
+        continue;
+      std::string text = axisArgument(axis, dims->second);
+      if (!text.empty())
+        result.push_back(std::move(text));
+    }
+  return result;
+}
+
+std::string GroupWriter::brackets(int node, const LibraryCall &call) const {
   std::string text;
+  auto add = [&](const std::string &argument) {
+    text += (text.empty() ? "" : ", ") + argument;
+  };
   for (const auto &[name, value] : call.constants)
-    text += (text.empty() ? "" : ", ") + name + " = " + value;
+    add(name + " = " + value);
   for (const auto &[name, type] : call.typeArguments)
-    text +=
-        (text.empty() ? "" : ", ") + name + " = " + std::string(spelling(type));
-  if (!call.axis.empty())
-    text += (text.empty() ? "" : ", ") + axisArgument(call);
+    add(name + " = " + std::string(spelling(type)));
+  for (const std::string &axis : axisArguments(node, call))
+    add(axis);
   return text.empty() ? "" : "[" + text + "]";
 }
 
-std::string GroupWriter::callText(const LibraryCall &call) {
+std::string GroupWriter::callText(int node, const LibraryCall &call) {
   used.insert({call.row->module, call.row->declaration});
-  std::string text = call.row->declaration + brackets(call) + "(";
+  std::string text = call.row->declaration + brackets(node, call) + "(";
   for (std::size_t i = 0; i != call.operands.size(); ++i)
     text += (i ? ", " : "") + operandText(call.operands[i]);
   return text + ")";
 }
 
-void GroupWriter::writeNode(const Node &node, const Operation &operation) {
+void GroupWriter::writeNode(int index) {
+  const Node &node = graph.nodes[index];
+  const Operation &operation = plan.analysis->operations[index];
   std::vector<std::string> results;
   for (ValueId id : node.results) {
     names[id] = "v" + std::to_string(names.size());
@@ -146,7 +173,7 @@ void GroupWriter::writeNode(const Node &node, const Operation &operation) {
     return;
   }
   const auto &call = std::get<LibraryCall>(operation);
-  std::string text = callText(call);
+  std::string text = callText(index, call);
   if (call.results.size() > 1) {
     std::string list;
     for (std::size_t i = 0; i != call.results.size(); ++i)
@@ -170,7 +197,7 @@ std::string GroupWriter::write() {
     addParameter("x" + std::to_string(i) + ": " + typeOf(group.inputs[i]));
   }
   for (int node : group.draft.nodes())
-    writeNode(graph.nodes[node], plan.analysis->operations[node]);
+    writeNode(node);
   for (std::size_t i = 0; i != numbers.size(); ++i)
     addParameter("n" + std::to_string(i) + ": int");
   std::string types, values;
@@ -223,35 +250,73 @@ importText(const std::set<std::pair<std::string, std::string>> &imports) {
   return text;
 }
 
-Program writeProgram(const FusionPlan &plan) {
+namespace {
+/// Puts declarations together, equal ones once.
+class ProgramWriter {
+public:
+  explicit ProgramWriter(const FusionPlan &plan) : plan(plan) {}
+  Program run();
+
+private:
+  using Imports = std::set<std::pair<std::string, std::string>>;
+  std::string declare(const std::string &kind, const std::string &name,
+                      const std::string &text, const Imports &imports);
+  GroupKernel write(const Group &group);
+
+  const FusionPlan &plan;
   Program program;
-  std::set<std::pair<std::string, std::string>> imports;
+  Imports allImports;
   std::map<std::string, std::string> declared; // text → name
   std::string declarations;
-  for (const Group &group : plan.groups) {
-    if (group.draft.isWhole()) {
-      program.kernels.push_back(wholeKernel(plan, group));
-      continue;
-    }
-    GroupWriter writer(plan, group);
-    std::string text = writer.write();
-    imports.insert(writer.imports().begin(), writer.imports().end());
-    std::string kind = writer.isRowwise() ? "rowwise " : "elementwise ";
-    auto [it, isNew] = declared.try_emplace(kind + text);
-    if (isNew) {
-      it->second =
-          writer.suggestedName() + "_" + std::to_string(declared.size() - 1);
-      std::string declaration = "\n" + kind + it->second + text;
-      program.units[it->second] = importText(writer.imports()) + declaration;
-      declarations += declaration;
-    }
-    GroupKernel kernel = writer.kernel();
-    kernel.declaration = it->second;
-    program.kernels.push_back(std::move(kernel));
+};
+} // namespace
+
+std::string ProgramWriter::declare(const std::string &kind,
+                                   const std::string &name,
+                                   const std::string &text,
+                                   const Imports &imports) {
+  allImports.insert(imports.begin(), imports.end());
+  auto [it, isNew] = declared.try_emplace(kind + text);
+  if (isNew) {
+    it->second = name + "_" + std::to_string(declared.size() - 1);
+    std::string declaration = "\n" + kind + " " + it->second + text;
+    program.units[it->second] = importText(imports) + declaration;
+    declarations += declaration;
   }
+  return it->second;
+}
+
+GroupKernel ProgramWriter::write(const Group &group) {
+  if (group.part >= 0) {
+    GroupKernel kernel = placeKernel(plan, group);
+    std::string from(spelling(kernel.inputs[0].type));
+    std::string to(spelling(kernel.outputs[0].type));
+    std::string value = from == to ? "x0" : to + "(x0)";
+    kernel.declaration = declare(
+        "elementwise", "place",
+        "(x0: " + from + ") -> " + to + ":\n    return " + value + "\n", {});
+    return kernel;
+  }
+  if (group.draft.isWhole())
+    return wholeKernel(plan, group);
+  GroupWriter writer(plan, group);
+  std::string text = writer.write();
+  GroupKernel kernel = writer.kernel();
+  kernel.declaration = declare(writer.isRowwise() ? "rowwise" : "elementwise",
+                               writer.suggestedName(), text, writer.imports());
+  return kernel;
+}
+
+Program ProgramWriter::run() {
+  for (const Group &group : plan.groups)
+    program.kernels.push_back(write(group));
   program.text = "\"\"\"Kernels of the compiled graph " + plan.graph->name +
-                 ".\"\"\"\n\n" + importText(imports) + declarations;
-  return program;
+                 ".\"\"\"\n\n" + importText(allImports) + declarations;
+  return std::move(program);
+}
+
+Program writeProgram(const FusionPlan &plan) {
+  return ProgramWriter(plan).run();
 }
 
 } // namespace quern

@@ -65,9 +65,12 @@ Executor::Executor(CompiledProgram program, std::vector<c10::IValue> objects,
       constants.emplace_back(node.results[0], std::move(objects[node.object]));
   for (const GraphOutput &output : graph.outputs)
     outputs.push_back(makeTemplate(output, nullptr));
-  if (graph.sizes.symbols().empty())
-    for (std::size_t i = 0; i != compiled.kernels.size(); ++i)
-      fixedShapes.push_back(launchShape(static_cast<int>(i), {}));
+  if (!graph.sizes.symbols().empty())
+    return;
+  for (std::size_t i = 0; i != compiled.kernels.size(); ++i)
+    fixedShapes.push_back(launchShape(static_cast<int>(i), {}));
+  for (ValueId id : launchPlan.kernelInputs)
+    fixedStrides.push_back(stridesOf(id, {}));
 }
 
 void Executor::bindSymbols(const std::vector<SymbolBinding> &bindings,
@@ -163,37 +166,62 @@ Executor::launchShape(int kernel, std::span<const SizeValue> symbols) const {
   const SizeTable &sizes = *compiled.fusion->sizes;
   LaunchShape result;
   result.shape = shapeOf(compiled.kernels[kernel]->operands(), sizes, symbols);
-  for (ValueId id : compiled.fusion->groups[kernel].outputs) {
-    const TensorFacts *facts = launchPlan.graph->values[id].tensor();
+  const GroupKernel &operands = compiled.kernels[kernel]->operands();
+  for (std::size_t i = 0; i != operands.outputs.size(); ++i) {
+    const TensorFacts *facts =
+        launchPlan.graph->values[operands.outputs[i].base].tensor();
     LaunchShape::Output output;
-    for (Size size : facts->sizes) {
+    for (Size size : facts->sizes)
       output.sizes.push_back(sizes.evaluate(size, symbols).asInt());
-      output.isEmpty |= output.sizes.back() == 0;
-    }
     for (Size stride : facts->strides)
       output.strides.push_back(sizes.evaluate(stride, symbols).asInt());
+    const BoundShape::Tensor &bound = result.shape.outputs[i];
+    output.offset =
+        bound.offset * static_cast<std::int64_t>(c10::elementSize(
+                           static_cast<at::ScalarType>(facts->scalarType)));
+    for (std::int64_t extent : bound.extents)
+      result.isEmpty |= extent == 0;
     result.outputs.push_back(std::move(output));
   }
+  if (result.isEmpty)
+    return result;
+  auto handle = compiled.kernels[kernel]->handle(result.shape);
+  if (!handle)
+    raise(handle.error().message);
+  result.handle = std::move(*handle);
   return result;
+}
+
+std::vector<std::int64_t>
+Executor::stridesOf(ValueId id, std::span<const SizeValue> symbols) const {
+  std::vector<std::int64_t> strides;
+  for (Size stride : launchPlan.graph->values[id].tensor()->strides)
+    strides.push_back(
+        compiled.fusion->sizes->evaluate(stride, symbols).asInt());
+  return strides;
 }
 
 /// Kernels are made for the strides that were traced. Nobody guards those of
 /// gradients that autograd brings.
 void Executor::checkInputs(Frame &frame) const {
-  for (ValueId id : launchPlan.kernelInputs) {
-    const TensorFacts *facts = launchPlan.graph->values[id].tensor();
-    c10::SmallVector<std::int64_t, 8> strides;
-    for (Size stride : facts->strides)
-      strides.push_back(
-          compiled.fusion->sizes->evaluate(stride, frame.symbols).asInt());
-    at::Tensor tensor = frame.slots[id].toTensor().resolve_neg();
-    frame.slots[id] = withStrides(tensor, strides);
+  for (std::size_t i = 0; i != launchPlan.kernelInputs.size(); ++i) {
+    ValueId id = launchPlan.kernelInputs[i];
+    std::vector<std::int64_t> made;
+    if (fixedShapes.empty())
+      made = stridesOf(id, frame.symbols);
+    const auto &strides = fixedShapes.empty() ? made : fixedStrides[i];
+    const at::Tensor &tensor = frame.slots[id].toTensor();
+    if (tensor.is_neg() || !hasStrides(tensor, strides))
+      frame.slots[id] = withStrides(tensor.resolve_neg(), strides);
   }
+  for (ValueId id : launchPlan.kernelTargets)
+    if (!hasStrides(frame.slots[id].toTensor(), stridesOf(id, frame.symbols)))
+      raise("an argument that the graph writes to has other strides than when "
+            "it was traced");
 }
 
 void Executor::runKernel(const Step &step, Frame &frame) const {
-  GraphKernel &kernel = *compiled.kernels[step.kernel];
-  const GroupKernel &operands = kernel.operands();
+  const GroupKernel &operands = compiled.kernels[step.kernel]->operands();
   LaunchShape made;
   if (fixedShapes.empty())
     made = launchShape(step.kernel, frame.symbols);
@@ -209,24 +237,21 @@ void Executor::runKernel(const Step &step, Frame &frame) const {
         data + launch.shape.inputs[i].offset *
                    static_cast<std::int64_t>(base.element_size())));
   }
-  bool isEmpty = false;
   for (std::size_t i = 0; i != operands.outputs.size(); ++i) {
+    const KernelOperand &operand = operands.outputs[i];
     const LaunchShape::Output &output = launch.outputs[i];
-    ValueId id = operands.outputs[i].value;
-    auto type = static_cast<at::ScalarType>(
-        launchPlan.graph->values[id].tensor()->scalarType);
-    at::Tensor tensor =
-        at::detail::empty_strided_cpu(output.sizes, output.strides, type);
-    pointers.push_back(tensor.mutable_data_ptr());
-    frame.slots[id] = std::move(tensor);
-    isEmpty |= output.isEmpty;
+    c10::IValue &slot = frame.slots[operand.base];
+    if (!operand.isPlaced || slot.isNone()) {
+      auto type = static_cast<at::ScalarType>(
+          launchPlan.graph->values[operand.base].tensor()->scalarType);
+      slot = at::detail::empty_strided_cpu(output.sizes, output.strides, type);
+    }
+    pointers.push_back(static_cast<char *>(slot.toTensor().mutable_data_ptr()) +
+                       output.offset);
   }
-  if (!isEmpty) {
-    Result<GraphKernel::Lease> lease = kernel.lease(launch.shape);
-    if (!lease)
-      raise(lease.error().message);
-    Result<std::monostate> done =
-        (*lease)->run(std::span<void *const>(pointers.data(), pointers.size()));
+  if (launch.handle) {
+    Result<std::monostate> done = launch.handle->run(
+        std::span<void *const>(pointers.data(), pointers.size()));
     if (!done)
       raise(done.error().message);
   }

@@ -68,12 +68,16 @@ private:
   struct LaunchShape {
     BoundShape shape;
     struct Output {
-      std::vector<std::int64_t> sizes, strides;
-      bool isEmpty = false;
+      std::vector<std::int64_t> sizes, strides; ///< of the whole tensor
+      std::int64_t offset = 0; ///< where it is placed, in bytes
     };
     std::vector<Output> outputs;
+    bool isEmpty = false;                 ///< an output has no element
+    std::shared_ptr<LaunchHandle> handle; ///< null where isEmpty
   };
   LaunchShape launchShape(int kernel, std::span<const SizeValue> symbols) const;
+  std::vector<std::int64_t> stridesOf(ValueId id,
+                                      std::span<const SizeValue> symbols) const;
   void checkInputs(Frame &frame) const;
   void runKernel(const Step &step, Frame &frame) const;
   void runCall(const Step &step, Frame &frame) const;
@@ -86,6 +90,8 @@ private:
   CompiledProgram compiled;
   LaunchPlan launchPlan;
   std::vector<LaunchShape> fixedShapes; ///< by kernel; empty where symbolic
+  /// Strides of the inputs that kernels read; empty where symbolic.
+  std::vector<std::vector<std::int64_t>> fixedStrides;
   std::vector<std::pair<ValueId, c10::IValue>> constants;
   std::vector<ArgumentTemplate> outputs;
   ExecutorOptions options;

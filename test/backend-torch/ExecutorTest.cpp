@@ -28,9 +28,6 @@ public:
     }
     return std::monostate();
   }
-  std::unique_ptr<LaunchHandle> clone() const override {
-    return std::make_unique<AddingHandle>(*this);
-  }
 
 private:
   std::size_t inputs;
@@ -63,7 +60,8 @@ public:
   }
   Result<std::shared_ptr<const CompiledModule>>
   library(const std::string &name) override {
-    return compile(name, name);
+    (void)name;
+    return Error{"refused", {}};
   }
   Result<std::vector<OperatorRow>> operators() const override {
     return std::vector<OperatorRow>();

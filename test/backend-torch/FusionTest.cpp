@@ -176,9 +176,9 @@ TEST(Fusion, NothingMovesAcrossAWrite) {
       maker.call("aten::silu", {maker.tensor("self", a)}, {maker.size(7)});
   FusionPlan plan = fused(maker, {b});
   ASSERT_EQ(plan.order.size(), 3u);
-  EXPECT_GE(plan.order[0].group, 0);
-  EXPECT_GE(plan.order[1].node, 0);
-  EXPECT_GE(plan.order[2].group, 0);
+  ASSERT_GE(plan.order[1].group, 0);
+  EXPECT_EQ(plan.groups[plan.order[1].group].part, 0);
+  EXPECT_EQ(plan.groups[plan.order[2].group].outputs, std::vector<ValueId>{b});
 }
 
 TEST(Fusion, LayerNormWithKeptStatistics) {

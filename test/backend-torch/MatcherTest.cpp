@@ -77,15 +77,17 @@ TEST(Matcher, NegativeDimensionsWrap) {
   EXPECT_EQ(matched(maker, maker.last()).selected, std::vector<int>{1});
 }
 
-TEST(Matcher, ZeroDimensionalTensorHasNoAxis) {
+TEST(Matcher, ZeroDimensionalTensorIsBoundWithAnAxis) {
   GraphMaker maker;
   ValueId x = maker.input({});
   maker.call("aten::_softmax",
              {maker.tensor("self", x), maker.integer("dim", -1),
               maker.truth("half_to_float", false)},
              {});
-  EXPECT_EQ(refusal(maker, maker.last()),
-            "its kernel takes one axis, the call names 0");
+  LibraryCall call = matched(maker, maker.last());
+  ASSERT_TRUE(call.whole) << call.whyNotWhole;
+  EXPECT_EQ(call.whole->arguments[0].tensor.dims, std::vector<int>{-1});
+  EXPECT_EQ(call.whole->results[0].dims, std::vector<int>{-1});
 }
 
 TEST(Matcher, ConstantMustAgree) {

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
-from torch._decomp import core_aten_decompositions
+from torch._decomp import core_aten_decompositions, get_decompositions
 
 from .foreach import foreach_decompositions
 
@@ -40,7 +40,6 @@ _WHOLE = (
     "grid_sampler_2d",
     "cumprod_backward",
     "unfold_backward",
-    "stack",
     "isin",
     "linspace",
     "logspace",
@@ -63,10 +62,19 @@ _WHOLE = (
 )
 
 
+# Operators outside the core table that are better as their parts, which fuse
+# with their neighbours.
+_APART = (
+    torch.ops.aten._native_batch_norm_legit.default,
+    torch.ops.aten._native_batch_norm_legit_no_training.default,
+)
+
+
 @functools.lru_cache(maxsize=8)
 def _table(kept: frozenset[str]) -> dict[Any, Callable[..., Any]]:
     whole = {f"aten::{name}" for name in _WHOLE} | kept
     core: dict[Any, Callable[..., Any]] = dict(core_aten_decompositions())
+    core |= get_decompositions(_APART)
     table = {
         op: function
         for op, function in core.items()
