@@ -4,17 +4,19 @@
 namespace quern {
 
 /// A refused group is tried node by node, then as declarations of the library,
-/// then left to ATen.
-static void restrict(const FusionPlan &fusion, const Draft &draft,
+/// row by row, then left to ATen.
+static void restrict(const FusionPlan &fusion, const Group &group,
                      const std::string &reason, FusionOptions &options) {
   using Level = Restriction::Level;
-  for (int node : draft.nodes()) {
+  const std::vector<int> &nodes = group.draft.nodes();
+  for (int node : nodes) {
     auto *call = std::get_if<LibraryCall>(&fusion.analysis->operations[node]);
-    Level level = draft.isWhole()            ? Level::Aten
-                  : draft.nodes().size() > 1 ? Level::Alone
-                  : call && call->whole      ? Level::Whole
-                                             : Level::Aten;
-    options.restricted[node] = {level, reason};
+    Restriction &restriction = options.restricted[node];
+    restriction.reason = reason;
+    restriction.level = nodes.size() > 1      ? Level::Alone
+                        : call && call->whole ? Level::Whole
+                                              : Level::Aten;
+    restriction.rows += nodes.size() == 1 && group.draft.isWhole();
   }
 }
 
@@ -40,7 +42,7 @@ CompiledProgram compileGraph(std::shared_ptr<const Graph> graph,
     }
     // Each round takes freedom from nodes, so that the loop ends.
     for (const auto &[group, reason] : kernels.refused)
-      restrict(*fusion, fusion->groups[group].draft, reason, options);
+      restrict(*fusion, fusion->groups[group], reason, options);
   }
 }
 

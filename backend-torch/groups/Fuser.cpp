@@ -343,13 +343,19 @@ FusionPlan planFusion(std::shared_ptr<const Graph> graph,
   static const OperatorTable none({});
   const std::vector<Node> &nodes = plan.graph->nodes;
   for (std::size_t i = 0; i != nodes.size(); ++i) {
-    auto restricted = options.restricted.find(static_cast<int>(i));
-    bool isRefused = restricted != options.restricted.end() &&
-                     restricted->second.level == Restriction::Level::Aten;
-    plan.analysis->operations.push_back(
-        isRefused
-            ? Operation(Opaque{restricted->second.reason, {}})
-            : classify(*plan.graph, nodes[i], options.kernels ? table : none));
+    auto found = options.restricted.find(static_cast<int>(i));
+    const Restriction *restricted =
+        found == options.restricted.end() ? nullptr : &found->second;
+    Operation operation = Opaque{"", OpaqueKind::Fallback};
+    if (!restricted || restricted->level != Restriction::Level::Aten)
+      operation =
+          classify(*plan.graph, nodes[i], options.kernels ? table : none,
+                   restricted ? restricted->rows : 0);
+    // No row is left: the compiler's words about the last one stay.
+    if (auto *opaque = std::get_if<Opaque>(&operation);
+        opaque && opaque->reason.empty())
+      opaque->reason = restricted ? restricted->reason : "no row takes it";
+    plan.analysis->operations.push_back(std::move(operation));
   }
   Fuser(plan, options).run();
   return plan;

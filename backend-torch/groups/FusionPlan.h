@@ -41,6 +41,7 @@ struct Restriction {
   };
   Level level = Level::Aten;
   std::string reason;
+  int rows = 0; ///< rows that take the node but that the compiler refused
 };
 
 struct FusionOptions {

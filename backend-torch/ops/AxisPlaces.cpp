@@ -2,6 +2,7 @@
 #include "backend-torch/ops/AxisPlaces.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 namespace quern {
@@ -98,6 +99,42 @@ std::optional<AxisPlaces> AxisPlaces::find(const TypePattern &pattern,
   return result;
 }
 
+/// Known axes at their places, the others at the free dimensions in order.
+std::optional<DimensionLists>
+AxisPlaces::place(const TypePattern &pattern, const std::map<int, int> &number,
+                  const std::vector<int> &free) const {
+  DimensionLists result;
+  auto next = free.begin();
+  for (const AxisPattern &axis : pattern.axes) {
+    std::vector<int> own;
+    auto it = places.find(axis.name);
+    if (it != places.end()) {
+      for (int d : it->second)
+        own.push_back(number.at(d));
+    } else if (next != free.end()) {
+      own.push_back(*next++);
+    } else if (rank != 0) {
+      return std::nullopt;
+    }
+    // The axis that a 0-d tensor lacks.
+    if (!axis.isPack && own.empty())
+      own.push_back(-1);
+    result.push_back(std::move(own));
+  }
+  bool hasOther = std::any_of(
+      pattern.axes.begin(), pattern.axes.end(),
+      [&](const AxisPattern &axis) { return !places.contains(axis.name); });
+  if (hasOther && next != free.end())
+    return std::nullopt;
+  return result;
+}
+
+static std::vector<int> firstNumbers(std::size_t count) {
+  std::vector<int> all(count);
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
 std::optional<DimensionLists>
 AxisPlaces::dimensions(const TypePattern &pattern, std::size_t ownRank,
                        const std::function<bool(int)> &isOne) const {
@@ -108,9 +145,7 @@ AxisPlaces::dimensions(const TypePattern &pattern, std::size_t ownRank,
       ++known;
       covered.insert(it->second.begin(), it->second.end());
     }
-  std::vector<int> all;
-  for (int d = 0; d != static_cast<int>(ownRank); ++d)
-    all.push_back(d);
+  std::vector<int> all = firstNumbers(ownRank);
   if (!isChosen || (known == 0 && !pattern.axes.empty()))
     return dealOut(countsOf(pattern.axes, {}), all);
   std::vector<int> counts = countsOf(pattern.axes, places);
@@ -134,27 +169,7 @@ AxisPlaces::dimensions(const TypePattern &pattern, std::size_t ownRank,
   } else {
     return std::nullopt;
   }
-  DimensionLists result;
-  std::size_t next = 0;
-  for (const AxisPattern &axis : pattern.axes) {
-    std::vector<int> own;
-    auto it = places.find(axis.name);
-    if (it != places.end()) {
-      for (int d : it->second)
-        own.push_back(number.at(d));
-    } else if (next == free.size() && rank != 0) {
-      return std::nullopt;
-    } else if (next != free.size()) {
-      own.push_back(free[next++]);
-    }
-    // The axis that a 0-d tensor lacks.
-    if (!axis.isPack && own.empty())
-      own.push_back(-1);
-    result.push_back(std::move(own));
-  }
-  if (!allKnown && next != free.size())
-    return std::nullopt;
-  return result;
+  return place(pattern, number, free);
 }
 
 } // namespace quern

@@ -36,6 +36,10 @@ private:
   bool spread(const std::vector<AxisPattern> &axes,
               const std::vector<int> &dims);
 
+  std::optional<std::vector<std::vector<int>>>
+  place(const TypePattern &pattern, const std::map<int, int> &number,
+        const std::vector<int> &free) const;
+
   bool isChosen = false; ///< by a call's `dim`
   std::size_t rank = 0;
   std::map<std::string, std::vector<int>> places, packPlaces;

@@ -161,7 +161,7 @@ static std::optional<ViewOf> viewOf(const Graph &graph, const Node &node) {
 }
 
 Operation classify(const Graph &graph, const Node &node,
-                   const OperatorTable &table) {
+                   const OperatorTable &table, int refused) {
   if (node.kind == NodeKind::Call)
     if (std::optional<ViewOf> view = viewOf(graph, node))
       return *view;
@@ -177,7 +177,7 @@ Operation classify(const Graph &graph, const Node &node,
     return Opaque{*why, OpaqueKind::Fallback};
   if (std::optional<Primitive> primitive = primitiveOf(node.overload))
     return classifyPrimitive(graph, node, *primitive);
-  return matchRows(graph, node, table);
+  return matchRows(graph, node, table, refused);
 }
 
 } // namespace quern

@@ -171,7 +171,7 @@ matchRow(const Graph &graph, const Node &node, const OperatorRow &row) {
 }
 
 Operation matchRows(const Graph &graph, const Node &node,
-                    const OperatorTable &table) {
+                    const OperatorTable &table, int refused) {
   auto *rows = table.find(node.overload);
   if (!rows)
     return Opaque{"the library has no kernel for it", OpaqueKind::Fallback};
@@ -184,6 +184,8 @@ Operation matchRows(const Graph &graph, const Node &node,
         reason = std::move(*why);
       continue;
     }
+    if (refused-- > 0)
+      continue;
     auto &call = std::get<LibraryCall>(match);
     if (call.whyNotFused.empty())
       return std::move(call);

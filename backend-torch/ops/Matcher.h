@@ -6,8 +6,9 @@
 namespace quern {
 
 /// The first row of the node's overload that takes its arguments, or why none.
+/// The compiler has refused the first `refused` rows that did.
 Operation matchRows(const Graph &graph, const Node &node,
-                    const OperatorTable &table);
+                    const OperatorTable &table, int refused = 0);
 
 /// A Python number as the language writes it in a place of this type.
 std::optional<std::string> literalOf(const GraphArgument &argument, DType type);

@@ -137,8 +137,9 @@ private:
   std::map<std::string, std::vector<const OperatorRow *>, std::less<>> byName;
 };
 
-/// Finds out what a node of the graph is.
+/// Finds out what a node of the graph is. The compiler has refused the first
+/// `refused` rows that take it.
 Operation classify(const Graph &graph, const Node &node,
-                   const OperatorTable &table);
+                   const OperatorTable &table, int refused = 0);
 
 } // namespace quern

@@ -86,7 +86,8 @@ static std::vector<int> pickedDimensions(const NamedArgument &argument,
     picked.push_back(static_cast<int>(dims.integer));
   for (const GraphArgument &each : dims.list)
     picked.push_back(static_cast<int>(each.integer));
-  if (picked.empty())
+  // An empty `dims` is no axis; an empty or missing `dim` is every one.
+  if (picked.empty() && argument.name != "dims")
     for (int d = 0; d != rank; ++d)
       picked.push_back(d);
   for (int &d : picked)
@@ -201,7 +202,8 @@ std::optional<std::string> RowBinding::readBinding(const std::string &left,
   }
   if (argument && isAxis(text.starts_with('*') ? text.substr(1) : text))
     return selectAxes(*argument, text);
-  if (!isConstant(value, text))
+  // `x = _` takes any value.
+  if (text != "_" && !isConstant(value, text))
     return "its kernel is for " + left + " = " + text;
   return std::nullopt;
 }

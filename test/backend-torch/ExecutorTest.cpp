@@ -130,6 +130,35 @@ TEST_F(ExecutorTest, RefusedGroupGoesToATen) {
   EXPECT_EQ(executor->plan().fusion->opaque[0].second.reason, "refused");
 }
 
+TEST_F(ExecutorTest, PartsAreCopiedIntoTheirPlaces) {
+  ValueId x = maker.input({maker.size(2), maker.size(3)});
+  ValueId y = maker.input({maker.size(1), maker.size(3)});
+  NamedArgument tensors{"tensors", {}, false, false};
+  tensors.value.kind = GraphArgument::Kind::List;
+  for (ValueId part : {x, y, x})
+    tensors.value.list.push_back(maker.tensor("", part).value);
+  ValueId z = maker.call("aten::cat", {tensors, maker.integer("dim", 0)},
+                         {maker.size(5), maker.size(3)});
+  auto executor = make({z});
+  EXPECT_TRUE(executor->plan().fusion->opaque.empty());
+  at::Tensor a = at::rand({2, 3}), b = at::rand({1, 3});
+  EXPECT_TRUE(
+      at::equal(executor->run({a, b})[0].toTensor(), at::cat({a, b, a}) + 100));
+}
+
+TEST_F(ExecutorTest, WriteGoesToTheArgumentItself) {
+  ValueId x = maker.input({maker.size(4)});
+  ValueId y =
+      maker.call("aten::silu", {maker.tensor("self", x)}, {maker.size(4)});
+  maker.call("aten::copy_", {maker.tensor("self", x), maker.tensor("src", y)},
+             {maker.size(4)});
+  maker.last().mutates = true;
+  auto executor = make({y});
+  at::Tensor value = at::rand({4}), before = value.clone();
+  executor->run({value});
+  EXPECT_TRUE(at::equal(value, before + 200));
+}
+
 TEST_F(ExecutorTest, SymbolicSizesBindToTheArgument) {
   Size n = maker.symbol("s0");
   ValueId x = maker.input({n});
