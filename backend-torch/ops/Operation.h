@@ -62,7 +62,7 @@ struct WholeArgument {
 /// A declaration of the library that is bound and launched by itself.
 struct WholeCall {
   std::vector<WholeArgument> arguments; ///< of the run-time parameters
-  /// Compile-time arguments, and extents of packs: `R = (3, 4)`.
+  /// Compile-time arguments, and the number of axes of packs: `R = 2`.
   std::vector<std::pair<std::string, WholeArgument>> constants;
   std::vector<WholeTensor> results; ///< those that are present
 };

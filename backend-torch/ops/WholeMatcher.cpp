@@ -61,16 +61,13 @@ Reason WholeMatcher::placeAxes() {
                                   binding.selected);
         if (!places)
           return "its kernel's axes cannot be told apart";
-        for (auto &[name, dims] : places->packs()) {
-          WholeArgument extents{.kind = WholeArgument::Kind::Integers,
-                                .isList = true};
-          for (int d : dims) {
-            GraphArgument extent;
-            extent.kind = Kind::Size;
-            extent.integer = facts->sizes[d];
-            extents.integers.push_back(std::move(extent));
-          }
-          call.constants.emplace_back(name, std::move(extents));
+        // Two packs in one shape: the binder is told how long each is.
+        for (const auto &[name, dims] : places->packs()) {
+          WholeArgument rank{.kind = WholeArgument::Kind::Integers};
+          rank.integers.emplace_back();
+          rank.integers.back().kind = Kind::Int;
+          rank.integers.back().integer = static_cast<std::int64_t>(dims.size());
+          call.constants.emplace_back(name, std::move(rank));
         }
         return std::nullopt;
       }
