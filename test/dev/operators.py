@@ -12,6 +12,17 @@ from pathlib import Path
 from tree import ROOT
 
 KERNELS = ROOT / "stdlib-kernels"
+PAGE = ROOT / "docs" / "operators.md"
+HEAD = """\
+# ATen operators with a kernel
+
+Written by `./dev operators --write` from the `@aten` attributes in `stdlib-kernels`. An overload
+has several rows where its declarations are for different constants, ranks or shapes. The last
+column names the element types, as `semantics.md` does.
+
+| overload | file | declaration | types |
+|---|---|---|---|
+"""
 TABLES = ("Views.def", "Primitives.def", "Preferred.def")
 ATEN = re.compile(r'^@aten\("([^"]+)"', re.M)
 
@@ -19,6 +30,26 @@ ATEN = re.compile(r'^@aten\("([^"]+)"', re.M)
 def declared() -> set[str]:
     """Overloads with an `@aten` row, without the namespace."""
     return {name for path in KERNELS.glob("*.qn") for name in ATEN.findall(path.read_text())}
+
+
+def rows() -> list[tuple[str, str, str, str]]:
+    """Overload, file, declaration and the constraints of its type parameters."""
+    block = re.compile(
+        r"((?:^@\w[^\n]*\n(?:^ [^\n]*\n)*)+)"
+        r"^(?:elementwise|rowwise|kernel|op) (\w+)(?:\[([^\]]*))?",
+        re.M,
+    )
+    found = []
+    for path in sorted(KERNELS.glob("*.qn")):
+        for attributes, name, generics in block.findall(path.read_text()):
+            types = re.findall(r"\w+: ([A-Z]\w+)", generics)
+            found += [(o, path.name, name, ", ".join(types)) for o in ATEN.findall(attributes)]
+    return found
+
+
+def write() -> None:
+    lines = "".join(f"| `{o}` | `{f}` | `{n}` | {t} |\n" for o, f, n, t in sorted(rows()))
+    PAGE.write_text(HEAD + lines)
 
 
 def tabled() -> set[str]:
@@ -47,10 +78,15 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="./dev operators")
     parser.add_argument("lists", nargs="*", type=Path, help="files with a name a line")
     parser.add_argument("--missing", action="store_true", help="print the names without a row")
+    parser.add_argument("--write", action="store_true", help="write docs/operators.md")
     chosen = parser.parse_args(arguments)
-    rows = declared()
-    print(f"{len(rows)} overloads, {len({name.partition('.')[0] for name in rows})} names")
-    known = rows | tabled()
+    overloads = declared()
+    print(
+        f"{len(overloads)} overloads, {len({name.partition('.')[0] for name in overloads})} names"
+    )
+    if chosen.write:
+        write()
+    known = overloads | tabled()
     bases = {name.partition(".")[0] for name in known}
     for path in chosen.lists:
         names = names_of(path)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import quern
 import torch
 from aten_indices import Indices
@@ -191,7 +192,7 @@ class Call:
             given = self.constants.pop(variable, None)
             if own:
                 dtype = self.common(own)
-            elif weak:
+            elif any(isinstance(v, torch.Tensor) for v in weak):
                 dtype = self.common(weak)
             else:
                 dtype = given if isinstance(given, torch.dtype) else result
@@ -323,6 +324,8 @@ class Call:
                 raise UnfitError(f"shapes: {error.diagnostics[0]['message']}") from None
             raise
         results = list(results) if isinstance(results, (tuple, list)) else [results]
+        # Where no argument is a tensor, the results are NumPy's.
+        results = [torch.from_numpy(r) if isinstance(r, np.ndarray) else r for r in results]
         return [
             self.restored(r, kind, e) if isinstance(r, torch.Tensor) else r
             for r, kind, e in zip(results, self.row["results"], expected, strict=False)

@@ -197,6 +197,40 @@ def rms(dtype: torch.dtype) -> Iterator[Arguments]:
         yield (randn(dtype, *shape), list(shape[-width:]), None, 1e-3), {}
 
 
+def counted(*calls: tuple[Any, ...], **named: Any) -> Maker:
+    """Calls with numbers alone."""
+
+    def make(dtype: torch.dtype) -> Iterator[Arguments]:
+        for args in calls:
+            yield args, {"dtype": dtype, **named}
+
+    return make
+
+
+def iotas(dtype: torch.dtype) -> Iterator[Arguments]:
+    for length, start, step in ((5, 0, 1), (7, 3, 2), (4, 9, -3)):
+        named = {"start": start, "step": step, "dtype": dtype, "device": torch.device("cpu")}
+        yield (length,), {**named, "requires_grad": False}
+
+
+def smallest(dtype: torch.dtype) -> Iterator[Arguments]:
+    for k, dim in ((3, -1), (1, 0)):
+        if dtype != torch.bool:
+            yield (torch.randperm(36).view(4, 9).to(dtype), k, dim, False), {}
+
+
+def columns(dtype: torch.dtype) -> Iterator[Arguments]:
+    yield (randn(dtype, 2, 12, 20), [5, 6], [2, 2], [1, 1], [0, 0], [1, 1]), {}
+    yield (randn(dtype, 1, 18, 9), [5, 5], [3, 3], [1, 1], [1, 1], [2, 2]), {}
+    yield (randn(dtype, 2, 4, 6), [4, 5], [2, 2], [2, 2], [0, 0], [1, 1]), {}
+
+
+SAMPLES["aten::col2im"] = (columns,)
+SAMPLES["aten::topk"] = (smallest,)
+SAMPLES["prims::iota"] = (iotas,)
+SAMPLES["aten::eye"] = (counted((4,), (1,)),)
+SAMPLES["aten::eye.m"] = (counted((4, 3), (2, 5)),)
+SAMPLES["aten::linspace"] = (counted((0.5, 3.0, 7), (2, -1, 2), (1, 5, 1)),)
 SAMPLES["aten::clamp"] = (bounds,)
 SAMPLES["aten::clamp_min"] = SAMPLES["aten::clamp_max"] = (numbers(2, -1, 0.5),)
 SAMPLES["aten::copy"] = (into,)
