@@ -1,6 +1,8 @@
 // Builtins that lifted text may call.
 #include "dsl/irgen/Generator.h"
 
+#include "frontend/typed/TypeValues.h"
+
 #include "mlir/Dialect/Math/IR/Math.h"
 
 #include <cmath>
@@ -16,8 +18,9 @@ irgen::Value Generator::visit(const typed::BuiltinExpression &expression) {
   const typed::BuiltinInfo &info = typed::builtinInfo(expression.builtin);
   ElementType type = frame->type(expression.scalar());
   if (info.group == BuiltinGroup::TypeValue)
-    return typeValue(expression.builtin, frame->type(expression.typeArgument),
-                     type);
+    return constant(typed::typeValue(expression.builtin,
+                                     frame->type(expression.typeArgument)),
+                    type);
   if (info.group == BuiltinGroup::Position) {
     ArrayRef<Place> places = frame->lifted;
     if (expression.axis.valid())
@@ -191,45 +194,4 @@ Scalar Generator::scalarBuiltin(const typed::BuiltinExpression &expression,
   default:
     return floatBuiltin(expression.builtin, operands);
   }
-}
-
-/// Epsilon and the least normal number as powers of two.
-static std::pair<int, int> floatExponents(ElementType type) {
-  switch (type) {
-  case ElementType::F8E4M3:
-    return {-3, -6};
-  case ElementType::F8E5M2:
-    return {-2, -14};
-  case ElementType::F16:
-    return {-10, -14};
-  case ElementType::BF16:
-    return {-7, -126};
-  case ElementType::F64:
-    return {-52, -1022};
-  default:
-    return {-23, -126};
-  }
-}
-
-Scalar Generator::typeValue(Builtin builtin, ElementType type,
-                            ElementType resultType) {
-  if (builtin == Builtin::BitWidth)
-    return b.integer(resultType, bitsOf(type));
-  if (builtin == Builtin::Epsilon)
-    return b.number(type, std::ldexp(1.0, floatExponents(type).first));
-  if (builtin == Builtin::Tiny)
-    return b.number(type, std::ldexp(1.0, floatExponents(type).second));
-  bool isLowest = builtin == Builtin::Lowest;
-  if (kindOf(type) == ElementKind::Float) {
-    double infinity = std::numeric_limits<double>::infinity();
-    return b.number(type, isLowest ? -infinity : infinity);
-  }
-  if (type == ElementType::Bool)
-    return b.boolean(!isLowest);
-  unsigned bits = bitsOf(type);
-  if (kindOf(type) == ElementKind::Unsigned)
-    return b.integer(type, isLowest ? 0 : -1);
-  auto greatest =
-      static_cast<std::int64_t>(~std::uint64_t(0) >> (64 - bits + 1));
-  return b.integer(type, isLowest ? -greatest - 1 : greatest);
 }

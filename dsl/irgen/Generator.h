@@ -83,8 +83,6 @@ private:
   Scalar classify(typed::Builtin builtin, Scalar operand);
   Scalar complexBuiltin(typed::Builtin builtin, llvm::ArrayRef<Scalar> operands,
                         ElementType type);
-  Scalar typeValue(typed::Builtin builtin, ElementType type,
-                   ElementType resultType);
 
   // Positions.cpp
   mlir::Value positionOf(const Place &place);

@@ -2,11 +2,11 @@
 #include "frontend/eval/Evaluator.h"
 
 #include "frontend/typed/Arithmetic.h"
+#include "frontend/typed/TypeValues.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/bit.h"
 
-#include <cfloat>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -180,50 +180,6 @@ std::optional<Value> scalarBuiltin(Builtin builtin, Values v) {
   }
 }
 
-/// Exponents and digits of a float type: largest, smallest normal, epsilon.
-struct FloatLimits {
-  double highest, tiny, epsilon;
-};
-
-FloatLimits limitsOf(ElementType type) {
-  switch (type) {
-  case ElementType::F8E4M3:
-    return {448, 0x1p-6, 0x1p-3};
-  case ElementType::F8E5M2:
-    return {57344, 0x1p-14, 0x1p-2};
-  case ElementType::F16:
-    return {65504, 0x1p-14, 0x1p-10};
-  case ElementType::BF16:
-    return {0x1.fep127, 0x1p-126, 0x1p-7};
-  case ElementType::F32:
-    return {FLT_MAX, FLT_MIN, FLT_EPSILON};
-  default:
-    return {DBL_MAX, DBL_MIN, DBL_EPSILON};
-  }
-}
-
-/// `lowest` and `highest` are infinities for floats, as a neutral element of
-/// max and min has to be.
-Value typeValue(Builtin builtin, ElementType named, ElementType computed) {
-  if (builtin == Builtin::BitWidth)
-    return Value::integer(bitsOf(named));
-  if (kindOf(named) == ElementKind::Float) {
-    double infinity = std::numeric_limits<double>::infinity();
-    if (builtin == Builtin::Epsilon)
-      return ofFloat(computed, limitsOf(named).epsilon);
-    if (builtin == Builtin::Tiny)
-      return ofFloat(computed, limitsOf(named).tiny);
-    return ofFloat(computed, builtin == Builtin::Lowest ? -infinity : infinity);
-  }
-  if (kindOf(named) == ElementKind::Bool)
-    return Value::boolean(builtin == Builtin::Highest);
-  bool isSigned = kindOf(named) == ElementKind::Signed;
-  std::uint64_t ones = ~std::uint64_t{0} >> (64 - bitsOf(named));
-  std::uint64_t highest = isSigned ? ones >> 1 : ones;
-  std::uint64_t lowest = isSigned ? highest + 1 : 0;
-  return fromWord(builtin == Builtin::Lowest ? lowest : highest, named);
-}
-
 std::int64_t linear(const Positions &index, const Positions &extents) {
   std::int64_t result = 0;
   for (std::size_t i = 0; i < index.size(); ++i)
@@ -258,8 +214,9 @@ Value Evaluator::builtin(const BuiltinExpression &node, const Frame &frame,
   if (node.builtin == Builtin::Index || node.builtin == Builtin::Size)
     return position(node, frame, scope, point);
   if (node.operands.empty())
-    return typeValue(node.builtin, node.typeArgument.substitute(frame.types),
-                     frame.computeType(node.scalar()));
+    return Value::of(
+        frame.computeType(node.scalar()),
+        typeValue(node.builtin, node.typeArgument.substitute(frame.types)));
   std::vector<Value> operands;
   for (const Expression *operand : node.operands)
     operands.push_back(expression(*operand, frame, scope, point));

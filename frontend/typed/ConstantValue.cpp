@@ -2,6 +2,7 @@
 #include "frontend/typed/ConstantValue.h"
 
 #include "frontend/typed/Arithmetic.h"
+#include "frontend/typed/TypeValues.h"
 
 using namespace quern;
 using namespace quern::typed;
@@ -102,9 +103,10 @@ Evaluator::Found Evaluator::binary(const BinaryExpression &expression) {
 }
 
 Evaluator::Found Evaluator::builtin(const BuiltinExpression &expression) {
-  if (expression.builtin == Builtin::BitWidth)
-    if (std::optional<ElementType> type = element(expression.typeArgument))
-      return Constant::ofInteger(bitsOf(*type));
+  if (builtinInfo(expression.builtin).group == BuiltinGroup::TypeValue) {
+    std::optional<ElementType> type = element(expression.typeArgument);
+    return type ? Found(typeValue(expression.builtin, *type)) : std::nullopt;
+  }
   bool isMin = expression.builtin == Builtin::Min;
   if (!isMin && expression.builtin != Builtin::Max)
     return std::nullopt;

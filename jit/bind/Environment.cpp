@@ -23,7 +23,8 @@ SolutionEnvironment::evaluate(const Expression &expression, unsigned element,
   HostEnvironment environment{.variable = ofVariable,
                               .extent = ofExtent,
                               .constant = ofConstant,
-                              .element = element};
+                              .element = element,
+                              .types = solution.types};
   return evaluateHost(expression, environment, problem);
 }
 

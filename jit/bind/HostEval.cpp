@@ -1,6 +1,8 @@
 // A small interpreter for the expressions that sizes are made of.
 #include "jit/bind/HostEval.h"
 
+#include "frontend/typed/TypeValues.h"
+
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -254,6 +256,15 @@ std::optional<HostValue> Evaluator::builtin(const BuiltinExpression &e) {
     if (auto extent = environment.extent(e.axis, std::nullopt))
       return HostValue::of(*extent);
     return fail("the extent of an axis is not known");
+  }
+  if (builtinInfo(e.builtin).group == BuiltinGroup::TypeValue) {
+    ScalarType type = e.typeArgument;
+    bool isKnown =
+        type.isConcrete() || type.parameterIndex() < environment.types.size();
+    if (inCall || !isKnown)
+      return fail("a type is not known to the host");
+    return fromConstant(
+        typeValue(e.builtin, type.substitute(environment.types)));
   }
   llvm::SmallVector<HostValue, 2> operands;
   for (const Expression *operand : e.operands) {

@@ -43,6 +43,7 @@ struct HostEnvironment {
   llvm::function_ref<std::optional<HostValue>(const typed::Expression &)>
       other = nullptr;
   unsigned element = 0; ///< which axis of a pack is being computed
+  llvm::ArrayRef<ElementType> types = {}; ///< of the type parameters
 };
 
 /// Nothing, with the reason in `problem`, when the value cannot be had.

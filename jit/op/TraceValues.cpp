@@ -97,7 +97,8 @@ std::optional<HostValue> OpTracer::number(const Expression &expression,
                               .extent = ofExtent,
                               .constant = ofConstant,
                               .other = ofTensors,
-                              .element = element};
+                              .element = element,
+                              .types = frame->solution.types};
   std::string problem;
   bool hadErrors = report.hasErrors();
   auto value = evaluateHost(expression, environment, problem);
