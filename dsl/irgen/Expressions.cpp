@@ -104,13 +104,9 @@ irgen::Value Generator::visit(const typed::ExternExpression &expression) {
 }
 
 Scalar Generator::scalar(const Expression &expression) {
-  Value value = evaluate(expression);
+  Value value = whole(evaluate(expression));
   if (value.isScalar())
     return value.scalar;
-  if (value.kind == Value::Kind::Scatter)
-    return unsupported(expression.span,
-                       "a scatter can only be returned or stored")
-        .scalar;
   return unsupported(expression.span, "one value is expected here").scalar;
 }
 

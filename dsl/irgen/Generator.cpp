@@ -63,6 +63,7 @@ Operation *Generator::generate() {
     executeLaunch();
   execute(declaration.body);
   storeResults(top);
+  stageScans();
   if (errors.size() != errorsBefore) {
     module->erase();
     return nullptr;

@@ -132,6 +132,16 @@ private:
   mlir::Value readStaged(mlir::Value tensor, llvm::ArrayRef<Place> places);
   /// A value that depends on its whole row, read where the axes stand now.
   Value staged(const Expression &expression);
+  Scalar stagedScatter(const typed::ScatterExpression &expression,
+                       Frame *scatterFrame);
+  /// `value`, or what a scatter leaves.
+  Value whole(Value value) {
+    if (value.kind == Value::Kind::Scatter)
+      return stagedScatter(*value.scatter, value.scatterFrame);
+    return value;
+  }
+  /// Scans that cannot share their loops leave their results in the workspace.
+  void stageScans();
   // Sort.cpp
   Value readSorted(const typed::SortExpression &expression,
                    mlir::StringAttr axis, mlir::Value from);
@@ -286,6 +296,8 @@ private:
     llvm::SmallVector<mlir::Value, 2> tensors;
   };
   std::map<std::pair<Frame *, const Expression *>, Stage> stages;
+  /// Scans made where their axes stand by themselves, and those axes.
+  std::vector<std::pair<qn::ScanOp, llvm::SmallVector<Place, 4>>> scans;
   llvm::SmallVector<mlir::StringAttr, 8> kernelAxes;
   llvm::SmallVector<mlir::Type, 8> argumentTypes;
   llvm::SmallVector<std::int64_t, 8> argumentNumbers;

@@ -21,8 +21,8 @@ irgen::Value Generator::visit(const typed::BinaryExpression &expression) {
   if (expression.op == BinaryOperator::And ||
       expression.op == BinaryOperator::Or)
     return isThreadText() ? logicalBranch(expression) : logical(expression);
-  Value left = evaluate(*expression.left);
-  Value right = evaluate(*expression.right);
+  Value left = whole(evaluate(*expression.left));
+  Value right = whole(evaluate(*expression.right));
   at(expression.span);
   if (left.isAbsent())
     return right;

@@ -285,6 +285,13 @@ irgen::Value Generator::visit(const typed::ScanExpression &expression) {
   auto op = b.create<qn::ScanOp>(
       flatten(monoid.inputs), flatten(monoid.initial), mlir::Value(),
       over.front().name, expression.reverse, expression.exclusive);
+  const typed::Type &type = *expression.type;
+  SmallVector<Place, 4> places =
+      placesOf(type.isTuple() ? type.elements.front()->axes : type.axes);
+  if (llvm::none_of(places, [&](const Place &place) {
+        return place.position || substitutionOf(place.name, substitution);
+      }))
+    scans.emplace_back(op, std::move(places));
   fillRegions(monoid, op.getStep(), op.getMerge());
   b.location = location;
   return finishMonoid(monoid, op.getResults());

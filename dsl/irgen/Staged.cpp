@@ -75,3 +75,54 @@ irgen::Value Generator::staged(const Expression &expression) {
     read.push_back(readStaged(tensor, places));
   return unflatten(stage.like, read).front();
 }
+
+/// A scatter whose value is used: the operand it goes into is whole before it
+/// is read.
+Scalar Generator::stagedScatter(const typed::ScatterExpression &expression,
+                                Frame *scatterFrame) {
+  Frame *outer = std::exchange(frame, scatterFrame);
+  SmallVector<Place, 4> places = placesOf(expression.axes());
+  ElementType element = frame->type(expression.scalar());
+  auto [entry, isNew] = stages.try_emplace({frame, &expression});
+  Stage &stage = entry->second;
+  if (isNew)
+    atTop([&] {
+      Type stored = storageType(builder.getContext(), element);
+      stage.tensors.push_back(addStaged(stored, places));
+      scatter(expression, stage.tensors.front(), element);
+    });
+  Scalar result =
+      errors.empty()
+          ? b.fromStorage(readStaged(stage.tensors.front(), places), element)
+          : zeroOf(element).scalar;
+  frame = outer;
+  return result;
+}
+
+void Generator::stageScans() {
+  auto differs = [&](qn::ScanOp scan, Operation &other) {
+    if (auto sort = dyn_cast<qn::SortOp>(other))
+      return sort.getOrder().getType().getAxes().back() != scan.getAxisAttr();
+    auto second = dyn_cast<qn::ScanOp>(other);
+    return second && (second.getAxis() != scan.getAxis() ||
+                      second.getReverse() != scan.getReverse());
+  };
+  for (auto &[scan, places] : scans) {
+    bool isAlone = llvm::none_of(
+        *body, [&, scan = scan](Operation &op) { return differs(scan, op); });
+    if (isAlone)
+      continue;
+    OpBuilder::InsertionGuard guard(builder);
+    b.location = scan.getLoc();
+    for (mlir::Value result : scan->getResults()) {
+      builder.setInsertionPointAfter(scan);
+      mlir::Value tensor = addStaged(result.getType(), places);
+      auto store = b.create<qn::StoreOp>(result, tensor, IntegerAttr());
+      builder.setInsertionPointAfter(store);
+      mlir::Value read = b.create<qn::LoadOp>(
+          result.getType(), tensor, ValueRange(), mlir::Value(), mlir::Value(),
+          false, IntegerAttr());
+      result.replaceAllUsesExcept(read, store);
+    }
+  }
+}

@@ -114,6 +114,12 @@ void Schedule::stageValues() {
           facts.axes & ~facts.combined & ~axisBit(model.axisOf(sorted));
       launches.push_back(std::move(launch));
     }
+    auto scatter = dyn_cast<qn::ScatterOp>(op);
+    if (scatter && model.kernel.isStaged(scatter.getTensor())) {
+      launch.kind = LaunchKind::Scatter;
+      launch.scatter = scatter;
+      launches.push_back(std::move(launch));
+    }
     auto store = dyn_cast<qn::StoreOp>(op);
     if (!store || !model.kernel.isStaged(store.getTensor()))
       continue;
@@ -149,6 +155,8 @@ void Schedule::formLaunches() {
     found->parallel &= parallel;
   }
   for (qn::ScatterOp scatter : model.scatters) {
+    if (model.kernel.isStaged(scatter.getTensor()))
+      continue;
     launches.emplace_back();
     launches.back().kind = LaunchKind::Scatter;
     launches.back().scatter = scatter;

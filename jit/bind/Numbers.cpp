@@ -87,9 +87,3 @@ bool quern::jit::encodeElement(const HostValue &value, ElementType type,
   }
   return false;
 }
-
-bool quern::jit::isNumberFor(const Argument &argument, ElementType type,
-                             std::uint64_t (&bits)[2]) {
-  std::optional<HostValue> value = hostValueOf(argument);
-  return value && encodeElement(*value, type, bits);
-}

@@ -22,8 +22,4 @@ std::optional<HostValue> hostValueOf(const Argument &argument);
 bool encodeElement(const HostValue &value, ElementType type,
                    std::uint64_t (&bits)[2]);
 
-/// Both in one.
-bool isNumberFor(const Argument &argument, ElementType type,
-                 std::uint64_t (&bits)[2]);
-
 } // namespace quern::jit

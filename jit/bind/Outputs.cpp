@@ -1,4 +1,5 @@
 // Builds the operands: tensors as given, outputs as they must be.
+#include "jit/bind/Environment.h"
 #include "jit/bind/Numbers.h"
 #include "jit/bind/Overlap.h"
 
@@ -106,6 +107,10 @@ bool OperandBuilder::take(Operand &operand, const TensorView &view) {
   return true;
 }
 
+static bool isMissing(const Argument &argument) {
+  return std::holds_alternative<std::monostate>(argument);
+}
+
 bool OperandBuilder::parameters() {
   for (auto [parameter, argument] :
        llvm::zip_equal(declaration.parameters, request.arguments))
@@ -136,11 +141,16 @@ bool OperandBuilder::parameter(const Parameter &parameter,
                     shapeText(solution.lifted.extents));
       return false;
     }
-  } else if (std::holds_alternative<std::monostate>(argument)) {
+  } else if (parameter.isOptional && isMissing(argument)) {
     operand.present = false;
   } else {
     operand.isNumber = true;
-    if (!isNumberFor(argument, operand.type, operand.bits)) {
+    std::optional<HostValue> value = hostValueOf(argument);
+    std::string problem;
+    if (isMissing(argument))
+      value = SolutionEnvironment(request, solution)
+                  .evaluate(*parameter.defaultValue, 0, problem);
+    if (!value || !encodeElement(*value, operand.type, operand.bits)) {
       report.report(operand.span, fault::ScalarExpected, operand.name,
                     spelling(operand.type), "number that does not fit");
       return false;

@@ -74,7 +74,7 @@ bool TypeSolver::isShape(const Parameter &parameter, const Argument &argument) {
     return false;
   }
   if (std::holds_alternative<std::monostate>(argument)) {
-    if (parameter.isOptional || (!parameter.isTensor && parameter.defaultValue))
+    if (parameter.isOptional || parameter.defaultValue)
       return true;
     report.report(variable.span, fault::ArgumentMissing, variable.name);
     return false;

@@ -44,11 +44,12 @@ DeclarationInfo quern::describe(const typed::Declaration &declaration,
   info.kind = static_cast<DeclarationKind>(declaration.kind);
   info.documentation = declaration.documentation.str();
   for (const typed::Parameter &parameter : declaration.parameters)
-    info.parameters.push_back({.name = parameter.variable->name.str(),
-                               .type = parameter.text.str(),
-                               .isTensor = parameter.isTensor,
-                               .optional = parameter.isOptional,
-                               .isMutable = parameter.isMutable});
+    info.parameters.push_back(
+        {.name = parameter.variable->name.str(),
+         .type = parameter.text.str(),
+         .isTensor = parameter.isTensor,
+         .optional = parameter.isOptional || parameter.defaultValue,
+         .isMutable = parameter.isMutable});
   for (const typed::TypeParameter &parameter : declaration.typeParameters)
     info.parameters.push_back({.name = parameter.name.str(),
                                .type = spelling(parameter.constraint).str(),

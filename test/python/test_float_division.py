@@ -32,7 +32,7 @@ def pairs(dtype: type, bits: type) -> tuple[np.ndarray, np.ndarray]:
     info = np.finfo(dtype)
     edges = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, info.max, info.tiny]
     edges += [info.smallest_subnormal, 3 * info.smallest_subnormal, -7.5, 2.25]
-    e = np.array(edges, dtype=dtype)
+    e: np.ndarray = np.array(edges, dtype=dtype)
     a, b = rng.integers(0, np.iinfo(bits).max, (2, 20000), dtype=bits, endpoint=True).view(dtype)
     c, d = rng.normal(size=(2, 2000)) * np.array([[1000], [1]])
     x = np.concatenate([a, np.repeat(e, len(e)), c.astype(dtype)])
