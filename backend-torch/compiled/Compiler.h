@@ -15,6 +15,10 @@ public:
   virtual ~LaunchHandle() = default;
   virtual Result<std::monostate> ready() = 0;
   virtual Result<std::monostate> run(std::span<void *const> pointers) = 0;
+  /// The stages of the compiler, for those who look.
+  virtual Result<std::vector<StageText>> stages() const {
+    return std::vector<StageText>();
+  }
 };
 
 class CompiledModule {
@@ -49,6 +53,7 @@ public:
   Result<std::shared_ptr<const CompiledModule>>
   library(const std::string &name) override;
   Result<std::vector<OperatorRow>> operators() const override;
+  Session &owner() const { return *session; }
 
 private:
   std::shared_ptr<Session> session;

@@ -11,6 +11,9 @@ public:
   Result<std::monostate> run(std::span<void *const> pointers) override {
     return kernel.run(pointers);
   }
+  Result<std::vector<StageText>> stages() const override {
+    return kernel.stages();
+  }
 
 private:
   BoundKernel kernel;

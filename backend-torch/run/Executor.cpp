@@ -56,9 +56,11 @@ static RunCounters countsOf(const CompiledProgram &compiled) {
 
 Executor::Executor(CompiledProgram program, std::vector<c10::IValue> objects,
                    Recorder &recorder, ExecutorOptions options)
-    : compiled(std::move(program)),
-      launchPlan(makePlan(compiled.fusion, compiled.program)),
-      options(std::move(options)), counts(recorder.add(countsOf(compiled))) {
+    : compiled(std::move(program)), options(std::move(options)),
+      counts(recorder.add(countsOf(compiled))) {
+  auto clock = std::chrono::steady_clock::now();
+  launchPlan = makePlan(compiled.fusion, compiled.program);
+  compiled.times.plan = lap(clock);
   const Graph &graph = *launchPlan.graph;
   for (const Node &node : graph.nodes)
     if (node.kind == NodeKind::Constant)
@@ -152,11 +154,9 @@ void Executor::runCall(const Step &step, Frame &frame) const {
     options.trace((step.call.host >= 0 ? "host " : "aten ") +
                   graph.nodes[step.node].overload + " -> " +
                   graph.nodes[step.node].name);
-  if (step.call.host >= 0)
-    options.hostCall(step.call.host, stack);
-  else
-    step.call.op->callBoxed(&stack);
+  std::int64_t nanoseconds = callOperator(step, stack);
   storeResults(step, std::move(stack), frame);
+  report(step, frame, nullptr, nanoseconds);
   for (ValueId id : step.frees)
     frame.slots[id] = {};
 }
@@ -249,12 +249,8 @@ void Executor::runKernel(const Step &step, Frame &frame) const {
     pointers.push_back(static_cast<char *>(slot.toTensor().mutable_data_ptr()) +
                        output.offset);
   }
-  if (launch.handle) {
-    Result<std::monostate> done = launch.handle->run(
-        std::span<void *const>(pointers.data(), pointers.size()));
-    if (!done)
-      raise(done.error().message);
-  }
+  if (launch.handle)
+    this->launch(step, launch, pointers, frame);
   for (ValueId id : step.frees)
     frame.slots[id] = {};
 }
