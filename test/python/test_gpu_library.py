@@ -104,7 +104,7 @@ def test_the_emulator_agrees_with_the_cpu(module: str, name: str, target: str) -
     try:
         expected = declaration(*arrays, **given)
     except quern.Error as error:
-        if not any(code in str(error) for code in ("QN2027", "QN2041")):
+        if not re.search("does not follow|was not given", str(error)):
             raise
         pytest.skip("the arguments alone do not say all")
     expected = expected if isinstance(expected, tuple) else (expected,)
