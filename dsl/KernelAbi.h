@@ -56,14 +56,18 @@ struct GridEntry {
   std::vector<Tile> tiles = {};
 };
 
+/// A part of the workspace: `bytes` for each tile, rounded up to 8.
+struct WorkspaceTerm {
+  std::uint64_t bytes = 0;
+  std::vector<GridEntry::Tile> tiles = {};
+};
+
 struct LaunchEntry {
   std::string plan, task; ///< symbols in the object, for a CPU
   // For a GPU:
   std::vector<GridEntry> grids = {};
   int laneAxis = -1;
-  std::uint64_t workspaceBytes = 0; ///< and for each part, if there are any:
-  std::uint64_t partBytes = 0;
-  GridEntry::Tile part = {};
+  std::vector<WorkspaceTerm> workspace = {};
 };
 
 struct KernelAbi {

@@ -83,17 +83,12 @@ Value EntryBuilder::isAligned(Frame &root) {
     if (!type || isa<ComplexType>(type.getElementType()) ||
         !llvm::is_contained(type.getStrides(), StrideClass::One))
       continue;
-    unsigned index = argument.getArgNumber();
     unsigned bytes =
         std::max(1u, type.getElementType().getIntOrFloatBitWidth() / 8);
-    add(emitter.word(root, packet.argumentWord(index),
-                     LLVM::LLVMPointerType::get(builder.getContext())),
-        std::int64_t(bytes) * plan.vectors);
+    add(emitter.pointerTo(root, argument), std::int64_t(bytes) * plan.vectors);
     for (auto [axis, stride] : llvm::enumerate(type.getStrides()))
       if (stride == StrideClass::Dynamic)
-        add(emitter.word(root, packet.strideWord(index, axis),
-                         builder.getI64Type()),
-            plan.vectors);
+        add(emitter.stride(root, argument, axis), plan.vectors);
   }
   Value zero = emitter.constant(root, 0);
   return arith::CmpIOp::create(emitter.in(root), loc, arith::CmpIPredicate::eq,
@@ -139,13 +134,33 @@ GridEntry EntryBuilder::build(ModuleOp module, StringRef name) {
 
 void EntryBuilder::describeWorkspace(LaunchEntry &entry) const {
   entry.laneAxis = launch.lane;
-  entry.workspaceBytes = schedule.partsOffset();
+  entry.workspace.clear();
+  if (model.kernel.getStaged())
+    return describeStaged(entry);
+  entry.workspace.push_back({.bytes = schedule.partsOffset()});
   if (launch.reductions.empty())
     return;
-  entry.partBytes = 8 * stateCount();
   const AxisPlan &split = launch.axes.front();
-  entry.part = {static_cast<std::uint16_t>(split.axis),
-                static_cast<std::uint32_t>(split.tile)};
+  GridEntry::Tile part{static_cast<std::uint16_t>(split.axis),
+                       static_cast<std::uint32_t>(split.tile)};
+  entry.workspace.push_back({8 * stateCount(), {part}});
+}
+
+/// Staged operands one behind the other, then the room of a sort.
+void EntryBuilder::describeStaged(LaunchEntry &entry) const {
+  auto term = [&](qn::OperandType type, std::uint64_t bytes) {
+    WorkspaceTerm made{.bytes = bytes};
+    for (StringAttr axis : type.getAxes())
+      made.tiles.push_back({static_cast<std::uint16_t>(model.axisOf(axis)), 1});
+    entry.workspace.push_back(std::move(made));
+  };
+  for (BlockArgument argument : model.kernel.block().getArguments())
+    if (model.kernel.isStaged(argument)) {
+      auto type = cast<qn::OperandType>(argument.getType());
+      term(type, storedBytes(type.getElementType()));
+    }
+  if (launch.sort)
+    term(launch.sort.getOrder().getType(), 8 * scratchWords(launch.sort));
 }
 
 Value EntryBuilder::tileCount(Frame &root, const AxisPlan &axis) {

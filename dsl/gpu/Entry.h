@@ -22,6 +22,7 @@ public:
   void describeWorkspace(LaunchEntry &entry) const;
 
 private:
+  void describeStaged(LaunchEntry &entry) const;
   mlir::Block *entryFunction(mlir::ModuleOp module, llvm::StringRef name);
   Team makeTeam(mlir::Value thread);
   mlir::Value isAligned(Frame &root);

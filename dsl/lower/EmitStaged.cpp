@@ -7,7 +7,7 @@
 using namespace mlir;
 using namespace quern;
 
-static unsigned storedBytes(Type element) {
+unsigned quern::storedBytes(Type element) {
   if (auto complex = dyn_cast<ComplexType>(element))
     return 2 * storedBytes(complex.getElementType());
   return std::max(1u, element.getIntOrFloatBitWidth() / 8);

@@ -42,6 +42,9 @@ struct ReductionGroup {
   bool lanes = false;                  ///< the innermost loop runs over lanes
 };
 
+/// Bytes an element takes in memory.
+unsigned storedBytes(mlir::Type element);
+
 class Emitter {
 public:
   using Values = llvm::SmallVector<mlir::Value>;
@@ -84,6 +87,7 @@ public:
 
   // EmitStaged.cpp
   /// Where an operand begins.
+  mlir::Value stride(Frame &frame, mlir::BlockArgument operand, unsigned axis);
   mlir::Value pointerTo(Frame &frame, mlir::BlockArgument operand);
   /// Bytes of the workspace up to the first `count` staged operands' end.
   mlir::Value stagedBytes(Frame &frame, unsigned count);
@@ -165,7 +169,6 @@ private:
                      Copies copies);
   mlir::Value lookupIn(Frame &frame, qn::LookupOp op, mlir::Value index);
   StrideClass strideAlong(qn::OperandType type, unsigned axis) const;
-  mlir::Value stride(Frame &frame, mlir::BlockArgument operand, unsigned axis);
   mlir::Value stagedStride(Frame &frame, mlir::BlockArgument operand,
                            unsigned axis);
   mlir::Value advance(Frame &frame, qn::OperandType type, mlir::Value pointer,

@@ -5,6 +5,9 @@
 
 namespace quern {
 
+/// Words a sort needs for each element besides the result's own.
+std::int64_t scratchWords(qn::SortOp sort);
+
 class LaunchBuilder {
 public:
   LaunchBuilder(const KernelModel &model, const Schedule &schedule,

@@ -14,8 +14,7 @@ static bool isPacked(qn::SortOp sort) {
   return sort.getKey().getType().isInteger(32);
 }
 
-/// Words a sort needs for each element besides the result's own.
-static std::int64_t scratchWords(qn::SortOp sort) {
+std::int64_t quern::scratchWords(qn::SortOp sort) {
   return isPacked(sort) ? 1 : 3;
 }
 

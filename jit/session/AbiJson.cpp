@@ -40,16 +40,34 @@ static void print(OStream &out, const GridEntry::Tile &tile) {
   });
 }
 
+static void print(OStream &out, const WorkspaceTerm &term);
+static void print(OStream &out, const GridEntry &grid);
+static void print(OStream &out, const LaunchEntry &launch);
+static void print(OStream &out, const ErrorSite &site);
+
+template <typename T>
+static void printAll(OStream &out, llvm::StringRef name,
+                     const std::vector<T> &all) {
+  out.attributeArray(name, [&] {
+    for (const T &each : all)
+      print(out, each);
+  });
+}
+
+static void print(OStream &out, const WorkspaceTerm &term) {
+  out.object([&] {
+    out.attribute("bytes", std::int64_t(term.bytes));
+    printAll(out, "tiles", term.tiles);
+  });
+}
+
 static void print(OStream &out, const GridEntry &grid) {
   out.object([&] {
     out.attribute("symbol", grid.symbol);
     out.attribute("most_lanes", grid.mostLanes);
     out.attribute("threads", grid.threads);
     out.attribute("units_per_block", grid.unitsPerBlock);
-    out.attributeArray("tiles", [&] {
-      for (const GridEntry::Tile &tile : grid.tiles)
-        print(out, tile);
-    });
+    printAll(out, "tiles", grid.tiles);
   });
 }
 
@@ -61,15 +79,8 @@ static void print(OStream &out, const LaunchEntry &launch) {
       return;
     }
     out.attribute("lane_axis", launch.laneAxis);
-    out.attribute("workspace_bytes", std::int64_t(launch.workspaceBytes));
-    out.attribute("part_bytes", std::int64_t(launch.partBytes));
-    out.attributeBegin("part");
-    print(out, launch.part);
-    out.attributeEnd();
-    out.attributeArray("entries", [&] {
-      for (const GridEntry &grid : launch.grids)
-        print(out, grid);
-    });
+    printAll(out, "workspace", launch.workspace);
+    printAll(out, "entries", launch.grids);
   });
 }
 
@@ -78,15 +89,6 @@ static void print(OStream &out, const ErrorSite &site) {
     out.attribute("kernel", site.kernel);
     out.attribute("axis", site.axis);
     out.attribute("location", site.location);
-  });
-}
-
-template <typename T>
-static void printAll(OStream &out, llvm::StringRef name,
-                     const std::vector<T> &all) {
-  out.attributeArray(name, [&] {
-    for (const T &each : all)
-      print(out, each);
   });
 }
 

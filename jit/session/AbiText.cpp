@@ -20,24 +20,29 @@ public:
   std::string bytes;
 };
 
+void writeTiles(Writer &out, const std::vector<GridEntry::Tile> &tiles) {
+  out.number(tiles.size());
+  for (const GridEntry::Tile &tile : tiles) {
+    out.number(tile.axis);
+    out.number(tile.elements);
+  }
+}
+
 void writeGrids(Writer &out, const LaunchEntry &launch) {
   out.number(launch.grids.size());
   for (const GridEntry &grid : launch.grids) {
     out.text(grid.symbol);
-    for (std::int64_t value :
-         {grid.mostLanes, std::int64_t{grid.threads},
-          std::int64_t{grid.unitsPerBlock}, std::int64_t(grid.tiles.size())})
+    for (std::int64_t value : {grid.mostLanes, std::int64_t{grid.threads},
+                               std::int64_t{grid.unitsPerBlock}})
       out.number(static_cast<std::uint32_t>(value));
-    for (const GridEntry::Tile &tile : grid.tiles) {
-      out.number(tile.axis);
-      out.number(tile.elements);
-    }
+    writeTiles(out, grid.tiles);
   }
-  for (std::int64_t value :
-       {std::int64_t{launch.laneAxis}, std::int64_t(launch.workspaceBytes),
-        std::int64_t(launch.partBytes), std::int64_t{launch.part.axis},
-        std::int64_t{launch.part.elements}})
-    out.number(static_cast<std::uint32_t>(value));
+  out.number(static_cast<std::uint32_t>(launch.laneAxis));
+  out.number(launch.workspace.size());
+  for (const WorkspaceTerm &term : launch.workspace) {
+    out.number(static_cast<std::uint32_t>(term.bytes));
+    writeTiles(out, term.tiles);
+  }
 }
 
 class Reader {
@@ -71,6 +76,15 @@ private:
   llvm::StringRef bytes;
 };
 
+std::vector<GridEntry::Tile> readTiles(Reader &in) {
+  std::vector<GridEntry::Tile> tiles;
+  for (std::uint32_t left = in.number(); left > 0 && !in.failed; --left) {
+    auto axis = static_cast<std::uint16_t>(in.number());
+    tiles.push_back({axis, in.number()});
+  }
+  return tiles;
+}
+
 void readGrids(Reader &in, LaunchEntry &launch) {
   for (std::uint32_t left = in.number(); left > 0 && !in.failed; --left) {
     GridEntry grid;
@@ -78,17 +92,15 @@ void readGrids(Reader &in, LaunchEntry &launch) {
     grid.mostLanes = static_cast<std::int32_t>(in.number());
     grid.threads = in.number();
     grid.unitsPerBlock = in.number();
-    for (std::uint32_t tiles = in.number(); tiles > 0 && !in.failed; --tiles) {
-      auto axis = static_cast<std::uint16_t>(in.number());
-      grid.tiles.push_back({axis, in.number()});
-    }
+    grid.tiles = readTiles(in);
     launch.grids.push_back(std::move(grid));
   }
   launch.laneAxis = static_cast<std::int32_t>(in.number());
-  launch.workspaceBytes = in.number();
-  launch.partBytes = in.number();
-  launch.part.axis = static_cast<std::uint16_t>(in.number());
-  launch.part.elements = in.number();
+  for (std::uint32_t left = in.number(); left > 0 && !in.failed; --left) {
+    WorkspaceTerm term{.bytes = in.number()};
+    term.tiles = readTiles(in);
+    launch.workspace.push_back(std::move(term));
+  }
 }
 
 } // namespace

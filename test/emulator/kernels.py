@@ -105,9 +105,7 @@ class GpuKernel:
         module = Module(self.ptx)
         for launch in self.abi["launches"]:
             entry = self.entry(launch, sizes)
-            units = prod(
-                -(-sizes[self.axes[tile["axis"]]] // tile["elements"]) for tile in entry["tiles"]
-            )
+            units = self.units(entry, sizes)
             if units == 0:
                 continue
             grid = min(-(-units // entry["units_per_block"]), blocks)
@@ -133,11 +131,11 @@ class GpuKernel:
         return np.lib.stride_tricks.as_strided(array, (max(count, 1),), (array.itemsize,))
 
     def workspace(self, launch: dict[str, Any], sizes: dict[str, int]) -> int:
-        parts = 0
-        if launch["part_bytes"]:
-            part = launch["part"]
-            parts = -(-sizes[self.axes[part["axis"]]] // part["elements"])
-        return max(1, (launch["workspace_bytes"] + parts * launch["part_bytes"]) // 8)
+        words = (-(-term["bytes"] * self.units(term, sizes) // 8) for term in launch["workspace"])
+        return max(1, sum(words))
+
+    def units(self, tiled: dict[str, Any], sizes: dict[str, int]) -> int:
+        return prod(-(-sizes[self.axes[t["axis"]]] // t["elements"]) for t in tiled["tiles"])
 
     def entry(self, launch: dict[str, Any], sizes: dict[str, int]) -> dict[str, Any]:
         lane = launch["lane_axis"]
