@@ -21,19 +21,21 @@ const GridEntry *entryFor(const LaunchEntry &launch, const Extents &extents) {
   return found == launch.grids.end() ? nullptr : &*found;
 }
 
-std::int64_t unitsOf(const GridEntry &entry, const Extents &extents) {
+std::int64_t tilesOf(const std::vector<GridEntry::Tile> &tiles,
+                     const Extents &extents) {
   std::int64_t units = 1;
-  for (const GridEntry::Tile &tile : entry.tiles)
+  for (const GridEntry::Tile &tile : tiles)
     units *= ceilDivide(extents[tile.axis], tile.elements);
   return units;
 }
 
 std::size_t workspaceOf(const LaunchEntry &launch, const Extents &extents) {
-  std::size_t bytes = launch.workspaceBytes;
-  if (launch.partBytes)
-    bytes += launch.partBytes *
-             ceilDivide(extents[launch.part.axis], launch.part.elements);
-  return bytes;
+  constexpr std::int64_t word = 8;
+  std::int64_t words = 0;
+  for (const WorkspaceTerm &term : launch.workspace)
+    words += ceilDivide(std::int64_t(term.bytes) * tilesOf(term.tiles, extents),
+                        word);
+  return words * word;
 }
 
 /// Memory of one run, released in the stream's order.
@@ -90,7 +92,7 @@ Result<std::monostate> GridKernel::choose(const LaunchEntry &launch,
   const GridEntry *entry = entryFor(launch, extents);
   if (!entry)
     return Error{"no entry of the kernel is meant for these extents", {}};
-  std::int64_t units = unitsOf(*entry, extents);
+  std::int64_t units = tilesOf(entry->tiles, extents);
   workspace = std::max(workspace, workspaceOf(launch, extents));
   if (units == 0)
     return std::monostate();
