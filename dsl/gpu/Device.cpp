@@ -107,6 +107,23 @@ Value Device::fromFirst(Location loc, Value value) {
   });
 }
 
+void Device::multiply(Location loc, ValueRange left, ValueRange right,
+                      MutableArrayRef<Value> sums) {
+  bool isHalf = isa<VectorType>(left.front().getType());
+  SmallVector<Value> arguments(left);
+  llvm::append_range(arguments, right);
+  llvm::append_range(arguments, sums);
+  SmallVector<Type> parts(4, builder.getF32Type());
+  auto type = LLVM::LLVMStructType::getLiteral(builder.getContext(), parts);
+  Value made = call(loc,
+                    isHalf ? "llvm.nvvm.mma.m16n8k16.row.col.f32.f32"
+                           : "llvm.nvvm.mma.m16n8k16.row.col.bf16",
+                    type, arguments);
+  for (auto [number, sum] : llvm::enumerate(sums))
+    sum = LLVM::ExtractValueOp::create(
+        builder, loc, made, ArrayRef<int64_t>{static_cast<int64_t>(number)});
+}
+
 unsigned Device::parameterSpace() const { return isNvptx() ? 0 : 4; }
 
 LLVM::CConv Device::convention() const {

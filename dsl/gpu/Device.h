@@ -26,6 +26,13 @@ public:
   /// What the first lane of a warp holds.
   mlir::Value fromFirst(mlir::Location loc, mlir::Value value);
 
+  /// Adds the product of two fragments, 16 by 16 and 16 by 8 elements of 16
+  /// bits spread over a warp, to `sums`.
+  void multiply(mlir::Location loc, mlir::ValueRange left,
+                mlir::ValueRange right,
+                llvm::MutableArrayRef<mlir::Value> sums);
+  bool hasMatrices() const { return isNvptx(); }
+
   /// The memory the words of a launch lie in.
   unsigned parameterSpace() const;
   mlir::LLVM::CConv convention() const;

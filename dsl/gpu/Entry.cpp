@@ -159,8 +159,8 @@ void EntryBuilder::describeStaged(LaunchEntry &entry) const {
       auto type = cast<qn::OperandType>(argument.getType());
       term(type, storedBytes(type.getElementType()));
     }
-  if (launch.sort)
-    term(launch.sort.getOrder().getType(), 8 * scratchWords(launch.sort));
+  if (qn::SortOp sort = launch.sort)
+    term(sort.getOrder().getType(), 8 * scratchWords(sort));
 }
 
 Value EntryBuilder::tileCount(Frame &root, const AxisPlan &axis) {
@@ -226,6 +226,8 @@ void EntryBuilder::version(Frame &root, unsigned vectors) {
   Frame frame = Frame::inside(root, loop.getBody());
   if (launch.kind == LaunchKind::Merge)
     mergeParts(frame);
+  else if (plan.product)
+    product(frame, positions(frame, loop.getInductionVar()));
   else
     unit(frame, positions(frame, loop.getInductionVar()));
   scf::YieldOp::create(emitter.in(frame), loc);

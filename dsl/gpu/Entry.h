@@ -22,6 +22,12 @@ public:
   void describeWorkspace(LaunchEntry &entry) const;
 
 private:
+  /// Where a warp's tile lies, and what of it a lane reads.
+  struct Tile {
+    mlir::Value firstRow, firstColumn;
+    mlir::Value group, pair; ///< a lane's row, and twice its place in the row
+    Emitter::Values rows, columns;
+  };
   void describeStaged(LaunchEntry &entry) const;
   mlir::Block *entryFunction(mlir::ModuleOp module, llvm::StringRef name);
   Team makeTeam(mlir::Value thread);
@@ -33,6 +39,15 @@ private:
   mlir::Value tileCount(Frame &root, const AxisPlan &axis);
   Emitter::Values positions(Frame &frame, mlir::Value unit);
   void mergeParts(Frame &frame);
+  // Product.cpp
+  void product(Frame &frame, mlir::ValueRange position);
+  Tile productTile(Frame &frame, mlir::Value rows, mlir::Value columns);
+  void productStep(Frame &body, const Tile &tile, mlir::Value depth,
+                   mlir::Value end, Emitter::Values &sums);
+  mlir::Value fragmentPair(Frame &body, mlir::Value factor, unsigned axis,
+                           mlir::Value at, mlir::Value depth, mlir::Value end);
+  void storeTile(Frame &frame, const Tile &tile,
+                 llvm::ArrayRef<mlir::Value> sums);
   mlir::Type countType() const;
 
   const EntryPlan &plan;

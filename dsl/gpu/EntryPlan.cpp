@@ -13,6 +13,8 @@ constexpr unsigned accessBytes = 16;
 constexpr std::int64_t threadLanes = 8, warpLanes = 1024;
 /// Where the lane axis has fewer elements, threads share all axes alike.
 constexpr std::int64_t tiledLanes = 64;
+/// Columns of a product that are too few for a tile.
+constexpr std::int64_t productLanes = 7;
 
 /// What is done to one element, as far as it decides on the shape of code.
 struct Work {
@@ -86,10 +88,28 @@ void planRows(EntryPlan &entry) {
   }
 }
 
+/// A warp has a tile of rows and columns; neighbours are read in pairs.
+EntryPlan planProduct(EntryPlan entry, const MatrixProduct &product) {
+  entry.team = TeamKind::Warp;
+  entry.product = product;
+  entry.vectors = 2;
+  entry.copies = 1;
+  LaunchPlan &launch = entry.launch;
+  launch.axes.clear();
+  for (unsigned axis = 0; axis < 64; ++axis)
+    if (hasAxis(launch.parallel, axis))
+      launch.axes.push_back(AxisPlan{
+          .axis = axis,
+          .tile = axis == product.row || axis == product.column ? 32 : 1});
+  launch.lane = product.column;
+  return entry;
+}
+
 } // namespace
 
-SmallVector<EntryPlan> quern::planEntries(const KernelModel &model,
-                                          const LaunchPlan &launch) {
+std::vector<EntryPlan> quern::planEntries(const KernelModel &model,
+                                          const LaunchPlan &launch,
+                                          const TargetInfo &target) {
   Work work = workOf(model);
   EntryPlan thread{.launch = launch};
   EntryPlan block = thread;
@@ -101,6 +121,12 @@ SmallVector<EntryPlan> quern::planEntries(const KernelModel &model,
     block.threads = 256;
     return {block};
   }
+  if (target.kind == TargetKind::Nvptx)
+    if (auto product = findProduct(model, launch)) {
+      planThread(thread);
+      thread.mostLanes = productLanes;
+      return {thread, planProduct(block, *product)};
+    }
   bool isTiled = launch.lane >= 0 && hasAxis(launch.parallel, launch.lane);
   if (launch.kind == LaunchKind::Scatter || launch.lane < 0 ||
       !model.scans.empty() || work.isPortable) {

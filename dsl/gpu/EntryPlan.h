@@ -1,8 +1,10 @@
 // Which entries a launch has on a GPU, and how each cuts it into units.
 #pragma once
 
+#include "dsl/gpu/Product.h"
 #include "dsl/gpu/Team.h"
-#include "dsl/schedule/Schedule.h"
+
+#include <vector>
 
 namespace quern {
 
@@ -14,6 +16,7 @@ struct EntryPlan {
   unsigned copies = 1;    ///< vectors under way at once
   std::int64_t mostLanes = -1;
   LaunchPlan launch;
+  std::optional<MatrixProduct> product = {}; ///< made of matrix instructions
 
   unsigned teamSize(unsigned warp) const {
     return team == TeamKind::Thread ? 1
@@ -23,7 +26,8 @@ struct EntryPlan {
 };
 
 /// In the order of their largest extents.
-llvm::SmallVector<EntryPlan> planEntries(const KernelModel &model,
-                                         const LaunchPlan &launch);
+std::vector<EntryPlan> planEntries(const KernelModel &model,
+                                   const LaunchPlan &launch,
+                                   const TargetInfo &target);
 
 } // namespace quern

@@ -25,7 +25,7 @@ static LaunchEntry gpuLaunch(const KernelModel &model, const Schedule &schedule,
                              OpBuilder &builder, StringRef stem) {
   auto module = model.kernel->getParentOfType<ModuleOp>();
   LaunchEntry made;
-  for (const EntryPlan &plan : planEntries(model, launch)) {
+  for (const EntryPlan &plan : planEntries(model, launch, target)) {
     EntryBuilder entry(model, schedule, plan, target, packet, emitter, builder);
     made.grids.push_back(entry.build(module, (stem + suffix(plan.team)).str()));
     entry.describeWorkspace(made);

@@ -17,7 +17,7 @@ from emulator.ptx import Module, Words
 from emulator.ptx_types import Array
 
 HEADER = re.compile(
-    r"qn\.rowwise @\w+ axes \[(?P<axes>[^\]]*)\](?P<wide> wide)?\s*"
+    r"qn\.rowwise @\w+ axes \[(?P<axes>[^\]]*)\](?P<wide> wide)?(?: staged \d+)?\s*"
     r"(?:attributes \{.*?array<i64(?:: (?P<numbers>[^>]*))?>\})?\s*\((?P<arguments>[^{]*)\) \{"
 )
 OPERAND = re.compile(
@@ -65,6 +65,8 @@ class GpuKernel:
         self.axes = [axis.strip() for axis in header["axes"].split(",") if axis.strip()]
         numbers = [int(n) for n in (header["numbers"] or "").split(",") if n.strip()]
         arguments = list(OPERAND.finditer(header["arguments"]))
+        # Staged operands come last and have no number: the caller does not give them.
+        del arguments[len(numbers) :]
         self.scalars = sum(not argument["element"] for argument in arguments)
         self.results = len(set(re.findall(r"qn\.store %[\w#]+, %(arg\d+)", text)))
         tensors = [(n, a) for n, a in zip(numbers, arguments, strict=True) if a["element"]]

@@ -6,6 +6,7 @@ import functools
 
 import numpy as np
 import pytest
+import torch
 from emulator.kernels import GpuKernel
 from tree import ROOT, build_dir
 
@@ -107,6 +108,48 @@ def test_products(name: str, sizes: tuple[int, int, int]) -> None:
     a, b, out = normal(m, k), normal(k, n), np.zeros((m, n), np.float32)
     kernel(name).run([a, b if name == "mm" else np.ascontiguousarray(b.T), out])
     np.testing.assert_allclose(out, a @ b, rtol=1e-4, atol=1e-5)
+
+
+def bits(x: np.ndarray) -> np.ndarray:
+    """The elements as bf16, in 16 bits each."""
+    return torch.tensor(x).to(torch.bfloat16).view(torch.int16).numpy().view(np.uint16)
+
+
+def floats(x: np.ndarray) -> np.ndarray:
+    return (x.astype(np.uint32) << 16).view(np.float32)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("sizes", [(5, 9, 3), (32, 32, 32), (33, 40, 17), (70, 34, 50)])
+@pytest.mark.parametrize("name", ["mm", "mm_rows"])
+def test_products_of_matrix_instructions(
+    name: str, sizes: tuple[int, int, int], target: str
+) -> None:
+    m, n, k = sizes
+    a, b, out = bits(normal(m, k)), bits(normal(k, n)), np.zeros((m, n), np.uint16)
+    built = kernel(name, target, "--types=T=bf16")
+    assert "mma.sync" in built.ptx
+    built.run([a, b if name == "mm" else np.ascontiguousarray(b.T), out])
+    np.testing.assert_allclose(floats(out), floats(a) @ floats(b), rtol=1e-2, atol=1e-2)
+
+
+def test_what_stands_behind_a_product() -> None:
+    a, b, c = normal(2, 33, 20), normal(2, 20, 34), normal(34)
+    a, b, c = (x.astype(np.float16) for x in (a, b, c))
+    out = np.zeros((2, 33, 34), np.float16)
+    built = kernel("gated", "sm_90", "--types=T=f16")
+    assert "mma.sync" in built.ptx
+    built.run([a, b, c, out])
+    expected = np.maximum(a.astype(np.float32) @ b.astype(np.float32), 0) + c
+    np.testing.assert_allclose(out, expected, rtol=1e-2, atol=1e-2)
+
+
+def test_sorts() -> None:
+    x = np.round(normal(5, 60), 1)
+    out, places = np.zeros_like(x), np.zeros(x.shape, np.int64)
+    kernel("ordered").run([x, out, places])
+    np.testing.assert_array_equal(places, np.argsort(x, 1, kind="stable"))
+    np.testing.assert_array_equal(out, np.sort(x, 1))
 
 
 def test_gathers_and_their_errors() -> None:

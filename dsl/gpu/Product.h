@@ -1,0 +1,20 @@
+// A sum of products that matrix instructions can make.
+#pragma once
+
+#include "dsl/schedule/Schedule.h"
+
+namespace quern {
+
+/// `result[batch…, row, column] = sum(left * right over depth)` of floats of 16
+/// bits: `left` has no column, `right` no row.
+struct MatrixProduct {
+  qn::ReduceOp sum;
+  mlir::Value left, right; ///< the factors before they were widened
+  unsigned row = 0, column = 0, depth = 0;
+};
+
+/// The product all stores of a launch are made of, if it is one.
+std::optional<MatrixProduct> findProduct(const KernelModel &model,
+                                         const LaunchPlan &launch);
+
+} // namespace quern
