@@ -1,5 +1,6 @@
 // Loads and stores at an operand's own axes.
 #include "dsl/lower/Emitter.h"
+#include "dsl/lower/Turn.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -207,8 +208,48 @@ Value Emitter::load(Frame &frame, qn::LoadOp load, Local &local,
                     Copies copies) {
   if (!load.getIndices().empty())
     return indexed(frame, load, local, copies);
+  if (Value value = loadTurned(frame, load, copies))
+    return value;
   return loadOwn(frame, cast<BlockArgument>(load.getTensor()), load.getPart(),
                  load.getType(), copies);
+}
+
+/// Where lanes run across an operand's rows and as many copies as lanes along
+/// them: rows are read whole and transposed, for all copies at once. Null where
+/// that is not so.
+Value Emitter::loadTurned(Frame &frame, qn::LoadOp load, Copies copies) {
+  auto operand = cast<BlockArgument>(load.getTensor());
+  auto type = cast<qn::OperandType>(operand.getType());
+  AxisSet axes = model.axesOf(type);
+  Frame &at = home(frame, axes);
+  const Binding *lane = laneOf(at, axes);
+  if (!lane || lane->mask || lane->copies > 1 ||
+      strideAlong(type, lane->axis) != StrideClass::Dynamic)
+    return Value();
+  const Binding *along = nullptr;
+  for (const Binding &binding : at.bindings)
+    if (binding.copies == lane->lanes &&
+        strideAlong(type, binding.axis) == StrideClass::One)
+      along = &binding;
+  if (!along || along->lanes > 1)
+    return Value();
+  Copies others = copies & ~(Copies(0xff) << (8 * along->slot));
+  Value first = address(frame, operand, axes, others), step;
+  for (auto [number, name] : llvm::enumerate(type.getAxes()))
+    if (model.axisOf(name) == lane->axis)
+      step = stride(frame, operand, number);
+  Values rows;
+  for (unsigned row = 0; row < lane->lanes; ++row) {
+    Value distance = constant(at, row);
+    distance = arith::MulIOp::create(in(at), load.getLoc(), step, distance);
+    rows.push_back(read(at, advance(at, type, first, distance), load.getType(),
+                        lane->lanes, Value(), Value()));
+  }
+  rows = turned(in(at), load.getLoc(), rows);
+  for (auto [copy, row] : llvm::enumerate(rows))
+    at.values[{load.getResult().getAsOpaquePointer(),
+               others | Copies(copy) << (8 * along->slot)}] = row;
+  return rows[copies >> (8 * along->slot) & 0xff];
 }
 
 /// The element of an operand at its own axes.

@@ -1,6 +1,8 @@
 // Expensive values kept from one pass over a row to the next, in the row of the
 // output they lead to.
-#include "dsl/lower/Emitter.h"
+#include "dsl/lower/FlatAxes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using namespace quern;
@@ -77,6 +79,8 @@ Value Emitter::candidate(Value value, qn::StoreOp store, AxisSet missing) {
 
 void Emitter::findKept() {
   keptValues.clear();
+  if (launch->blocks)
+    return;
   for (qn::StoreOp store : launch->stores) {
     AxisSet missing = model.factsOf(store).axes & ~launch->parallel;
     qn::OperandType type = store.getTensor().getType();
@@ -108,4 +112,17 @@ Value Emitter::kept(Frame &frame, Value value, Copies copies) {
   emit(frame, found->second.writer->getResult(0), copies);
   auto operand = cast<BlockArgument>(found->second.store.getTensor());
   return loadOwn(frame, operand, std::nullopt, value.getType(), copies);
+}
+
+/// A value of the block of rows under construction, read at the bound
+/// positions.
+Value Emitter::readBuffered(Frame &frame, Value value, Copies copies) {
+  const Buffered &kept = buffered.find(value)->second;
+  Value row = FlatAxes(*this, model, kept.rows).flattened(frame);
+  OpBuilder &b = in(frame);
+  row = arith::SubIOp::create(b, value.getLoc(), row, kept.first);
+  Value column = position(frame, kept.inner, copies);
+  Value pointer = kept.pointer(frame, row, column);
+  return read(frame, pointer, value.getType(), frame.find(kept.inner)->lanes,
+              Value(), Value());
 }

@@ -33,6 +33,8 @@ void Emitter::nest(Frame &frame, ArrayRef<LoopSpec> loops, Values &states,
   if (!loop.lower)
     loop.lower = local ? emit(frame, local.getLower(), 0) : constant(frame, 0);
   if (!loop.upper)
+    loop.upper = limits.lookup(loop.plan.axis);
+  if (!loop.upper)
     loop.upper = local ? emit(frame, local.getUpper(), 0)
                        : extent(frame, loop.plan.axis);
   if (isa<VectorType>(loop.lower.getType()) ||
@@ -66,7 +68,7 @@ void Emitter::laneLoop(Frame &frame, const LoopSpec &loop,
             body);
   LoopSpec tail = loop;
   tail.plan.copies = 1;
-  if (!target.hasMask)
+  if (!target.hasMask && !tail.plan.fixed)
     tail.plan.lanes = 1;
   plainLoop(frame, tail, middle, loop.upper, tail.plan.lanes > 1, rest, states,
             body);

@@ -40,8 +40,11 @@ void Emitter::planLoops(Frame &frame, ReductionGroup &group) {
   int lane = laneOf(frame, around) ? -1 : laneAxis(frame, set);
   for (qn::ReduceOp member : group.members)
     valid &= scansBehind(member.getOperands(), set, group.scans);
-  if (!group.scans.empty() || op.getPortable())
+  if (!group.scans.empty())
     lane = -1;
+  else if (op.getPortable())
+    lane =
+        model.axisOf(cast<StringAttr>(op.getAxes()[op.getAxes().size() - 1]));
   int last =
       group.scans.empty() ? lane : int(model.axisOf(group.scans[0].getAxis()));
   for (auto name : op.getAxes().getAsRange<StringAttr>())
@@ -54,7 +57,8 @@ void Emitter::planLoops(Frame &frame, ReductionGroup &group) {
                            group.scans[0].getReverse()});
   if (lane < 0)
     return;
-  AxisPlan plan = lanePlan(frame, lane, /*reduces=*/true);
+  AxisPlan plan = op.getPortable() ? Schedule::portableLoop(lane)
+                                   : lanePlan(frame, lane, /*reduces=*/true);
   group.loops.push_back({plan, {}, {}});
   group.inner = plan.copies;
   group.lanes = true;
@@ -82,7 +86,10 @@ Emitter::Values Emitter::initialStates(Frame &frame,
 }
 
 bool Emitter::separateTail(const ReductionGroup &group) const {
-  return group.lanes && !target.hasMask && group.loops.back().plan.lanes > 1;
+  if (!group.lanes || target.hasMask)
+    return false;
+  const AxisPlan &last = group.loops.back().plan;
+  return last.lanes > 1 && !last.fixed;
 }
 
 /// One iteration of the innermost loop for every accumulator it feeds.
@@ -110,30 +117,14 @@ void Emitter::step(Frame &frame, const ReductionGroup &group, Values &states) {
   keep(frame, group);
 }
 
-/// `s + a * b` is one rounding where the order is free and the target can.
-bool Emitter::isSumOfProducts(qn::ReduceOp op) {
-  if (op.getPortable() || !target.hasFma || op.getInputs().size() != 1 ||
-      op.getInits().size() != 1)
-    return false;
-  Block &block = op.getStep().front();
-  auto sum = dyn_cast<arith::AddFOp>(block.front());
-  return sum && llvm::hasNItems(block, 2) &&
-         block.getTerminator()->getOperand(0) == sum &&
-         ((sum.getLhs() == block.getArgument(0) &&
-           sum.getRhs() == block.getArgument(1)) ||
-          (sum.getLhs() == block.getArgument(1) &&
-           sum.getRhs() == block.getArgument(0))) &&
-         op.getInputs()[0].getDefiningOp<arith::MulFOp>();
-}
-
 void Emitter::stepOne(Frame &frame, qn::ReduceOp op, Copies copies,
                       MutableArrayRef<Value> state) {
   unsigned lanes = lanesOf(state.front());
   Values stepped;
-  if (isSumOfProducts(op)) {
-    auto product = op.getInputs()[0].getDefiningOp<arith::MulFOp>();
-    Value a = wide(frame, product.getLhs(), copies, lanes);
-    Value b = wide(frame, product.getRhs(), copies, lanes);
+  // `s + a * b` is one rounding where the order is free and the target can.
+  if (auto factors = sumOfProducts(op); factors && target.hasFma) {
+    Value a = wide(frame, factors->left, copies, lanes);
+    Value b = wide(frame, factors->right, copies, lanes);
     stepped.push_back(
         math::FmaOp::create(in(frame), op.getLoc(), a, b, state[0]));
   } else {

@@ -70,6 +70,8 @@ Emitter::Values Emitter::emitAll(Frame &frame, ValueRange values,
 Value Emitter::compute(Frame &frame, Value value, Copies copies) {
   if (auto argument = dyn_cast<BlockArgument>(value))
     return parameter(frame, argument);
+  if (buffered.contains(value))
+    return readBuffered(frame, value, copies);
   if (Value back = kept(frame, value, copies))
     return back;
   Operation *op = value.getDefiningOp();

@@ -10,6 +10,8 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
+#include <functional>
+
 namespace mlir::scf {
 class WhileOp;
 } // namespace mlir::scf
@@ -61,6 +63,18 @@ public:
   bool aligned = false;   ///< whole vectors lie at multiples of their size
   /// The threads of a GPU that share a unit; null on a CPU.
   const Team *team = nullptr;
+  /// A value over rows and one inner axis that lies in memory for a block of
+  /// rows; `pointer` gives the place of a row of the block and a column.
+  struct Buffered {
+    llvm::SmallVector<unsigned> rows;
+    unsigned inner = 0;
+    mlir::Value first; ///< flattened position of the block's first row
+    std::function<mlir::Value(Frame &, mlir::Value, mlir::Value)> pointer;
+  };
+  llvm::DenseMap<mlir::Value, Buffered> buffered;
+  /// Ends of axes within the unit under construction, where they are not the
+  /// axes' extents.
+  llvm::SmallDenseMap<unsigned, mlir::Value, 2> limits;
   /// The reductions the launch under construction needs.
   llvm::SmallPtrSet<mlir::Operation *, 8> wanted;
   /// False after a diagnostic was given.
@@ -74,6 +88,9 @@ public:
   mlir::Value word(Frame &frame, unsigned word, mlir::Type type);
   mlir::Value position(Frame &frame, unsigned axis, Copies copies);
   mlir::Value widen(mlir::Value value, unsigned lanes);
+  /// A value as a vector of `lanes`.
+  mlir::Value wide(Frame &frame, mlir::Value value, Copies copies,
+                   unsigned lanes);
   /// Copies the code of a region for given arguments; gives what it yields.
   Values inlineRegion(Frame &frame, mlir::Region &region,
                       mlir::ValueRange arguments, Copies copies);
@@ -112,6 +129,9 @@ public:
                  llvm::ArrayRef<qn::ScanOp> scans, Values &states, Body body);
 
   // EmitReduce.cpp
+  /// One step of a reduction from and to `state`.
+  void stepOne(Frame &frame, qn::ReduceOp op, Copies copies,
+               llvm::MutableArrayRef<mlir::Value> state);
   /// The states after the positions `lower` to `upper` of an axis.
   Values partialStates(Frame &frame, llvm::ArrayRef<qn::ReduceOp> members,
                        LoopSpec split);
@@ -131,6 +151,13 @@ public:
   mlir::Value slot(Frame &frame, mlir::Value number, unsigned offset);
   mlir::Value readSlot(Frame &frame, mlir::Value slot, mlir::Type type);
   void writeSlot(Frame &frame, mlir::Value slot, mlir::Value value);
+  /// Reads through a pointer: one element, neighbours, or a vector of pointers;
+  /// lanes without `mask` read `otherwise`.
+  mlir::Value read(Frame &frame, mlir::Value pointer, mlir::Type element,
+                   unsigned lanes, mlir::Value mask, mlir::Value otherwise,
+                   bool aligned = false);
+  void write(Frame &frame, mlir::Value pointer, mlir::Value value,
+             mlir::Type element, mlir::Value mask, bool aligned = false);
 
   // EmitKept.cpp
   /// Chooses the values of the launch that are kept from one pass to the next.
@@ -152,8 +179,6 @@ private:
   mlir::Value compute(Frame &frame, mlir::Value value, Copies copies);
   mlir::Value parameter(Frame &frame, mlir::BlockArgument argument);
   mlir::Value lanePosition(Frame &frame, unsigned axis, Copies copies);
-  mlir::Value wide(Frame &frame, mlir::Value value, Copies copies,
-                   unsigned lanes);
   Values operation(Frame &frame, mlir::Operation *op, Local &local,
                    Copies copies);
   bool isSmallFloat(mlir::Type type) const;
@@ -165,6 +190,7 @@ private:
 
   // EmitAccess.cpp
   mlir::Value load(Frame &frame, qn::LoadOp load, Local &local, Copies copies);
+  mlir::Value loadTurned(Frame &frame, qn::LoadOp load, Copies copies);
   mlir::Value lookup(Frame &frame, qn::LookupOp op, Local &local,
                      Copies copies);
   mlir::Value lookupIn(Frame &frame, qn::LookupOp op, mlir::Value index);
@@ -177,13 +203,6 @@ private:
                    std::optional<std::uint64_t> part);
   mlir::Value lanePointers(Frame &frame, mlir::BlockArgument operand,
                            mlir::Value pointer, const Binding &lane);
-  /// Reads through a pointer: one element, neighbours, or a vector of pointers;
-  /// lanes without `mask` read `otherwise`.
-  mlir::Value read(Frame &frame, mlir::Value pointer, mlir::Type element,
-                   unsigned lanes, mlir::Value mask, mlir::Value otherwise,
-                   bool aligned = false);
-  void write(Frame &frame, mlir::Value pointer, mlir::Value value,
-             mlir::Type element, mlir::Value mask, bool aligned = false);
   mlir::Value fromMemory(Frame &frame, mlir::Value raw, mlir::Type element);
   mlir::Value toMemory(Frame &frame, mlir::Value value, mlir::Type element);
   mlir::Value loadOwn(Frame &frame, mlir::BlockArgument operand,
@@ -270,11 +289,8 @@ private:
   void run(Frame &frame, ReductionGroup &group);
   Values initialStates(Frame &frame, const ReductionGroup &group);
   void step(Frame &frame, const ReductionGroup &group, Values &states);
-  void stepOne(Frame &frame, qn::ReduceOp op, Copies copies,
-               llvm::MutableArrayRef<mlir::Value> state);
   void finish(Frame &frame, const ReductionGroup &group, Values &states);
   Values mergeLanes(Frame &frame, qn::ReduceOp op, Values state);
-  bool isSumOfProducts(qn::ReduceOp op);
   bool separateTail(const ReductionGroup &group) const;
 
   // EmitKept.cpp
@@ -283,6 +299,7 @@ private:
   unsigned costOf(mlir::Value value, AxisSet missing) const;
   void keep(Frame &frame, const ReductionGroup &group);
   mlir::Value kept(Frame &frame, mlir::Value value, Copies copies);
+  mlir::Value readBuffered(Frame &frame, mlir::Value value, Copies copies);
 
   // EmitScan.cpp
   Values scanStates(Frame &frame, llvm::ArrayRef<qn::ScanOp> scans);

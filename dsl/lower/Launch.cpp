@@ -21,6 +21,18 @@ LaunchBuilder::LaunchBuilder(const KernelModel &model, const Schedule &schedule,
   // would read.
   if (!target.isGpu())
     emitter.findKept();
+  emitter.buffered.clear();
+  emitter.limits.clear();
+  std::int64_t start = llvm::alignTo(schedule.partsOffset(), 64);
+  if (launch.tiling)
+    contraction.emplace(emitter, model, *launch.tiling, target, launch.stores,
+                        start, builder);
+  if (launch.blocks)
+    rowBlocks.emplace(emitter, model, *launch.blocks, target, launch.stores,
+                      start, builder);
+  if (launch.columns)
+    columns.emplace(emitter, model, *launch.columns, launch.stores, start,
+                    builder);
 }
 
 /// The reductions some store of the launch needs.
@@ -66,9 +78,18 @@ Block *LaunchBuilder::function(ModuleOp module, StringRef name,
   return entry;
 }
 
+/// The extent of an axis, or of several that are flattened.
+Value LaunchBuilder::extent(Frame &root, const AxisPlan &axis) {
+  SmallVector<unsigned> axes{axis.axis};
+  llvm::append_range(axes, axis.with);
+  if (axes.size() == 1)
+    return emitter.extent(root, axis.axis);
+  return FlatAxes(emitter, model, axes).extent(root);
+}
+
 /// How many tiles an axis has.
 Value LaunchBuilder::tiles(Frame &root, const AxisPlan &axis) {
-  Value extent = emitter.extent(root, axis.axis);
+  Value extent = this->extent(root, axis);
   if (axis.tile == 1)
     return extent;
   Value more = emitter.constant(root, axis.tile - 1);
@@ -95,13 +116,15 @@ Value LaunchBuilder::elements(Frame &root) {
   auto times = [&](Value factor) {
     product = arith::MulIOp::create(emitter.in(root), loc, product, factor);
   };
+  if (launch.kind == LaunchKind::ColumnParts)
+    all &= ~axisBit(launch.columns->rows);
   for (unsigned axis = 0; axis < model.declaredAxes(); ++axis)
     if (hasAxis(all & ~launch.parallel, axis))
       times(emitter.extent(root, axis));
   for (const AxisPlan &axis : launch.axes)
     if (axis.tile > 1) {
       Value tile = emitter.constant(root, axis.tile);
-      Value extent = emitter.extent(root, axis.axis);
+      Value extent = this->extent(root, axis);
       times(arith::MinUIOp::create(emitter.in(root), loc, tile, extent));
     }
   return product;
@@ -111,13 +134,24 @@ void LaunchBuilder::buildPlan(ModuleOp module, StringRef name) {
   Block *entry = function(module, name, 0);
   Frame root;
   root.block = entry;
-  Value units = emitter.constant(root, 1);
+  Value units = emitter.constant(root, 1), bytes = workspace(root);
   for (const AxisPlan &axis : launch.axes) {
     Value count = tiles(root, axis);
     units = arith::MulIOp::create(emitter.in(root), loc, units, count);
   }
   if (launch.kind == LaunchKind::Merge)
     units = emitter.constant(root, 1);
+  if (launch.choice != LaunchChoice::Always) {
+    Value packs = columns ? columns->pays(root) : contraction->pays(root);
+    Value none = emitter.constant(root, 0);
+    Value few = emitter.constant(root, schedule.partsOffset());
+    bool wants = launch.choice == LaunchChoice::IfPacked;
+    units = arith::SelectOp::create(emitter.in(root), loc, packs,
+                                    wants ? units : none, wants ? none : units);
+    if (wants)
+      bytes = arith::SelectOp::create(emitter.in(root), loc, packs, bytes, few);
+  }
+  Value own = ownWorkspace(root);
   Value one = emitter.constant(root, 1);
   Value work = elements(root);
   Value worth = emitter.constant(root, launch.taskElements);
@@ -126,7 +160,7 @@ void LaunchBuilder::buildPlan(ModuleOp module, StringRef name) {
   Value grain = arith::DivUIOp::create(b, loc, worth, work);
   grain = arith::MaxUIOp::create(b, loc, grain, one);
   Value plan = entry->getArgument(1);
-  Value results[] = {units, grain, workspace(root)};
+  Value results[] = {units, grain, bytes, own};
   for (auto [number, value] : llvm::enumerate(results)) {
     Value at = LLVM::GEPOp::create(
         b, loc, plan.getType(), b.getI64Type(), plan,
@@ -176,6 +210,10 @@ void LaunchBuilder::buildTask(ModuleOp module, StringRef name) {
   Frame root;
   root.block = entry;
   Value begin = entry->getArgument(1), end = entry->getArgument(2);
+  if (launch.kind == LaunchKind::Contract)
+    contraction->makeBuffers(root);
+  if (launch.kind == LaunchKind::Rows)
+    rowBlocks->makeBuffers(root, entry->getArgument(3));
   if (!launch.streams || target.triple.rfind("x86_64", 0) != 0) {
     units(root, begin, end);
   } else {
@@ -263,11 +301,15 @@ void LaunchBuilder::unit(Frame &frame, ValueRange position) {
   if (launch.kind == LaunchKind::Merge)
     return merge(frame);
   SmallVector<LoopSpec> loops;
+  bool packed = launch.blocks ||
+                (launch.tiling && launch.choice == LaunchChoice::IfPacked);
   for (auto [axis, at] : llvm::zip(launch.axes, position)) {
     if (axis.tile == 1) {
       frame.bind(Binding{.axis = axis.axis, .position = at});
       continue;
     }
+    if (packed)
+      continue;
     Value tile = emitter.constant(frame, axis.tile);
     Value extent = emitter.extent(frame, axis.axis);
     OpBuilder &b = emitter.in(frame);
@@ -276,11 +318,37 @@ void LaunchBuilder::unit(Frame &frame, ValueRange position) {
     upper = arith::MinUIOp::create(b, loc, upper, extent);
     loops.push_back({axis, lower, upper});
   }
+  if (packed)
+    return packedUnit(frame, position);
+  if (launch.kind == LaunchKind::ColumnParts)
+    return columns->part(frame, position.drop_back().back(), loops.back());
+  if (launch.kind == LaunchKind::ColumnMerge)
+    return columns->merge(frame, loops.back());
   if (launch.kind == LaunchKind::Partials)
     return partials(frame, position.front(), loops.front());
   Emitter::Values none;
-  emitter.nest(frame, loops, none,
-               [&](Frame &tile, Emitter::Values &) { inner(tile); });
+  emitter.nest(frame, loops, none, [&](Frame &tile, Emitter::Values &) {
+    inner(tile, launch.stores);
+  });
+}
+
+/// A unit of a launch that packs, or that reads what was packed.
+void LaunchBuilder::packedUnit(Frame &frame, ValueRange position) {
+  switch (launch.kind) {
+  case LaunchKind::Pack:
+    return contraction->packPanel(frame, launch.product, position.back());
+  case LaunchKind::Contract:
+    return contraction->unit(frame, position.drop_back().back(),
+                             position.back());
+  case LaunchKind::PackColumns:
+    return rowBlocks->packColumns(frame, launch.ofValues, launch.product,
+                                  position.back());
+  default:
+    assert(launch.kind == LaunchKind::Rows && "a launch with packed factors");
+    return rowBlocks->unit(
+        frame, position.back(),
+        [&](Frame &at, ArrayRef<qn::StoreOp> stores) { inner(at, stores); });
+  }
 }
 
 /// The loops of a scatter run in source order, since positions may meet.
@@ -298,12 +366,12 @@ void LaunchBuilder::scatterLoops(Frame &frame) {
 }
 
 /// Stores grouped by the axes that are still without a loop.
-void LaunchBuilder::inner(Frame &frame) {
+void LaunchBuilder::inner(Frame &frame, ArrayRef<qn::StoreOp> stores) {
   if (launch.scatter)
     return scatterLoops(frame);
   if (launch.sort)
     return sortRow(frame);
-  SmallVector<qn::StoreOp> left(launch.stores);
+  SmallVector<qn::StoreOp> left(stores);
   while (!left.empty()) {
     AxisSet missing = model.factsOf(left.front()).axes & ~frame.bound;
     SmallVector<qn::StoreOp> together;

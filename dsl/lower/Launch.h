@@ -1,7 +1,8 @@
 // The two functions of a launch: how much there is to do, and a part of it.
 #pragma once
 
-#include "dsl/lower/Emitter.h"
+#include "dsl/lower/Columns.h"
+#include "dsl/lower/RowBlock.h"
 
 namespace quern {
 
@@ -22,6 +23,7 @@ public:
 protected:
   mlir::Block *function(mlir::ModuleOp module, llvm::StringRef name,
                         unsigned integers);
+  mlir::Value extent(Frame &root, const AxisPlan &axis);
   mlir::Value tiles(Frame &root, const AxisPlan &axis);
   mlir::Value elements(Frame &root);
   Emitter::Values firstPosition(Frame &root, mlir::Value begin);
@@ -30,12 +32,14 @@ protected:
   mlir::Value exceedsCaches(Frame &root);
   void fence();
   void unit(Frame &frame, mlir::ValueRange position);
-  void inner(Frame &frame);
+  void packedUnit(Frame &frame, mlir::ValueRange position);
+  void inner(Frame &frame, llvm::ArrayRef<qn::StoreOp> stores);
   void storeLoops(Frame &frame, llvm::ArrayRef<qn::StoreOp> stores,
                   AxisSet missing);
   // LaunchSplit.cpp
   unsigned stateCount() const;
   mlir::Value workspace(Frame &root);
+  mlir::Value ownWorkspace(Frame &root);
   void partials(Frame &frame, mlir::Value number, const LoopSpec &split);
   void merge(Frame &frame);
   Emitter::Values mergePart(Frame &body, mlir::Value number, mlir::Value count,
@@ -57,6 +61,9 @@ protected:
   Emitter &emitter;
   mlir::OpBuilder &builder;
   mlir::Location loc;
+  std::optional<ContractionBuilder> contraction;
+  std::optional<RowBlockBuilder> rowBlocks;
+  std::optional<ColumnBuilder> columns;
 };
 
 } // namespace quern

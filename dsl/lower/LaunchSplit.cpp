@@ -24,6 +24,10 @@ Value LaunchBuilder::workspace(Frame &root) {
     Value more = scratch(root);
     return arith::AddIOp::create(emitter.in(root), loc, staged, more);
   }
+  if (launch.choice == LaunchChoice::IfPacked)
+    return columns ? columns->workspace(root) : contraction->workspace(root);
+  if (launch.blocks)
+    return rowBlocks->workspace(root);
   Value bytes = emitter.constant(root, schedule.partsOffset());
   if (launch.reductions.empty())
     return bytes;
@@ -32,6 +36,13 @@ Value LaunchBuilder::workspace(Frame &root) {
   OpBuilder &b = emitter.in(root);
   parts = arith::MulIOp::create(b, loc, parts, each);
   return arith::AddIOp::create(b, loc, bytes, parts);
+}
+
+/// Bytes of workspace that every worker has for itself, behind the others.
+Value LaunchBuilder::ownWorkspace(Frame &root) {
+  if (launch.kind == LaunchKind::Rows)
+    return rowBlocks->ownWorkspace(root);
+  return emitter.constant(root, 0);
 }
 
 /// Reduces one part of the split axis and leaves its states in the workspace.

@@ -18,6 +18,7 @@ Schedule::Schedule(KernelModel &model, const TargetInfo &target)
   for (LaunchPlan &launch : launches)
     if (launch.reductions.empty())
       planAxes(launch);
+  addContractions();
 }
 
 /// Bytes an element takes in a register: small floats are computed in f32.
@@ -163,6 +164,146 @@ void Schedule::formLaunches() {
   }
 }
 
+/// Axes flattened into one, cut into tiles.
+static AxisPlan flattened(ArrayRef<unsigned> axes, std::int64_t tile) {
+  AxisPlan plan{.axis = axes.front(), .tile = tile};
+  plan.with.assign(axes.begin() + 1, axes.end());
+  return plan;
+}
+
+/// Contractions get launches that pack their factors beside the one that reads
+/// them in place; the extents decide at run time which of them have units.
+void Schedule::addPacked(LaunchPlan launch, Tiling found,
+                         SmallVectorImpl<LaunchPlan> &all) {
+  auto tiling = std::make_shared<const Tiling>(std::move(found));
+  LaunchPlan packed;
+  packed.stores = launch.stores;
+  packed.parallel = launch.parallel;
+  packed.choice = LaunchChoice::IfPacked;
+  packed.tiling = tiling;
+  for (unsigned axis : tiling->batch)
+    packed.axes.push_back(AxisPlan{.axis = axis});
+  for (unsigned i = 0; i < tiling->products.size(); ++i) {
+    LaunchPlan pack = packed;
+    pack.kind = LaunchKind::Pack;
+    pack.product = i;
+    pack.axes.push_back(flattened(tiling->rows, tiling->height));
+    pack.taskElements = 65536;
+    all.push_back(std::move(pack));
+  }
+  packed.kind = LaunchKind::Contract;
+  packed.axes.push_back(flattened(tiling->rows, tiling->rowBlock));
+  packed.axes.push_back(flattened(tiling->columns, tiling->width()));
+  packed.taskElements = 1 << 18;
+  all.push_back(std::move(packed));
+  launch.choice = LaunchChoice::InPlace;
+  launch.tiling = tiling;
+  all.push_back(std::move(launch));
+}
+
+/// Products that other reductions walk over: columns packed once, then blocks
+/// of rows.
+void Schedule::addRowBlocks(LaunchPlan launch, RowBlocks found,
+                            SmallVectorImpl<LaunchPlan> &all) {
+  auto blocks = std::make_shared<const RowBlocks>(std::move(found));
+  LaunchPlan rows;
+  rows.stores = launch.stores;
+  rows.parallel = launch.parallel;
+  rows.blocks = blocks;
+  rows.lane = blocks->inner();
+  for (unsigned axis : blocks->scores.batch)
+    rows.axes.push_back(AxisPlan{.axis = axis});
+  for (bool ofValues : {false, true}) {
+    const Tiling &tiling = ofValues ? blocks->values : blocks->scores;
+    for (unsigned i = 0; i < tiling.products.size(); ++i) {
+      LaunchPlan pack = rows;
+      pack.kind = LaunchKind::PackColumns;
+      pack.product = i;
+      pack.ofValues = ofValues;
+      pack.axes.push_back(flattened(tiling.columns, tiling.width()));
+      pack.taskElements = 65536;
+      all.push_back(std::move(pack));
+    }
+  }
+  rows.kind = LaunchKind::Rows;
+  rows.axes.push_back(flattened(blocks->scores.rows, blocks->rowBlock()));
+  rows.taskElements = 1 << 18;
+  all.push_back(std::move(rows));
+}
+
+/// Lanes along columns read few neighbours of many rows: slow, unless the rows
+/// are few. Else whole rows are added to rows of states.
+void Schedule::addColumns(LaunchPlan launch, Columns found,
+                          SmallVectorImpl<LaunchPlan> &all) {
+  found.lanes = lanes;
+  auto columns = std::make_shared<const Columns>(std::move(found));
+  LaunchPlan parts;
+  parts.stores = launch.stores;
+  parts.parallel = launch.parallel;
+  parts.choice = LaunchChoice::IfPacked;
+  parts.columns = columns;
+  parts.lane = launch.lane;
+  parts.taskElements = 65536;
+  for (unsigned axis : columns->outer)
+    parts.axes.push_back(AxisPlan{.axis = axis});
+  AxisPlan lane{.axis = columns->lane, .lanes = lanes, .copies = 2};
+  lane.tile = columns->width;
+  LaunchPlan merge = parts;
+  parts.kind = LaunchKind::ColumnParts;
+  parts.axes.push_back(
+      AxisPlan{.axis = columns->rows, .tile = columns->partRows});
+  parts.axes.push_back(lane);
+  all.push_back(std::move(parts));
+  merge.kind = LaunchKind::ColumnMerge;
+  merge.axes.push_back(lane);
+  all.push_back(std::move(merge));
+  launch.choice = LaunchChoice::InPlace;
+  launch.columns = columns;
+  all.push_back(std::move(launch));
+}
+
+std::optional<Columns> Schedule::columnsOf(const LaunchPlan &launch) const {
+  if (launch.lane < 0 || !hasAxis(launch.parallel, launch.lane) ||
+      scores[launch.lane] <= 0 || uneven)
+    return std::nullopt;
+  return findColumns(model, launch.stores, launch.parallel, launch.lane);
+}
+
+void Schedule::addContractions() {
+  // Staged values lie at the front of the workspace; a GPU's teams share
+  // memory of another kind.
+  if (target.isGpu() || model.kernel.getStaged())
+    return;
+  SmallVector<LaunchPlan, 2> all;
+  for (LaunchPlan &launch : launches) {
+    if (launch.kind != LaunchKind::Stores) {
+      all.push_back(std::move(launch));
+      continue;
+    }
+    if (auto blocks = findRowBlocks(model, target, launch.stores,
+                                    launch.parallel, uneven))
+      addRowBlocks(std::move(launch), std::move(*blocks), all);
+    else if (auto tiling = findTiling(model, target, launch.stores,
+                                      launch.parallel, uneven))
+      addPacked(std::move(launch), std::move(*tiling), all);
+    else if (auto columns = columnsOf(launch))
+      addColumns(std::move(launch), std::move(*columns), all);
+    else
+      all.push_back(std::move(launch));
+  }
+  launches = std::move(all);
+}
+
+/// The axis a portable reduction of the launch has its lanes along, whatever
+/// the operands look like; -1 where there is none.
+int Schedule::portableAxis(const LaunchPlan &launch) const {
+  for (qn::ReduceOp op : reductionsBehind(launch.stores, /*all=*/true))
+    if (op.getPortable())
+      return model.axisOf(
+          cast<StringAttr>(op.getAxes()[op.getAxes().size() - 1]));
+  return -1;
+}
+
 /// A parallel axis along which what the lanes read stays the same: the rows of
 /// a register tile, -1 where no sum of products has one.
 int Schedule::reusedAxis(const LaunchPlan &launch, int lane) const {
@@ -266,7 +407,8 @@ void Schedule::planAxes(LaunchPlan &launch) {
     all |= facts.axes | facts.combined;
     reduces |= facts.combined != 0;
   }
-  launch.lane = bestAxis(all);
+  int portable = portableAxis(launch);
+  launch.lane = portable >= 0 ? portable : bestAxis(all);
   bool tiled = launch.lane >= 0 && hasAxis(launch.parallel, launch.lane);
   int rows = tiled ? reusedAxis(launch, launch.lane) : -1;
   for (unsigned axis = 0; axis < model.axisCount(); ++axis)
@@ -279,11 +421,47 @@ void Schedule::planAxes(LaunchPlan &launch) {
     planDots(launch);
     return;
   }
+  if (int turned = reduces ? -1 : turnedAxis(launch); turned >= 0)
+    return planTurned(launch, turned);
   AxisPlan plan = laneLoop(launch.lane, reduces);
   plan.tile = reduces ? plan.lanes * plan.copies : 4096;
   launch.axes.push_back(plan);
   launch.streams =
       !reduces && launch.axes.size() == 1 && onlyNeighbours(launch);
+}
+
+/// A parallel axis along which some operand has its neighbours while the lanes
+/// run across them, or -1. Long bodies are not worth as many copies as lanes.
+int Schedule::turnedAxis(const LaunchPlan &launch) const {
+  constexpr unsigned longest = 12;
+  int found = -1;
+  if (operations > longest || target.isGpu())
+    return found;
+  model.kernel.getBody().walk([&](qn::LoadOp load) {
+    qn::OperandType type = load.getTensor().getType();
+    if (!load.getIndices().empty() || !type.getElementType().isIntOrFloat() ||
+        type.getElementType().isInteger(1) ||
+        !hasAxis(model.axesOf(type), launch.lane))
+      return;
+    for (auto [name, stride] : llvm::zip(type.getAxes(), type.getStrides()))
+      if (unsigned axis = model.axisOf(name);
+          stride == StrideClass::One && hasAxis(launch.parallel, axis) &&
+          static_cast<int>(axis) != launch.lane)
+        found = axis;
+  });
+  return found;
+}
+
+/// Squares of the two axes: a tile of them is read and written by whole cache
+/// lines.
+void Schedule::planTurned(LaunchPlan &launch, unsigned turned) {
+  llvm::erase_if(launch.axes,
+                 [&](const AxisPlan &plan) { return plan.axis == turned; });
+  launch.axes.push_back(
+      AxisPlan{.axis = turned, .copies = lanes, .tile = 4 * lanes});
+  launch.axes.push_back(AxisPlan{
+      .axis = unsigned(launch.lane), .lanes = lanes, .tile = 4 * lanes});
+  launch.taskElements = 16384;
 }
 
 /// Whether every store of a launch writes neighbouring elements.

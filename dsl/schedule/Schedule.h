@@ -2,8 +2,10 @@
 // unrolled: every choice of the lowering, made before code is.
 #pragma once
 
-#include "dsl/schedule/KernelModel.h"
-#include "dsl/target/TargetInfo.h"
+#include "dsl/schedule/Columns.h"
+#include "dsl/schedule/RowBlocks.h"
+
+#include <memory>
 
 namespace quern {
 
@@ -14,15 +16,31 @@ struct AxisPlan {
   unsigned copies = 1;   ///< vectors (or scalars) of one unrolled iteration
   std::int64_t tile = 1; ///< elements of one unit, for a parallel axis
   bool shared = false;   ///< the threads of a GPU's team take turns along it
+  bool fixed = false;    ///< lanes are part of the result: never fewer of them
+  /// Faster axes that are flattened into one with `axis`, of a contraction.
+  llvm::SmallVector<unsigned, 0> with = {};
 };
 
 /// What a launch does.
 enum class LaunchKind : std::uint8_t {
-  Stores,   ///< writes operands
-  Scatter,  ///< writes one operand at computed places
-  Sort,     ///< writes the order of keys along an axis
-  Partials, ///< reduces parts of an axis into the workspace
-  Merge     ///< merges those parts
+  Stores,      ///< writes operands
+  Scatter,     ///< writes one operand at computed places
+  Sort,        ///< writes the order of keys along an axis
+  Partials,    ///< reduces parts of an axis into the workspace
+  Merge,       ///< merges those parts
+  Pack,        ///< copies the rows of a product into the workspace
+  Contract,    ///< writes operands from packed products
+  PackColumns, ///< copies the columns of a product into the workspace
+  Rows,        ///< writes operands, keeping products for a block of rows
+  ColumnParts, ///< reduces parts of rows into rows of states
+  ColumnMerge  ///< writes operands from those rows merged
+};
+
+/// Of launches that compute the same, one runs: which, the extents decide.
+enum class LaunchChoice : std::uint8_t {
+  Always,
+  IfPacked, ///< where packing, or rows of states, pay
+  InPlace   ///< where it does not
 };
 
 /// One launch: stores that share their parallel axes, or a step of a reduction
@@ -35,6 +53,15 @@ struct LaunchPlan {
   llvm::SmallVector<qn::StoreOp> stores;
   qn::ScatterOp scatter; ///< alone in its launch, behind the stores
   qn::SortOp sort;       ///< alone in its launch, in front of what reads it
+  LaunchChoice choice = LaunchChoice::Always;
+  /// How a contraction is cut, for all launches that it may become.
+  std::shared_ptr<const Tiling> tiling;
+  /// How products are kept, for Rows and the launches that pack for it.
+  std::shared_ptr<const RowBlocks> blocks;
+  /// How columns are reduced, for all launches that this may become.
+  std::shared_ptr<const Columns> columns;
+  unsigned product = 0;  ///< which one is packed
+  bool ofValues = false; ///< it is one of the sums over what is kept
   AxisSet parallel = 0;
   /// The parallel axes, outermost first; a tiled one comes last.
   llvm::SmallVector<AxisPlan> axes;
@@ -58,7 +85,7 @@ public:
   /// Where the parts of a split reduction begin.
   unsigned partsOffset() const { return finals; }
 
-  llvm::SmallVector<LaunchPlan> launches;
+  llvm::SmallVector<LaunchPlan, 2> launches;
 
   /// The axis among `candidates` the lanes of a loop run along, or -1: one
   /// along which neighbouring elements lie, or the best of the whole launch.
@@ -67,7 +94,18 @@ public:
   AxisPlan laneLoop(unsigned axis, bool reduces,
                     const LaunchPlan *launch = nullptr) const;
 
+  /// How a portable reduction walks over its last axis: with as many lanes on
+  /// every target, so that its tree depends on the extent alone.
+  static AxisPlan portableLoop(unsigned axis) {
+    AxisPlan plan;
+    plan.axis = axis;
+    plan.lanes = 64;
+    plan.fixed = true;
+    return plan;
+  }
+
 private:
+  int portableAxis(const LaunchPlan &launch) const;
   void findLanes();
   void countAccesses();
   void findUneven();
@@ -79,10 +117,20 @@ private:
   int bestAxis(AxisSet candidates) const;
   bool onlyNeighbours(const LaunchPlan &launch) const;
   int reusedAxis(const LaunchPlan &launch, int lane) const;
+  int turnedAxis(const LaunchPlan &launch) const;
+  void planTurned(LaunchPlan &launch, unsigned turned);
   bool planDots(LaunchPlan &launch);
   void planTile(LaunchPlan &launch, unsigned rows, unsigned lane);
   void planScatter(LaunchPlan &launch);
   void planAxes(LaunchPlan &launch);
+  void addContractions();
+  void addPacked(LaunchPlan launch, Tiling found,
+                 llvm::SmallVectorImpl<LaunchPlan> &all);
+  void addColumns(LaunchPlan launch, Columns found,
+                  llvm::SmallVectorImpl<LaunchPlan> &all);
+  std::optional<Columns> columnsOf(const LaunchPlan &launch) const;
+  void addRowBlocks(LaunchPlan launch, RowBlocks found,
+                    llvm::SmallVectorImpl<LaunchPlan> &all);
 
   KernelModel &model;
   llvm::DenseMap<mlir::Value, unsigned> offsets;

@@ -9,7 +9,7 @@ namespace {
 struct Row {
   const char *name, *triple, *cpu, *features;
   unsigned vectorBytes, vectorRegisters;
-  bool hasFma, hasMask;
+  bool hasFma, hasMask, hasBf16Dot;
   std::int64_t l1Bytes, l2Bytes, l3Bytes;
 };
 
@@ -36,8 +36,8 @@ std::optional<TargetInfo> quern::targetNamed(std::string_view name) {
     if (name == row.name)
       return TargetInfo{row.name,     row.triple,      row.cpu,
                         row.features, row.vectorBytes, row.vectorRegisters,
-                        row.hasFma,   row.hasMask,     row.l1Bytes,
-                        row.l2Bytes,  row.l3Bytes};
+                        row.hasFma,   row.hasMask,     row.hasBf16Dot,
+                        row.l1Bytes,  row.l2Bytes,     row.l3Bytes};
   for (const GpuRow &row : gpuRows)
     if (name == row.name) {
       TargetInfo target{row.name, row.triple, row.cpu, row.features};
@@ -60,6 +60,8 @@ TargetInfo quern::targetForHost(std::string cpu, std::string features,
   TargetInfo target = *targetNamed(level);
   target.name = cpu;
   target.cpu = std::move(cpu);
+  target.hasBf16Dot =
+      hasAvx512 && features.find("+avx512bf16") != std::string::npos;
   target.features = std::move(features);
   target.triple = std::move(triple);
   return target;

@@ -9,6 +9,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <atomic>
+#include <cmath>
 #include <cstring>
 #include <mutex>
 
@@ -83,9 +84,14 @@ Result<std::shared_ptr<Engine>> Engine::create() {
                                   llvm::JITSymbolFlags::Exported |
                                       llvm::JITSymbolFlags::Callable);
   };
+  // x86-64-v2 has no instruction for a fused product.
+  double (*fusedDouble)(double, double, double) = std::fma;
+  float (*fusedFloat)(float, float, float) = std::fma;
   if (llvm::Error problem = state->runtime->define(orc::absoluteSymbols(
           {{session.intern("memcpy"), symbol(&std::memcpy)},
            {session.intern("memmove"), symbol(&std::memmove)},
+           {session.intern("fma"), symbol(fusedDouble)},
+           {session.intern("fmaf"), symbol(fusedFloat)},
            {session.intern("memset"), symbol(&std::memset)}})))
     return toError(std::move(problem));
   return std::shared_ptr<Engine>(new Engine(std::move(state)));

@@ -45,10 +45,10 @@ Pool::Team *Pool::team() {
 }
 
 void Pool::run(Task task, const void *context, std::int64_t units,
-               std::int64_t grain) {
+               std::int64_t grain, int most) {
   if (units <= 0)
     return;
-  int size = threads();
+  int size = std::min(threads(), most);
   if (units > std::max<std::int64_t>(grain, 1) && size > 1 && !insideJob()) {
     Team *mine = team();
     std::unique_lock lock(mine->owner, std::try_to_lock);

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <limits>
 #include <memory>
 
 namespace quern::jit {
@@ -29,8 +30,9 @@ public:
   /// Runs `units` units, at least `grain` at a time. Serial when one chunk is
   /// all there is, inside another job, and while another thread's job has the
   /// team: its threads would come too late to help.
+  /// No more than `most` threads take part, whatever the size by then.
   void run(Task task, const void *context, std::int64_t units,
-           std::int64_t grain);
+           std::int64_t grain, int most = std::numeric_limits<int>::max());
 
   /// Jobs that were offered to the workers.
   std::int64_t sharedJobs() const {

@@ -20,7 +20,7 @@ std::span<const TensorSpec> BoundKernel::outputs() const {
 
 std::int64_t BoundKernel::workspaceBytes() const {
   const auto *prepared = state->prepared.load(std::memory_order_acquire);
-  return prepared ? prepared->workspace : 0;
+  return prepared ? prepared->workspace(state->core->pool.threads()) : 0;
 }
 
 DeviceId BoundKernel::device() const { return state->device; }
@@ -106,10 +106,9 @@ Result<std::monostate> BoundKernel::State::prepare() {
   made->kernel = *kernel;
   fillPacket(binding, *made);
   for (const CompiledKernel::Launch &launch : made->kernel->launches) {
-    std::int64_t plan[3] = {0, 1, 0};
+    std::int64_t plan[4] = {0, 1, 0, 0};
     launch.plan(made->packet.data(), plan);
-    made->launches.push_back({launch.task, plan[0], plan[1]});
-    made->workspace = std::max(made->workspace, plan[2]);
+    made->launches.push_back({launch.task, plan[0], plan[1], plan[2], plan[3]});
   }
   owned = std::move(made);
   prepared.store(owned.get(), std::memory_order_release);
@@ -246,7 +245,7 @@ Result<std::monostate> BoundKernel::State::prepareOnDevice(Prepared &made) {
   if (!grid)
     return grid.error();
   made.grid = std::move(*grid);
-  made.workspace = static_cast<std::int64_t>(made.grid->workspaceBytes());
+  made.gridWorkspace = static_cast<std::int64_t>(made.grid->workspaceBytes());
   return std::monostate();
 }
 
@@ -287,17 +286,19 @@ Result<std::monostate> BoundKernel::run(std::span<void *const> pointers,
   Packet packet(prepared->packet);
   ErrorRecord record;
   packet.data[0] = reinterpret_cast<std::uint64_t>(&record);
-  Workspace workspace(prepared->workspace);
-  if (prepared->workspace > 0 && !workspace.memory)
-    return runError(*bound.core, {}, fault::WorkspaceMemory, bound.name,
-                    prepared->workspace);
+  int threads = bound.core->pool.threads();
+  std::int64_t bytes = prepared->workspace(threads);
+  Workspace workspace(bytes);
+  if (bytes > 0 && !workspace.memory)
+    return runError(*bound.core, {}, fault::WorkspaceMemory, bound.name, bytes);
   packet.data[1] = reinterpret_cast<std::uint64_t>(workspace.memory);
   for (std::size_t number = 0; number < pointers.size(); ++number)
     if (prepared->slots[number] >= 0)
       packet.data[prepared->slots[number]] =
           reinterpret_cast<std::uint64_t>(pointers[number]);
   for (const Prepared::Launch &launch : prepared->launches) {
-    bound.core->pool.run(launch.task, packet.data, launch.units, launch.grain);
+    bound.core->pool.run(launch.task, packet.data, launch.units, launch.grain,
+                         threads);
     if (record.site != 0)
       return siteError(bound, *prepared, record);
   }

@@ -87,14 +87,22 @@ struct BoundKernel::State {
     struct Launch {
       jit::Pool::Task task;
       std::int64_t units, grain;
+      std::int64_t shared, own; ///< bytes of workspace: of all, of each worker
     };
     std::shared_ptr<const jit::CompiledKernel> kernel;
     std::vector<std::uint64_t> packet; ///< all words but the pointers
     /// The word of every pointer the caller gives, or -1 if the code has none.
     std::vector<int> slots;
     std::vector<Launch> launches;
-    std::int64_t workspace = 0;
     std::unique_ptr<jit::GridKernel> grid; ///< on a GPU, instead of launches
+    std::int64_t gridWorkspace = 0;        ///< bytes of its workspace
+    /// Bytes of workspace that a run by so many threads takes.
+    std::int64_t workspace(int threads) const {
+      std::int64_t most = gridWorkspace;
+      for (const Launch &launch : launches)
+        most = std::max(most, launch.shared + threads * launch.own);
+      return most;
+    }
   };
   /// Of an `op`: what runs instead of a kernel.
   std::unique_ptr<jit::OpPlan> plan;

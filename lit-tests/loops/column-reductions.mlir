@@ -1,7 +1,15 @@
-// A reduction over rows runs in lanes along the columns, and loops scalar.
+// A reduction over rows runs in lanes along the columns: many rows are added
+// to rows of states in the workspace, few to accumulators in registers.
 // RUN: quern-opt %s --qn-to-loops=target=x86-64-v3 | FileCheck %s
 
+// Eight rows are added to what is loaded once.
 // CHECK-LABEL: llvm.func @column_task
+// CHECK: llvm.load {{.*}} -> vector<8xf32>
+// CHECK-COUNT-8: arith.addf {{.*}} : vector<8xf32>
+// CHECK: llvm.store {{.*}} : vector<8xf32>
+// CHECK-LABEL: llvm.func @column_1_task
+// CHECK: scf.for {{.*}} iter_args
+// CHECK-LABEL: llvm.func @column_2_task
 // CHECK: scf.for {{.*}} iter_args({{.*}}) -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
 // CHECK-NOT: vector.shuffle
 // CHECK: llvm.store {{.*}} : vector<8xf32>

@@ -1,10 +1,15 @@
-// A portable reduction has one accumulator, whatever the vector width.
+// A portable reduction has 64 lanes, whatever the vector width, and halves
+// them in one order.
 // RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
 // RUN: quern-opt %s --qn-to-loops=target=x86-64-v2 | FileCheck %s
 
 // CHECK-LABEL: llvm.func @sum_task
-// CHECK: scf.for {{.*}} iter_args({{.*}}) -> (f32)
-// CHECK-NOT: vector
+// CHECK: scf.for {{.*}} iter_args({{.*}}) -> (vector<64xf32>)
+// CHECK: scf.for {{.*}} iter_args({{.*}}) -> (vector<64xf32>)
+// CHECK: llvm.intr.masked.load
+// CHECK: vector.shuffle {{.*}} : vector<64xf32>, vector<64xf32>
+// CHECK: vector.shuffle {{.*}} : vector<32xf32>, vector<32xf32>
+// CHECK-NOT: scf.for {{.*}} -> (f32)
 // CHECK: llvm.return
 qn.rowwise @sum axes [R, C] (%x: !qn.tensor<f32, [R, C:1]>,
     %out: !qn.tensor<f32, [R:1]>) {

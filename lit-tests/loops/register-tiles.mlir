@@ -1,8 +1,8 @@
-// A sum of products whose lanes run along a column keeps a tile of rows and
-// columns in registers.
+// A sum of products read in place, its lanes along a column, keeps a tile of
+// rows and columns in registers.
 // RUN: quern-opt %s --qn-to-loops=target=x86-64-v3 | FileCheck %s
 
-// CHECK-LABEL: llvm.func @mm_task
+// CHECK-LABEL: llvm.func @mm_2_task
 // Six rows share what is loaded once.
 // CHECK: scf.for {{.*}} iter_args({{.*}}) -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
 // CHECK-COUNT-1: llvm.load {{.*}} -> vector<8xf32>

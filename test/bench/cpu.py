@@ -1,11 +1,13 @@
 """Kernels on the CPU against eager and the peers: paired rounds, lower quartile of the ratios.
 
-`./dev bench cpu [elementwise|rows|compile]… [--peers inductor,numba,jax] [--only NAME]`
+`./dev bench cpu [SECTION]… [--peers inductor,numba,jax] [--only NAME]`; sections: elementwise, rows,
+products, convolutions, attention, moves (these four against eager alone), busy, compile
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import importlib.util
 import random
 import statistics
@@ -17,6 +19,7 @@ from typing import Any
 
 import quern
 import torch
+import _products
 from _elementwise import FUNCTIONS, Function, jax_call, numba_call, quern_source
 from _rows import KERNELS, LENGTHS, SOURCE, RowKernel, inductor_call
 from _timing import geomean, lower_quartile_ratio, median, rounds
@@ -106,6 +109,51 @@ def bench_rows(options: argparse.Namespace) -> None:
           f"{sum(r < 0.95 for r in ratios)} of {len(ratios)} rows below 0.95")  # fmt: skip
 
 
+def bench_products(options: argparse.Namespace, section: str) -> None:
+    """A section of `_products`: a table of rows against eager."""
+    module = quern.compile(_products.SOURCE, "products.qn")
+    ratios = []
+    for row in _products.SECTIONS[section]():
+        if options.only and options.only not in row.name:
+            continue
+        ours = getattr(module, f"bench_{row.kernel}")
+        out = ours(*row.operands)
+        operands = row.operands
+        calls: dict[str, Any] = {"quern": lambda: ours(*operands, out=out)}
+        calls["eager"] = lambda: row.eager(*operands)
+        ratios.append(report(row.name, calls))
+    print(f"{'geomean ' + section:28} {geomean(ratios):.3f}x of eager, "
+          f"{sum(r < 0.85 for r in ratios)} of {len(ratios)} rows below 0.85")  # fmt: skip
+
+
+def bench_busy(options: argparse.Namespace) -> None:
+    """A 256 KiB call with the other core taken, against the same call on one thread."""
+    import _quern
+
+    x = torch.randn(1 << 16)
+    out = torch.empty_like(x)
+    spin = "while True: pass"
+    times: dict[str, list[float]] = {}
+    for label, threads in (("one thread", 1), ("busy", 2)):
+        session = _quern.Session(threads=threads)
+        module = session.compile(quern_source(), "elementwise.qn")
+        other = subprocess.Popen([sys.executable, "-c", spin]) if threads == 2 else None
+        try:
+            module.bench_exp(x, out=out)
+            spent = []
+            for _ in range(3000):
+                start = time.perf_counter()
+                module.bench_exp(x, out=out)
+                spent.append(1e6 * (time.perf_counter() - start))
+            times[label] = sorted(spent)
+        finally:
+            if other:
+                other.kill()
+    for part, label in ((0.5, "median"), (0.99, "p99")):
+        one, busy = (values[int(part * len(values))] for values in times.values())
+        print(f"busy neighbour, {label}: {busy:.1f} us, one thread {one:.1f}, {busy / one:.2f}x")
+
+
 TERMS = (
     "exp({v})",
     "tanh({v})",
@@ -152,7 +200,9 @@ def bench_compile(options: argparse.Namespace) -> None:
         )
 
 
-SECTIONS = {"elementwise": bench_elementwise, "rows": bench_rows, "compile": bench_compile}
+SECTIONS = {"elementwise": bench_elementwise, "rows": bench_rows}
+SECTIONS |= {name: functools.partial(bench_products, section=name) for name in _products.SECTIONS}
+SECTIONS |= {"busy": bench_busy, "compile": bench_compile}
 
 
 def main() -> int:

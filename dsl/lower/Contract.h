@@ -1,0 +1,119 @@
+// The code of a contraction: packing its factors, the register tile, and what
+// is made of its sums.
+#pragma once
+
+#include "dsl/lower/FlatAxes.h"
+#include "dsl/schedule/Contraction.h"
+
+namespace quern {
+
+class ContractionBuilder {
+public:
+  ContractionBuilder(Emitter &emitter, const KernelModel &model,
+                     const Tiling &tiling, const TargetInfo &target,
+                     llvm::ArrayRef<qn::StoreOp> stores,
+                     std::int64_t workspaceStart, mlir::OpBuilder &builder);
+
+  /// Whether there is enough of everything for packing to pay.
+  mlir::Value pays(Frame &frame);
+  /// Bytes of workspace for the packed rows of all products.
+  mlir::Value workspace(Frame &frame);
+  /// Packs the rows of product `number` that panel `panel` holds.
+  void packPanel(Frame &frame, unsigned number, mlir::Value panel);
+  /// Computes a block of rows of one panel of columns and stores the results.
+  void unit(Frame &frame, mlir::Value rowBlock, mlir::Value columnPanel);
+  /// Makes room on the stack; for the entry block of a task.
+  void makeBuffers(Frame &root);
+
+  FlatAxes batch, rows, columns;
+
+  using Values = Emitter::Values;
+  struct Block {
+    mlir::Value lower, upper; ///< flattened positions
+  };
+  /// What one register tile reads and where its sums lie. Rows are `rowStep`
+  /// elements apart, summed elements `deepStep`.
+  struct TileAt {
+    mlir::Value rows, rowStep, deepStep;
+    mlir::Value columns;
+    mlir::Value sums, sumStep;
+    mlir::Value count;   ///< words of the summed axis
+    mlir::Value isFirst; ///< begins with zeros, not with the sums so far
+  };
+  void tile(Frame &frame, const TileAt &at);
+  /// Packs panel `panel` of columns of a product, all of its depth, into the
+  /// workspace from byte `start` on.
+  void packColumnPanel(Frame &frame, unsigned number, mlir::Value panel,
+                       mlir::Value start);
+  /// Where packed columns begin for the bound position of the batch, and how
+  /// many elements lie from one panel to the next.
+  mlir::Value packedColumns(Frame &frame, unsigned number, mlir::Value start);
+  mlir::Value columnPanelElements(Frame &frame, const Product &product);
+  /// Bytes of the packed columns of all products.
+  mlir::Value columnBytes(Frame &frame);
+  /// Packs a block of a factor from `base` on.
+  void pack(Frame &frame, const Product &product, bool ofRows, Block panel,
+            Block depth, mlir::Value base);
+  /// The stores of a block, reading the sums as if they had just been made.
+  void epilogue(Frame &frame, llvm::ArrayRef<qn::StoreOp> stores,
+                Block rowRange, Block columnRange);
+  /// Room for `elements` on the stack, made in the entry block.
+  mlir::Value room(Frame &root, std::int64_t elements);
+  Block range(Frame &frame, FlatAxes &axes, mlir::Value at, std::int64_t step);
+  /// Words of a panel that so many summed elements take.
+  mlir::Value words(Frame &frame, mlir::Value elements);
+  mlir::Value element(Frame &frame, mlir::Value base, mlir::Value offset);
+  mlir::Value binary(Frame &frame, char op, mlir::Value a, mlir::Value b);
+  /// A loop with its body as a frame.
+  void loop(Frame &frame, mlir::Value lower, mlir::Value upper,
+            std::int64_t step,
+            llvm::function_ref<void(Frame &, mlir::Value)> body);
+  llvm::SmallVector<mlir::Value> sumBuffers;
+
+private:
+  /// Where packed elements go: position (panel axis, summed axis) from
+  /// (`first`, `from`) on, `width` panel positions a row.
+  struct Panel {
+    mlir::Value base;
+    mlir::Value first, from;
+    std::int64_t width;
+  };
+
+  // Pack.cpp
+  void packAlong(Frame &frame, const Product &product, bool ofRows, Block panel,
+                 Block depth, Panel to);
+  void packTurned(Frame &frame, const Product &product, bool ofRows,
+                  unsigned group, Block depth, Panel to);
+  mlir::Value paired(Frame &frame, mlir::Value even, mlir::Value odd);
+
+  // Contract.cpp
+  mlir::Value panels(Frame &frame);
+  mlir::Value columnPanels(Frame &frame);
+  mlir::Value panelElements(Frame &frame, const Product &product);
+  mlir::Value packedRows(Frame &frame, unsigned number);
+  void products(Frame &frame, unsigned number, Block rowRange,
+                Block columnRange);
+  mlir::Value multiplyAdd(Frame &frame, mlir::Value row, mlir::Value column,
+                          mlir::Value sum);
+  Values loadTile(Frame &frame, const TileAt &at);
+  mlir::Value sumVector(Frame &frame, const TileAt &at, unsigned number);
+  void epilogueAt(Frame &frame, llvm::ArrayRef<qn::StoreOp> stores,
+                  mlir::Value offset);
+
+  mlir::Value number(Frame &frame, std::int64_t value) {
+    return emitter.constant(frame, value);
+  }
+  mlir::OpBuilder &in(Frame &frame) { return emitter.in(frame); }
+
+  Emitter &emitter;
+  const KernelModel &model;
+  const Tiling &tiling;
+  const TargetInfo &target;
+  llvm::ArrayRef<qn::StoreOp> stores;
+  std::int64_t workspaceStart;
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+  mlir::Value columnBuffer;
+};
+
+} // namespace quern

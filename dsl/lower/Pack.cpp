@@ -1,0 +1,147 @@
+// Copies a factor of a contraction into panels, computing it on the way.
+#include "dsl/lower/Contract.h"
+#include "dsl/lower/Turn.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace quern;
+
+static unsigned lanesOf(Value value) {
+  auto type = dyn_cast<VectorType>(value.getType());
+  return type ? type.getNumElements() : 1;
+}
+
+void ContractionBuilder::pack(Frame &frame, const Product &product, bool ofRows,
+                              Block panel, Block depth, Value base) {
+  std::int64_t width = ofRows ? tiling.height : tiling.width();
+  Panel to{base, panel.lower, depth.lower, width};
+  if (!(ofRows ? product.turnRows : product.turnColumns))
+    return packAlong(frame, product, ofRows, panel, depth, to);
+  unsigned group = std::min<std::int64_t>(width, tiling.lanes);
+  Value zero = number(frame, 0), end = number(frame, width);
+  loop(frame, zero, end, group, [&](Frame &at, Value start) {
+    Panel part = to;
+    part.base = element(at, base, start);
+    part.first = binary(at, '+', panel.lower, start);
+    packTurned(at, product, ofRows, group, depth, part);
+  });
+}
+
+/// Lanes run along the panel, where neighbours of the factor lie.
+void ContractionBuilder::packAlong(Frame &frame, const Product &product,
+                                   bool ofRows, Block panel, Block depth,
+                                   Panel to) {
+  FlatAxes &across = ofRows ? rows : columns;
+  FlatAxes sums(emitter, model, product.sums);
+  Value factor = ofRows ? product.rows : product.columns;
+  unsigned lanes = std::min<std::int64_t>(to.width, tiling.lanes);
+  AxisPlan plan{.axis = across.last(),
+                .lanes = lanes,
+                .copies = static_cast<unsigned>(to.width / lanes)};
+  auto copy = [&](Frame &at, Value flat, Value deep, Value first) {
+    Value row = words(at, binary(at, '-', deep, to.from));
+    row = binary(at, '*', row, number(at, to.width));
+    const Binding *sum = at.find(sums.last());
+    Value column = binary(at, '-', flat, to.first);
+    for (Copies copies : emitter.copiesOf(at, axisBit(plan.axis))) {
+      Value place = emitter.position(at, plan.axis, copies);
+      place = binary(at, '-', place, first);
+      place = binary(at, '+', place, column);
+      Value pointer = element(at, to.base, binary(at, '+', row, place));
+      const Binding *lane = at.find(plan.axis);
+      Value value = emitter.wide(at, factor, copies, lane->lanes);
+      if (tiling.pairs) {
+        Copies next = copies | Copies(1) << (8 * sum->slot);
+        Value odd = sum->copies > 1
+                        ? emitter.wide(at, factor, next, lane->lanes)
+                        : Value();
+        value = paired(at, value, odd);
+      }
+      emitter.write(at, pointer, value, tiling.element, lane->mask);
+    }
+  };
+  across.stretches(
+      frame, panel.lower, panel.upper,
+      [&](Frame &outer, Value first, Value last, Value flat) {
+        Values none;
+        LoopSpec lane{plan, first, last};
+        if (tiling.pairs) {
+          AxisPlan two{.axis = sums.last(), .copies = 2};
+          LoopSpec deep{two, depth.lower, depth.upper};
+          return emitter.nest(
+              outer, {deep, lane}, none, [&](Frame &at, Values &) {
+                copy(at, flat, at.find(sums.last())->position, first);
+              });
+        }
+        sums.each(outer, depth.lower, depth.upper, [&](Frame &at, Value deep) {
+          emitter.nest(at, {lane}, none, [&](Frame &inner, Values &) {
+            copy(inner, flat, deep, first);
+          });
+        });
+      });
+}
+
+/// Words of an even and an odd element, zero where there is no odd one.
+Value ContractionBuilder::paired(Frame &frame, Value even, Value odd) {
+  OpBuilder &b = in(frame);
+  std::int64_t lanes = lanesOf(even);
+  assert(lanes > 1 && "targets with dot products have masks");
+  if (!odd)
+    odd = arith::ConstantOp::create(b, loc, b.getZeroAttr(even.getType()));
+  SmallVector<std::int64_t> mask;
+  for (std::int64_t lane = 0; lane < lanes; ++lane)
+    mask.append({lane, lanes + lane});
+  Value both = vector::ShuffleOp::create(b, loc, even, odd, mask);
+  return LLVM::BitcastOp::create(
+      b, loc, VectorType::get({lanes}, tiling.element), both);
+}
+
+/// Lanes run along the last summed axis for `group` positions of the panel at
+/// once; registers are transposed before they are stored.
+void ContractionBuilder::packTurned(Frame &frame, const Product &product,
+                                    bool ofRows, unsigned group, Block depth,
+                                    Panel to) {
+  FlatAxes &across = ofRows ? rows : columns;
+  FlatAxes sums(emitter, model, product.sums);
+  Value factor = ofRows ? product.rows : product.columns;
+  unsigned slot = across.bindCopies(frame, to.first, group);
+  auto copy = [&](Frame &at, Value first, Value flat) {
+    const Binding *lane = at.find(sums.last());
+    Value place = binary(at, '-', lane->position, first);
+    place = binary(at, '+', place, binary(at, '-', flat, to.from));
+    place = binary(at, '*', words(at, place), number(at, to.width));
+    Value pointer = element(at, to.base, place);
+    Values vectors;
+    for (unsigned position = 0; position < group; ++position) {
+      Value vector =
+          emitter.wide(at, factor, Copies(position) << (8 * slot), lane->lanes);
+      if (tiling.pairs)
+        vector = LLVM::BitcastOp::create(
+            in(at), loc,
+            VectorType::get({std::int64_t(tiling.lanes)}, tiling.element),
+            vector);
+      vectors.push_back(vector);
+    }
+    if (lane->lanes > 1)
+      vectors = turned(in(at), loc, vectors);
+    unsigned wide = lanesOf(vectors[0]);
+    for (auto [count, vector] : llvm::enumerate(vectors)) {
+      // A vector holds whole rows of `group` positions.
+      std::int64_t offset = wide > 1 ? count * wide / group * to.width : count;
+      emitter.write(at, element(at, pointer, number(at, offset)), vector,
+                    tiling.element, Value());
+    }
+  };
+  sums.stretches(frame, depth.lower, depth.upper,
+                 [&](Frame &inner, Value first, Value last, Value flat) {
+                   unsigned lanes = tiling.lanes * (tiling.pairs ? 2 : 1);
+                   AxisPlan plan{.axis = sums.last(), .lanes = lanes};
+                   Values none;
+                   emitter.nest(
+                       inner, {LoopSpec{plan, first, last}}, none,
+                       [&](Frame &at, Values &) { copy(at, first, flat); });
+                 });
+}

@@ -1,0 +1,15 @@
+// Transposes of registers: what lies along one axis in memory and is wanted
+// along another.
+#pragma once
+
+#include "mlir/IR/Builders.h"
+
+namespace quern {
+
+/// Turns R vectors of L lanes, both powers of two and R at most L, into R
+/// vectors that hold lane after lane: R elements of the first, R of the next.
+llvm::SmallVector<mlir::Value> turned(mlir::OpBuilder &builder,
+                                      mlir::Location loc,
+                                      llvm::SmallVector<mlir::Value> vectors);
+
+} // namespace quern

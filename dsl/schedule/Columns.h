@@ -1,0 +1,36 @@
+// Reductions whose lanes lie along another axis: rows of many columns are
+// added to rows of states in memory.
+#pragma once
+
+#include "dsl/schedule/KernelModel.h"
+
+#include <optional>
+
+namespace quern {
+
+struct Columns {
+  llvm::SmallVector<qn::ReduceOp> members; ///< over the same axes, independent
+  llvm::SmallVector<unsigned> outer;       ///< parallel axes without the lane's
+  llvm::SmallVector<unsigned> before;      ///< reduced axes around `rows`
+  unsigned rows = 0; ///< the reduced axis that is cut in parts
+  unsigned lane = 0;
+  unsigned lanes = 1;
+  unsigned unrolled = 8;        ///< rows of one pass over the states
+  std::int64_t width = 1024;    ///< columns of a unit
+  std::int64_t partRows = 128;  ///< rows of a part
+  std::int64_t worthwhile = 64; ///< rows from which on this pays
+  std::int64_t states() const {
+    std::int64_t count = 0;
+    for (qn::ReduceOp op : members)
+      count += op->getNumResults();
+    return count;
+  }
+};
+
+/// How stores with these parallel axes, the lanes along `lane`, are made of
+/// column reductions.
+std::optional<Columns> findColumns(const KernelModel &model,
+                                   llvm::ArrayRef<qn::StoreOp> stores,
+                                   AxisSet parallel, unsigned lane);
+
+} // namespace quern

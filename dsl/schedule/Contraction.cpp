@@ -1,0 +1,245 @@
+// Finds contractions and sizes their blocks.
+#include "dsl/schedule/Contraction.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace quern;
+
+/// Whether a region only adds its two arguments.
+static bool isAddition(Region &region) {
+  Block &block = region.front();
+  auto sum = dyn_cast<arith::AddFOp>(block.front());
+  if (!sum || !llvm::hasNItems(block, 2) || block.getNumArguments() != 2 ||
+      block.getTerminator()->getOperand(0) != sum)
+    return false;
+  Value first = block.getArgument(0), second = block.getArgument(1);
+  return (sum.getLhs() == first && sum.getRhs() == second) ||
+         (sum.getLhs() == second && sum.getRhs() == first);
+}
+
+std::optional<Factors> quern::sumOfProducts(qn::ReduceOp op) {
+  if (op.getPortable() || op.getInputs().size() != 1 ||
+      op.getInits().size() != 1 || !isAddition(op.getStep()))
+    return std::nullopt;
+  auto product = op.getInputs()[0].getDefiningOp<arith::MulFOp>();
+  if (!product)
+    return std::nullopt;
+  return Factors{product.getLhs(), product.getRhs()};
+}
+
+/// Adds up how well the loads behind `value` suit lanes along `axis`.
+static int neighbourScore(const KernelModel &model, Value value,
+                          unsigned axis) {
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  SmallVector<Value> open{value};
+  int score = 0;
+  while (!open.empty()) {
+    Operation *op = open.pop_back_val().getDefiningOp();
+    if (!op || isa<qn::ReduceOp>(op) || !seen.insert(op).second)
+      continue;
+    auto load = dyn_cast<qn::LoadOp>(op);
+    if (!load) {
+      llvm::append_range(open, op->getOperands());
+      continue;
+    }
+    qn::OperandType type = load.getTensor().getType();
+    for (auto [number, name] : llvm::enumerate(type.getAxes())) {
+      bool moves = load.getIndices().empty()
+                       ? model.axisOf(name) == axis
+                       : hasAxis(model.axesOf(load.getIndices()[number]), axis);
+      StrideClass stride = type.getStrides()[number];
+      if (moves && stride != StrideClass::Zero)
+        score += stride == StrideClass::One ? 1 : -1;
+    }
+  }
+  return score;
+}
+
+SmallVector<unsigned> quern::axisList(AxisSet set) {
+  SmallVector<unsigned> axes;
+  for (; set; set &= set - 1)
+    axes.push_back(llvm::countr_zero(set));
+  return axes;
+}
+
+/// Puts the axis with the best score last.
+static void bestLast(SmallVectorImpl<unsigned> &axes,
+                     llvm::function_ref<int(unsigned)> score) {
+  auto best = axes.begin();
+  for (auto axis = axes.begin(); axis != axes.end(); ++axis)
+    if (score(*axis) >= score(*best))
+      best = axis;
+  if (best != axes.end())
+    std::rotate(best, best + 1, axes.end());
+}
+
+/// How the stores suit lanes along an axis.
+static int storeScore(const KernelModel &model, ArrayRef<qn::StoreOp> stores,
+                      unsigned axis) {
+  int score = 0;
+  for (qn::StoreOp store : stores) {
+    qn::OperandType type = store.getTensor().getType();
+    for (auto [name, stride] : llvm::zip(type.getAxes(), type.getStrides()))
+      if (model.axisOf(name) == axis && stride != StrideClass::Zero)
+        score += stride == StrideClass::One ? 1 : -1;
+  }
+  return score;
+}
+
+/// The axes and factors of one product; nothing where it is not a contraction
+/// of all parallel axes.
+static std::optional<Product> productOf(const KernelModel &model,
+                                        qn::ReduceOp op, AxisSet parallel,
+                                        AxisSet uneven) {
+  std::optional<Factors> factors = sumOfProducts(op);
+  if (!factors || op.getWhere() ||
+      !matchPattern(op.getInits()[0], m_AnyZeroFloat()))
+    return std::nullopt;
+  AxisSet sums = model.axesOf(op.getAxes());
+  if (model.axesOf(op->getResult(0)) != parallel || (sums & uneven))
+    return std::nullopt;
+  for (unsigned axis : axisList(sums))
+    if (qn::AxisOp local = model.localAxis(axis))
+      if (model.axesOf(local.getLower()) | model.axesOf(local.getUpper()))
+        return std::nullopt;
+  Product product;
+  product.op = op;
+  product.rows = factors->left;
+  product.columns = factors->right;
+  product.sums = axisList(sums);
+  return product;
+}
+
+SmallVector<qn::ReduceOp> quern::reductionsBehind(ArrayRef<qn::StoreOp> stores,
+                                                  bool all) {
+  SmallVector<qn::ReduceOp> found;
+  llvm::SmallPtrSet<Operation *, 32> seen;
+  SmallVector<Operation *> open(stores.begin(), stores.end());
+  while (!open.empty()) {
+    Operation *op = open.pop_back_val();
+    if (!seen.insert(op).second)
+      continue;
+    if (auto reduce = dyn_cast<qn::ReduceOp>(op)) {
+      found.push_back(reduce);
+      if (!all)
+        continue;
+    }
+    op->walk([&](Operation *inside) {
+      for (Value operand : inside->getOperands())
+        if (Operation *from = operand.getDefiningOp())
+          open.push_back(from);
+    });
+  }
+  llvm::sort(found, [](qn::ReduceOp a, qn::ReduceOp b) {
+    return a->isBeforeInBlock(b);
+  });
+  return found;
+}
+
+/// The bf16 value behind a factor, or null.
+static Value pairedSource(Value factor) {
+  auto widened = factor.getDefiningOp<arith::ExtFOp>();
+  return widened && widened.getIn().getType().isBF16() ? widened.getIn()
+                                                       : Value();
+}
+
+/// Two products of bf16 at once, where the target can and every summed axis is
+/// one whose neighbours can be paired.
+void quern::pairUp(const KernelModel &model, const TargetInfo &target,
+                   Tiling &tiling) {
+  tiling.pairs =
+      target.hasBf16Dot &&
+      llvm::all_of(tiling.products, [&](const Product &product) {
+        return product.sums.size() == 1 && !model.localAxis(product.sums[0]) &&
+               pairedSource(product.rows) && pairedSource(product.columns);
+      });
+  if (!tiling.pairs)
+    return;
+  for (Product &product : tiling.products) {
+    product.rows = pairedSource(product.rows);
+    product.columns = pairedSource(product.columns);
+  }
+}
+
+void quern::chooseTurns(const KernelModel &model, const Tiling &tiling,
+                        Product &product) {
+  auto score = [&](Value value, unsigned axis) {
+    return neighbourScore(model, value, axis);
+  };
+  bestLast(product.sums, [&](unsigned axis) {
+    return score(product.rows, axis) + score(product.columns, axis);
+  });
+  unsigned last = product.sums.back();
+  auto turn = [&](Value value, unsigned lane) {
+    return score(value, last) > 0 && score(value, lane) <= 0;
+  };
+  // A reduction in the row's factor is made once a row, not once an element.
+  product.turnRows = turn(product.rows, tiling.rows.back()) ||
+                     model.factsOf(product.rows).combined;
+  product.turnColumns = turn(product.columns, tiling.columns.back()) &&
+                        tiling.columns.size() == 1;
+}
+
+void quern::sizeTile(const TargetInfo &target, Type element, Tiling &tiling) {
+  tiling.element = element;
+  unsigned bytes = element.getIntOrFloatBitWidth() / 8;
+  tiling.lanes = std::max(2u, target.vectorBytes / bytes);
+  tiling.height = target.vectorRegisters >= 32 ? 8 : 4;
+}
+
+std::optional<Tiling> quern::findTiling(const KernelModel &model,
+                                        const TargetInfo &target,
+                                        ArrayRef<qn::StoreOp> stores,
+                                        AxisSet parallel, AxisSet uneven) {
+  Tiling tiling;
+  if (parallel & uneven)
+    return std::nullopt;
+  for (qn::StoreOp store : stores)
+    if (model.axesOf(store.getTensor().getType()) != parallel)
+      return std::nullopt;
+  for (qn::ReduceOp op : reductionsBehind(stores, /*all=*/false)) {
+    if (model.isMaterialised(op))
+      continue;
+    auto product = productOf(model, op, parallel, uneven);
+    if (!product)
+      return std::nullopt;
+    tiling.products.push_back(std::move(*product));
+  }
+  if (tiling.products.empty() || tiling.products.size() > 4)
+    return std::nullopt;
+  tiling.element = tiling.products[0].op.getInits()[0].getType();
+  SmallVector<unsigned> lanes = axisList(parallel);
+  bestLast(lanes,
+           [&](unsigned axis) { return storeScore(model, stores, axis); });
+  AxisSet rows = 0, columns = 0;
+  for (Product &product : tiling.products) {
+    if (!hasAxis(model.axesOf(product.columns), lanes.back()))
+      std::swap(product.rows, product.columns);
+    AxisSet left = model.axesOf(product.rows) & parallel;
+    AxisSet right = model.axesOf(product.columns) & parallel;
+    bool first = &product == tiling.products.begin();
+    if ((!first && (rows != (left & ~right) || columns != (right & ~left))) ||
+        hasAxis(left, lanes.back()) ||
+        model.factsOf(product.columns).combined ||
+        product.op.getInits()[0].getType() != tiling.element)
+      return std::nullopt;
+    rows = left & ~right;
+    columns = right & ~left;
+  }
+  if (!rows || !columns || !isa<Float32Type, Float64Type>(tiling.element))
+    return std::nullopt;
+  tiling.batch = axisList(parallel & ~rows & ~columns);
+  tiling.rows = axisList(rows);
+  tiling.columns = axisList(columns);
+  bestLast(tiling.columns,
+           [&](unsigned axis) { return axis == lanes.back() ? 1 : 0; });
+  tiling.lanes = std::max(2u, target.vectorBytes /
+                                  (tiling.element.getIntOrFloatBitWidth() / 8));
+  tiling.height = target.vectorRegisters >= 32 ? 8 : 4;
+  pairUp(model, target, tiling);
+  for (Product &product : tiling.products)
+    chooseTurns(model, tiling, product);
+  return tiling;
+}

@@ -1,0 +1,75 @@
+// Sums of products whose factors are packed: which axes are rows, columns and
+// summed, and the sizes of the blocks.
+#pragma once
+
+#include "dsl/schedule/KernelModel.h"
+#include "dsl/target/TargetInfo.h"
+
+#include <optional>
+
+namespace quern {
+
+/// The factors of a sum of products.
+struct Factors {
+  mlir::Value left, right;
+};
+
+/// The factors, where a reduction is a plain sum of floating products; nothing
+/// else is taken unrounded.
+std::optional<Factors> sumOfProducts(qn::ReduceOp op);
+
+/// One sum of products of a contraction.
+struct Product {
+  qn::ReduceOp op;
+  mlir::Value rows, columns; ///< the factor that has rows; that with columns
+  llvm::SmallVector<unsigned> sums; ///< the fastest one last
+  /// Neighbours of a factor lie along the last summed axis: vectors are read
+  /// along it and transposed in registers.
+  bool turnRows = false, turnColumns = false;
+};
+
+/// Products over the same rows and columns, and the blocks they share.
+struct Tiling {
+  llvm::SmallVector<Product> products;
+  /// Flattened axes, the fastest one last; lanes run along the last column.
+  llvm::SmallVector<unsigned> batch, rows, columns;
+  mlir::Type element;
+  unsigned height = 1;         ///< rows of the register tile
+  unsigned lanes = 1;          ///< elements of a vector
+  unsigned vectors = 2;        ///< vectors of a row of the register tile
+  std::int64_t rowBlock = 256; ///< rows of a unit
+  std::int64_t depth = 384;    ///< summed elements of a block
+  /// bf16 factors: two summed elements lie in one word of a panel and meet in
+  /// one instruction.
+  bool pairs = false;
+  std::int64_t width() const { return std::int64_t(lanes) * vectors; }
+};
+
+/// The axes of a set, in the kernel's order.
+llvm::SmallVector<unsigned> axisList(AxisSet set);
+/// The reductions behind `stores`; none behind another unless `all`.
+llvm::SmallVector<qn::ReduceOp>
+reductionsBehind(llvm::ArrayRef<qn::StoreOp> stores, bool all);
+/// Puts the summed axis that suits vectors last, and says where registers are
+/// transposed.
+void chooseTurns(const KernelModel &model, const Tiling &tiling,
+                 Product &product);
+/// Rows and vectors of the register tile for sums of type `element`.
+void sizeTile(const TargetInfo &target, mlir::Type element, Tiling &tiling);
+/// Two bf16 products at once, where the target and every product can.
+void pairUp(const KernelModel &model, const TargetInfo &target, Tiling &tiling);
+
+/// Packing pays from this many rows, columns and summed elements on; below,
+/// the launch that reads its operands in place runs.
+struct PackingBounds {
+  static constexpr std::int64_t rows = 16, columns = 8, sums = 8;
+};
+
+/// How stores with these parallel axes are computed from packed factors, where
+/// they can; `uneven` axes bound the loops of others.
+std::optional<Tiling> findTiling(const KernelModel &model,
+                                 const TargetInfo &target,
+                                 llvm::ArrayRef<qn::StoreOp> stores,
+                                 AxisSet parallel, AxisSet uneven);
+
+} // namespace quern

@@ -1,0 +1,287 @@
+// Finds launches that keep blocks of products.
+#include "dsl/schedule/RowBlocks.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace quern;
+
+/// Fewer operations than this are repeated rather than read back.
+static constexpr unsigned worthKeeping = 8;
+
+namespace {
+/// Collects what a RowBlocks is made of, for one launch.
+struct Finder {
+  const KernelModel &model;
+  const TargetInfo &target;
+  ArrayRef<qn::StoreOp> stores;
+  AxisSet parallel, uneven;
+  SmallVector<qn::ReduceOp> reductions = {};
+  AxisSet batch = 0, rows = 0, inner = 0, columns = 0;
+  RowBlocks result = {};
+
+  bool findScores();
+  bool addScore(qn::ReduceOp op, Factors factors);
+  void findValues();
+  bool addValue(qn::ReduceOp op, Factors factors);
+  void keepInputs();
+  unsigned keep(Value value, Value where);
+  unsigned costOf(Value value) const;
+  bool isScore(Value value) const;
+  void findBound();
+  InnerBound boundOf(Value where) const;
+  bool growsWithRows(Value value) const;
+  std::optional<RowBlocks> find();
+};
+} // namespace
+
+static bool isPlainSum(const KernelModel &model, qn::ReduceOp op) {
+  for (unsigned axis : axisList(model.axesOf(op.getAxes())))
+    if (qn::AxisOp local = model.localAxis(axis))
+      if (model.axesOf(local.getLower()) | model.axesOf(local.getUpper()))
+        return false;
+  return matchPattern(op.getInits()[0], m_AnyZeroFloat());
+}
+
+bool Finder::addScore(qn::ReduceOp op, Factors factors) {
+  AxisSet axes = model.axesOf(op->getResult(0));
+  AxisSet removed = axes & ~parallel;
+  if (op.getWhere() || !llvm::isPowerOf2_64(removed) || (axes & uneven) ||
+      llvm::Log2_64(removed) >= model.declaredAxes() ||
+      (model.axesOf(op.getAxes()) & uneven) || !isPlainSum(model, op))
+    return false;
+  Product product;
+  product.op = op;
+  product.rows = factors.left;
+  product.columns = factors.right;
+  if (!(model.axesOf(product.columns) & removed))
+    std::swap(product.rows, product.columns);
+  AxisSet left = model.axesOf(product.rows) & axes;
+  AxisSet right = model.axesOf(product.columns) & axes;
+  Type type = op.getInits()[0].getType();
+  bool first = result.scores.products.empty();
+  if ((left & removed) || !(left & ~right) ||
+      model.factsOf(product.columns).combined ||
+      (model.factsOf(product.rows).combined & removed) ||
+      !isa<Float32Type>(type))
+    return false;
+  AxisSet ownRows = left & ~right, shared = left & right;
+  if ((right & ~shared) != removed)
+    return false;
+  if (!first && (ownRows != rows || shared != batch || removed != inner))
+    return false;
+  rows = ownRows;
+  batch = shared;
+  inner = removed;
+  product.sums = axisList(model.axesOf(op.getAxes()));
+  result.scores.products.push_back(std::move(product));
+  return true;
+}
+
+bool Finder::findScores() {
+  for (qn::ReduceOp op : reductions) {
+    if (model.isMaterialised(op))
+      continue;
+    std::optional<Factors> factors = sumOfProducts(op);
+    AxisSet axes = model.axesOf(op->getResult(0));
+    if (factors && (axes & ~parallel) && !addScore(op, *factors))
+      return false;
+  }
+  // Every store must have the rows and the batch for itself.
+  return !result.scores.products.empty() &&
+         llvm::all_of(stores, [&](qn::StoreOp store) {
+           AxisSet axes = model.axesOf(store.getTensor().getType());
+           return !((rows | batch) & ~axes);
+         });
+}
+
+bool Finder::isScore(Value value) const {
+  return llvm::any_of(result.scores.products, [&](const Product &product) {
+    return product.op->getResult(0) == value;
+  });
+}
+
+/// Whether every use of a kept value leaves out what `where` does.
+static bool onlyUsedWhere(Value value, Value where, qn::ReduceOp self) {
+  return llvm::all_of(value.getUsers(), [&](Operation *user) {
+    if (auto reduce = dyn_cast<qn::ReduceOp>(user))
+      return reduce.getWhere() == where;
+    return user->getResult(0) == self.getInputs()[0] && user->hasOneUse();
+  });
+}
+
+unsigned Finder::keep(Value value, Value where) {
+  for (auto [number, kept] : llvm::enumerate(result.kept))
+    if (kept.value == value && kept.where == where)
+      return number;
+  result.kept.push_back({value, where});
+  return result.kept.size() - 1;
+}
+
+bool Finder::addValue(qn::ReduceOp op, Factors factors) {
+  AxisSet axes = model.axesOf(op->getResult(0));
+  if (model.axesOf(op.getAxes()) != inner || !isPlainSum(model, op) ||
+      op.getInits()[0].getType() != result.scores.element)
+    return false;
+  Value left = factors.left, right = factors.right;
+  if (!(model.axesOf(left) & rows))
+    std::swap(left, right);
+  AxisSet own = axes & ~rows & ~batch;
+  if (!own || (own & uneven) ||
+      (model.axesOf(left) & ~batch) != (rows | inner) ||
+      (model.axesOf(right) & rows) || model.factsOf(right).combined ||
+      own != (model.axesOf(right) & ~batch & ~inner) ||
+      (columns && columns != own))
+    return false;
+  columns = own;
+  Product product;
+  product.op = op;
+  product.rows = left;
+  product.columns = right;
+  product.sums = axisList(inner);
+  result.values.products.push_back(product);
+  unsigned number = keep(left, op.getWhere());
+  if (op.getWhere())
+    result.kept[number].replaces &= onlyUsedWhere(left, op.getWhere(), op);
+  result.factors.push_back(number);
+  return true;
+}
+
+void Finder::findValues() {
+  for (qn::ReduceOp op : reductions)
+    if (std::optional<Factors> factors = sumOfProducts(op))
+      if (!isScore(op->getResult(0)))
+        addValue(op, *factors);
+}
+
+/// The arithmetic behind a value at every position of the inner axis.
+unsigned Finder::costOf(Value value) const {
+  llvm::SmallPtrSet<Operation *, 32> seen;
+  SmallVector<Value> open{value};
+  unsigned cost = 0;
+  while (!open.empty()) {
+    Value next = open.pop_back_val();
+    Operation *op = next.getDefiningOp();
+    if (!op || !(model.axesOf(next) & inner) || isa<qn::ReduceOp>(op) ||
+        !seen.insert(op).second)
+      continue;
+    cost += OpTrait::hasElementwiseMappableTraits(op);
+    llvm::append_range(open, op->getOperands());
+  }
+  return cost;
+}
+
+/// What a reduction over the inner axis walks over is kept too, where it is
+/// dear and used again.
+void Finder::keepInputs() {
+  for (qn::ReduceOp op : reductions) {
+    if (model.axesOf(op.getAxes()) != inner || op.getInputs().size() != 1)
+      continue;
+    Value input = op.getInputs()[0];
+    bool known = llvm::any_of(result.kept, [&](const KeptValue &kept) {
+      return kept.value == input;
+    });
+    if (!known && !input.hasOneUse() &&
+        input.getType() == result.scores.element &&
+        (model.axesOf(input) & ~batch) == (rows | inner) &&
+        costOf(input) >= worthKeeping)
+      keep(input, Value());
+  }
+}
+
+/// Whether a position only grows from row to row.
+bool Finder::growsWithRows(Value value) const {
+  if (!(model.axesOf(value) & rows))
+    return true;
+  Operation *op = value.getDefiningOp();
+  if (isa_and_nonnull<qn::IndexOp>(op))
+    return true;
+  if (auto sum = dyn_cast_or_null<arith::AddIOp>(op))
+    return growsWithRows(sum.getLhs()) && growsWithRows(sum.getRhs());
+  auto difference = dyn_cast_or_null<arith::SubIOp>(op);
+  return difference && growsWithRows(difference.getLhs()) &&
+         !(model.axesOf(difference.getRhs()) & rows);
+}
+
+/// `n < bound` or `n <= bound` for the position n of the inner axis.
+InnerBound Finder::boundOf(Value where) const {
+  Operation *op = where ? where.getDefiningOp() : nullptr;
+  if (auto both = dyn_cast_or_null<arith::AndIOp>(op)) {
+    InnerBound left = boundOf(both.getLhs());
+    return left.value ? left : boundOf(both.getRhs());
+  }
+  auto compare = dyn_cast_or_null<arith::CmpIOp>(op);
+  if (!compare)
+    return {};
+  auto isInner = [&](Value value) {
+    auto index = value.getDefiningOp<qn::IndexOp>();
+    return index && axisBit(model.axisOf(index.getAxis())) == inner;
+  };
+  using Predicate = arith::CmpIPredicate;
+  Value bound = compare.getRhs(), position = compare.getLhs();
+  Predicate predicate = compare.getPredicate();
+  if (predicate == Predicate::sge || predicate == Predicate::sgt) {
+    std::swap(bound, position);
+    predicate = predicate == Predicate::sge ? Predicate::sle : Predicate::slt;
+  }
+  if ((predicate != Predicate::sle && predicate != Predicate::slt) ||
+      !isInner(position) || (model.axesOf(bound) & ~rows & ~batch) ||
+      model.factsOf(bound).combined || !growsWithRows(bound))
+    return {};
+  return {bound, predicate == Predicate::sle};
+}
+
+/// A bound holds where every reduction over the inner axis has it and no store
+/// goes along it.
+void Finder::findBound() {
+  Value where;
+  for (qn::ReduceOp op : reductions) {
+    if (!(model.axesOf(op.getAxes()) & inner))
+      continue;
+    if (!op.getWhere() || (where && op.getWhere() != where))
+      return;
+    where = op.getWhere();
+  }
+  for (qn::StoreOp store : stores)
+    if (model.factsOf(store).axes & inner)
+      return;
+  result.bound = boundOf(where);
+}
+
+std::optional<RowBlocks> Finder::find() {
+  reductions = reductionsBehind(stores, /*all=*/true);
+  if (!findScores() || result.scores.products.size() > 4)
+    return std::nullopt;
+  sizeTile(target, result.scores.products[0].op.getInits()[0].getType(),
+           result.scores);
+  result.scores.batch = axisList(batch);
+  result.scores.rows = axisList(rows);
+  result.scores.columns = axisList(inner);
+  result.scores.rowBlock = 4 * result.scores.height;
+  findValues();
+  keepInputs();
+  findBound();
+  result.values.element = result.scores.element;
+  result.values.batch = result.scores.batch;
+  result.values.rows = result.scores.rows;
+  result.values.columns = axisList(columns);
+  result.values.height = result.scores.height;
+  result.values.lanes = result.scores.lanes;
+  result.values.rowBlock = result.scores.rowBlock;
+  pairUp(model, target, result.scores);
+  for (Product &product : result.scores.products)
+    chooseTurns(model, result.scores, product);
+  for (Product &product : result.values.products)
+    chooseTurns(model, result.values, product);
+  return std::move(result);
+}
+
+std::optional<RowBlocks> quern::findRowBlocks(const KernelModel &model,
+                                              const TargetInfo &target,
+                                              ArrayRef<qn::StoreOp> stores,
+                                              AxisSet parallel,
+                                              AxisSet uneven) {
+  Finder finder{model, target, stores, parallel, uneven};
+  return finder.find();
+}

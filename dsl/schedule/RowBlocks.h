@@ -1,0 +1,40 @@
+// Products whose results other reductions of the same launch walk over, kept
+// for a block of rows at a time: attention, and norms behind a product.
+#pragma once
+
+#include "dsl/schedule/Contraction.h"
+
+namespace quern {
+
+/// A value over rows and the inner axis that is written once for a block.
+struct KeptValue {
+  mlir::Value value;
+  mlir::Value where;    ///< null, or zero is kept where it is false
+  bool replaces = true; ///< later uses of the value read it back
+};
+
+/// Positions of the inner axis that no reduction of the launch looks at.
+struct InnerBound {
+  mlir::Value value; ///< null: there is no bound
+  bool inclusive = false;
+};
+
+struct RowBlocks {
+  Tiling scores; ///< products over rows and the inner axis, its one column
+  Tiling values; ///< sums over the inner axis of a kept value times columns
+  llvm::SmallVector<KeptValue> kept;
+  /// For every product of `values`, its row factor among `kept`.
+  llvm::SmallVector<unsigned> factors;
+  InnerBound bound;
+  unsigned inner() const { return scores.columns.back(); }
+  std::int64_t rowBlock() const { return scores.rowBlock; }
+};
+
+/// How stores with these parallel axes are computed by blocks of rows, where
+/// some product has an axis that another reduction removes.
+std::optional<RowBlocks> findRowBlocks(const KernelModel &model,
+                                       const TargetInfo &target,
+                                       llvm::ArrayRef<qn::StoreOp> stores,
+                                       AxisSet parallel, AxisSet uneven);
+
+} // namespace quern

@@ -1,0 +1,35 @@
+// A contraction packs its rows into panels, then runs a register tile over
+// blocks of packed columns; small extents leave both without units.
+// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
+
+// CHECK-LABEL: llvm.func @mm_plan
+// CHECK: %[[ENOUGH:.*]] = arith.cmpi sge
+// CHECK: arith.select {{.*}} : i64
+// Rows lie along the sum: vectors are transposed before they are stored.
+// CHECK-LABEL: llvm.func @mm_task
+// CHECK-COUNT-24: vector.shuffle
+// CHECK: llvm.store {{.*}} : vector<16xf32>
+// CHECK-LABEL: llvm.func @mm_1_task
+// CHECK: llvm.alloca
+// Eight rows meet two vectors of columns.
+// CHECK: scf.for {{.*}} iter_args
+// CHECK-COUNT-16: math.fma {{.*}} : vector<16xf32>
+// CHECK-NOT: math.fma
+// CHECK-LABEL: llvm.func @mm_2_plan
+qn.rowwise @mm axes [M, N, K] (%x: !qn.tensor<f32, [M, K:1]>,
+    %y: !qn.tensor<f32, [K, N:1]>, %out: !qn.tensor<f32, [M, N:1]>) {
+  %a = qn.load %x : !qn.tensor<f32, [M, K:1]>
+  %b = qn.load %y : !qn.tensor<f32, [K, N:1]>
+  %p = arith.mulf %a, %b : f32
+  %zero = arith.constant 0.0 : f32
+  %s = qn.reduce (%p : f32) init (%zero : f32) over [K] step {
+  ^bb0(%t: f32, %e: f32):
+    %n = arith.addf %t, %e : f32
+    qn.yield %n : f32
+  } merge {
+  ^bb0(%t: f32, %u: f32):
+    %n = arith.addf %t, %u : f32
+    qn.yield %n : f32
+  }
+  qn.store %s, %out : f32, !qn.tensor<f32, [M, N:1]>
+}

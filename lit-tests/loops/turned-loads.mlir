@@ -1,0 +1,16 @@
+// An operand whose neighbours lie across the lanes is read along them, and
+// transposed in registers.
+// RUN: quern-opt %s --qn-to-loops=target=x86-64-v3 | FileCheck %s
+
+// CHECK-LABEL: llvm.func @add_task
+// CHECK-COUNT-8: llvm.load {{.*}} -> vector<8xf32>
+// CHECK-COUNT-24: vector.shuffle
+// CHECK-NOT: gather
+// CHECK-COUNT-8: llvm.store {{.*}} : vector<8xf32>
+qn.rowwise @add axes [R, C] (%x: !qn.tensor<f32, [R, C:1]>,
+    %y: !qn.tensor<f32, [R:1, C]>, %out: !qn.tensor<f32, [R, C:1]>) {
+  %a = qn.load %x : !qn.tensor<f32, [R, C:1]>
+  %b = qn.load %y : !qn.tensor<f32, [R:1, C]>
+  %s = arith.addf %a, %b : f32
+  qn.store %s, %out : f32, !qn.tensor<f32, [R, C:1]>
+}

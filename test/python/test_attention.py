@@ -1,0 +1,149 @@
+"""Reductions that depend on products and on each other: attention, and norms behind a product."""
+
+from __future__ import annotations
+
+import pytest
+import quern
+import torch
+
+SOURCE = """
+from math use exp
+from math_log use log
+
+rowwise attention[T: Float](q: T[*B, M, D], k: T[*B, N, D], v: T[*B, N, E], scale: acc(T))
+        -> T[*B, M, E]:
+    let s = sum(q * k over D) * scale
+    let p = exp(s - max(s over N))
+    return sum(p * v over N) / sum(p over N)
+
+rowwise causal[T: Float](q: T[*B, M, D], k: T[*B, N, D], v: T[*B, N, E], scale: acc(T))
+        -> (T[*B, M, E], acc(T)[*B, M]):
+    let s = sum(q * k over D) * scale
+    let seen = index(N) <= index(M)
+    let m = max(s over N where seen)
+    let p = exp(s - m)
+    let l = sum(p over N where seen)
+    return sum(p * v over N where seen) / l, m + log(l)
+
+rowwise weights[T: Float](q: T[*B, M, D], k: T[*B, N, D], v: T[*B, N, E], bias: T[M, N])
+        -> (T[*B, M, E], T[*B, M, N]):
+    let s = sum(q * k over D) + bias
+    let e = exp(s - max(s over N))
+    let p = e / sum(e over N)
+    return sum(p * v over N), p
+
+rowwise padded[T: Float](q: T[*B, M, D], k: T[*B, N, D], v: T[*B, N, E], n: i64[*B]) -> T[*B, M, E]:
+    let s = sum(q * k over D)
+    let seen = index(N) < n
+    let p = exp(s - max(s over N where seen))
+    return sum(p * v over N where seen) / sum(p over N where seen)
+
+rowwise keys_gradient[T: Float](q: T[*B, M, D], k: T[*B, N, D], v: T[*B, N, E], g: T[*B, M, E],
+        lse: acc(T)[*B, M], delta: acc(T)[*B, M]) -> (T[*B, N, D], T[*B, N, E]):
+    let p = exp(sum(q * k over D) - lse)
+    let d = p * (sum(g * v over E) - delta)
+    return sum(d * q over M), sum(p * g over M)
+
+rowwise softmax_of_product[T: Float](x: T[*R, K], w: T[N, K]) -> T[*R, N]:
+    let s = sum(x * w over K)
+    let e = exp(s - max(s over N))
+    return e / sum(e over N)
+
+rowwise normed_product[T: Float](x: T[M, K], w: T[K, N], r: T[M, N]) -> T[M, N]:
+    let y = sum(x * w over K) + r
+    let n = T(size(N))
+    let d = y - sum(y over N) / n
+    return d / sqrt(sum(d * d over N) / n + 1e-5)
+"""
+
+
+@pytest.fixture(scope="module")
+def kernels() -> quern.Module:
+    return quern.compile(SOURCE)
+
+
+def operands(m: int, n: int, d: int, e: int, *batch: int) -> tuple[torch.Tensor, ...]:
+    return tuple(torch.randn(*batch, *s) for s in ((m, d), (n, d), (n, e)))
+
+
+def close(got: torch.Tensor, wanted: torch.Tensor, tolerance: float = 2e-5) -> None:
+    torch.testing.assert_close(got.double(), wanted, rtol=tolerance, atol=tolerance)
+
+
+SIZES = [(1, 1, 1, 1), (7, 65, 8, 3), (33, 63, 40, 64), (65, 1000, 64, 33), (100, 31, 500, 16)]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_attention(kernels: quern.Module, size: tuple[int, int, int, int]) -> None:
+    for batch in ((), (3,), (2, 3)):
+        q, k, v = operands(*size, *batch)
+        wanted = torch.softmax(q.double() @ k.double().mT * 0.3, -1) @ v.double()
+        close(kernels.attention(q, k, v, 0.3), wanted)
+
+
+def test_strided_heads(kernels: quern.Module) -> None:
+    q, k, v = (torch.randn(2, 33, 3, 16).transpose(1, 2) for _ in range(3))
+    wanted = torch.softmax(q.double() @ k.double().mT, -1) @ v.double()
+    close(kernels.attention(q, k, v, 1.0), wanted)
+
+
+@pytest.mark.parametrize("tokens", [1, 7, 32, 65, 130])
+def test_causal(kernels: quern.Module, tokens: int) -> None:
+    q, k, v = operands(tokens, tokens, 16, 20, 2)
+    s = (q.double() @ k.double().mT * 0.25).masked_fill(
+        torch.ones(tokens, tokens).triu(1).bool(), float("-inf")
+    )
+    out, lse = kernels.causal(q, k, v, 0.25)
+    close(out, torch.softmax(s, -1) @ v.double())
+    close(lse, s.logsumexp(-1))
+
+
+def test_what_is_masked_is_not_read_as_a_number(kernels: quern.Module) -> None:
+    q, k, v = operands(70, 70, 16, 20, 2)
+    k[:, 40:] = float("nan")
+    out, _ = kernels.causal(q, k, v, 0.25)
+    wanted, _ = kernels.causal(q[:, :40], k[:, :40], v[:, :40], 0.25)
+    close(out[:, :40], wanted.double())
+
+
+def test_probabilities_as_a_second_output(kernels: quern.Module) -> None:
+    q, k, v = operands(33, 65, 16, 20, 2)
+    bias = torch.randn(33, 65)
+    p = torch.softmax(q.double() @ k.double().mT + bias, -1)
+    out, weights = kernels.weights(q, k, v, bias)
+    close(weights, p)
+    close(out, p @ v.double())
+
+
+def test_lengths(kernels: quern.Module) -> None:
+    q, k, v = operands(33, 65, 16, 20, 3)
+    n = torch.tensor([1, 40, 65])
+    s = q.double() @ k.double().mT
+    s = s.masked_fill(torch.arange(65) >= n[:, None, None], float("-inf"))
+    close(kernels.padded(q, k, v, n), torch.softmax(s, -1) @ v.double())
+
+
+def test_gradient_of_keys_and_values(kernels: quern.Module) -> None:
+    q, k, v = (t.double().requires_grad_() for t in operands(33, 50, 16, 20, 2))
+    s = q @ k.mT
+    out = torch.softmax(s, -1) @ v
+    g = torch.randn(2, 33, 20)
+    out.backward(g.double())
+    lse, delta = s.logsumexp(-1).float(), (out * g).sum(-1).float()
+    dk, dv = kernels.keys_gradient(*(t.detach().float() for t in (q, k, v)), g, lse, delta)
+    close(dk, k.grad, 1e-4)
+    close(dv, v.grad, 1e-4)
+
+
+def test_softmax_and_norm_behind_a_product(kernels: quern.Module) -> None:
+    x, w, r = torch.randn(45, 70), torch.randn(99, 70), torch.randn(45, 99)
+    close(kernels.softmax_of_product(x, w), torch.softmax(x.double() @ w.double().T, -1))
+    y = x.double() @ w.double().T + r
+    wanted = torch.nn.functional.layer_norm(y, (99,))
+    close(kernels.normed_product(x, w.T.contiguous(), r), wanted, 1e-4)
+
+
+def test_small_floats(kernels: quern.Module) -> None:
+    q, k, v = (t.bfloat16() for t in operands(33, 65, 32, 20, 2))
+    wanted = torch.softmax(q.double() @ k.double().mT * 0.2, -1) @ v.double()
+    close(kernels.attention(q, k, v, 0.2), wanted, 2e-2)

@@ -1,0 +1,70 @@
+"""`@portable` reductions: equal bits for any threads, any vector width and any layout."""
+
+from __future__ import annotations
+
+import _quern
+import numpy as np
+import pytest
+import torch
+
+SOURCE = """
+from math use exp
+
+@portable
+rowwise total[T: Float](x: T[R, C]) -> acc(T)[R]:
+    return sum(x over C)
+
+@portable
+rowwise mean[T: Float](x: T[R, C]) -> acc(T)[R]:
+    return sum(x over C) / acc(T)(size(C))
+
+@portable
+rowwise softmax[T: Float](x: T[R, C]) -> T[R, C]:
+    let e = exp(x - max(x over C))
+    return e / sum(e over C)
+"""
+
+NAMES = ("total", "mean", "softmax")
+LENGTHS = (1, 7, 63, 64, 65, 1000)
+
+
+def results(session: _quern.Session, strided: bool) -> list[torch.Tensor]:
+    module = session.compile(SOURCE, "portable.qn")
+    made = []
+    for length in LENGTHS:
+        x = torch.from_numpy(np.random.default_rng(3).normal(size=(37, length)).astype(np.float32))
+        if strided:
+            x = x.T.contiguous().T
+        made += [getattr(module, name)(x) for name in NAMES]
+    return made
+
+
+@pytest.fixture(scope="module")
+def wanted() -> list[torch.Tensor]:
+    return results(_quern.Session(threads=1, cache="-"), strided=False)
+
+
+def test_values(wanted: list[torch.Tensor]) -> None:
+    for index, length in enumerate(LENGTHS):
+        x = torch.from_numpy(np.random.default_rng(3).normal(size=(37, length)).astype(np.float32))
+        total, mean, softmax = wanted[3 * index : 3 * index + 3]
+        torch.testing.assert_close(total.double(), x.double().sum(1), rtol=1e-5, atol=1e-5)
+        torch.testing.assert_close(mean.double(), x.double().mean(1), rtol=1e-5, atol=1e-5)
+        torch.testing.assert_close(softmax.double(), x.double().softmax(1), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("threads", [2, 7])
+def test_any_number_of_threads(wanted: list[torch.Tensor], threads: int) -> None:
+    got = results(_quern.Session(threads=threads, cache="-"), strided=False)
+    assert all(torch.equal(a, b) for a, b in zip(got, wanted, strict=True))
+
+
+@pytest.mark.parametrize("target", ["x86-64-v2", "x86-64-v3", "x86-64-v4"])
+def test_any_vector_width(wanted: list[torch.Tensor], target: str) -> None:
+    got = results(_quern.Session(threads=1, cache="-", target=target), strided=False)
+    assert all(torch.equal(a, b) for a, b in zip(got, wanted, strict=True))
+
+
+def test_any_layout(wanted: list[torch.Tensor]) -> None:
+    got = results(_quern.Session(threads=1, cache="-"), strided=True)
+    assert all(torch.equal(a, b) for a, b in zip(got, wanted, strict=True))
