@@ -219,6 +219,9 @@ InnerBound Finder::boundOf(Value where) const {
     return index && axisBit(model.axisOf(index.getAxis())) == inner;
   };
   using Predicate = arith::CmpIPredicate;
+  // A block of flattened rows may hold the end of one slow position and the
+  // begin of the next: only the slowest axis grows throughout.
+  AxisSet fast = rows & (rows - 1);
   Value bound = compare.getRhs(), position = compare.getLhs();
   Predicate predicate = compare.getPredicate();
   if (predicate == Predicate::sge || predicate == Predicate::sgt) {
@@ -226,7 +229,7 @@ InnerBound Finder::boundOf(Value where) const {
     predicate = predicate == Predicate::sge ? Predicate::sle : Predicate::slt;
   }
   if ((predicate != Predicate::sle && predicate != Predicate::slt) ||
-      !isInner(position) || (model.axesOf(bound) & ~rows & ~batch) ||
+      !isInner(position) || (model.axesOf(bound) & ~(rows & ~fast) & ~batch) ||
       model.factsOf(bound).combined || !growsWithRows(bound))
     return {};
   return {bound, predicate == Predicate::sle};

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-import torch.nn.functional as F
+from torch.nn import functional
 
 SOURCE = """
 from math use exp
@@ -76,7 +76,7 @@ def products() -> Iterator[Row]:
     operands = (torch.randn(96, 128, 64), torch.randn(96, 64, 128))
     yield Row("bmm 96x128x128x64", "bmm", operands, torch.bmm)
     linear = (torch.randn(512, 768), torch.randn(768, 768), torch.randn(768))
-    yield Row("linear 512x768x768", "linear", linear, F.linear)
+    yield Row("linear 512x768x768", "linear", linear, functional.linear)
     for n in (64, 512, 1024):
         pair = (torch.randn(n, n).bfloat16(), torch.randn(n, n).bfloat16())
         yield Row(f"mm bf16 {n}", "mm", pair, torch.mm)
@@ -84,10 +84,10 @@ def products() -> Iterator[Row]:
 
 def convolutions() -> Iterator[Row]:
     def conv(x: torch.Tensor, w: torch.Tensor, s: int, p: int) -> torch.Tensor:
-        return F.conv2d(x, w, stride=s, padding=p)
+        return functional.conv2d(x, w, stride=s, padding=p)
 
     def depthwise(x: torch.Tensor, w: torch.Tensor, s: int, p: int) -> torch.Tensor:
-        return F.conv2d(x, w[:, None], stride=s, padding=p, groups=w.shape[0])
+        return functional.conv2d(x, w[:, None], stride=s, padding=p, groups=w.shape[0])
 
     for c, o, k, size, stride in (
         (64, 64, 3, 56, 1),
@@ -105,10 +105,10 @@ def convolutions() -> Iterator[Row]:
 
 def attention() -> Iterator[Row]:
     def full(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale: float) -> torch.Tensor:
-        return F.scaled_dot_product_attention(q[None], k[None], v[None], scale=scale)[0]
+        return functional.scaled_dot_product_attention(q[None], k[None], v[None], scale=scale)[0]
 
     def causal(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale: float) -> torch.Tensor:
-        return F.scaled_dot_product_attention(
+        return functional.scaled_dot_product_attention(
             q[None], k[None], v[None], scale=scale, is_causal=True
         )[0]
 

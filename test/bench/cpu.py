@@ -1,7 +1,7 @@
 """Kernels on the CPU against eager and the peers: paired rounds, lower quartile of the ratios.
 
-`./dev bench cpu [SECTION]… [--peers inductor,numba,jax] [--only NAME]`; sections: elementwise, rows,
-products, convolutions, attention, moves (these four against eager alone), busy, compile
+`./dev bench cpu [SECTION]… [--peers inductor,numba,jax] [--only NAME]`; sections: elementwise,
+rows, products, convolutions, attention, moves (these four against eager alone), busy, compile
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import _products
 import quern
 import torch
-import _products
 from _elementwise import FUNCTIONS, Function, jax_call, numba_call, quern_source
 from _rows import KERNELS, LENGTHS, SOURCE, RowKernel, inductor_call
 from _timing import geomean, lower_quartile_ratio, median, rounds
@@ -117,10 +117,10 @@ def bench_products(options: argparse.Namespace, section: str) -> None:
         if options.only and options.only not in row.name:
             continue
         ours = getattr(module, f"bench_{row.kernel}")
-        out = ours(*row.operands)
-        operands = row.operands
-        calls: dict[str, Any] = {"quern": lambda: ours(*operands, out=out)}
-        calls["eager"] = lambda: row.eager(*operands)
+        calls: dict[str, Any] = {
+            "quern": functools.partial(ours, *row.operands, out=ours(*row.operands)),
+            "eager": functools.partial(row.eager, *row.operands),
+        }
         ratios.append(report(row.name, calls))
     print(f"{'geomean ' + section:28} {geomean(ratios):.3f}x of eager, "
           f"{sum(r < 0.85 for r in ratios)} of {len(ratios)} rows below 0.85")  # fmt: skip

@@ -25,6 +25,12 @@ rowwise causal[T: Float](q: T[*B, M, D], k: T[*B, N, D], v: T[*B, N, E], scale: 
     let l = sum(p over N where seen)
     return sum(p * v over N where seen) / l, m + log(l)
 
+rowwise grouped[T: Float](q: T[B, G, M, D], k: T[B, N, D], v: T[B, N, E]) -> T[B, G, M, E]:
+    let s = sum(q * k over D)
+    let seen = index(N) <= index(M)
+    let p = exp(s - max(s over N where seen))
+    return sum(p * v over N where seen) / sum(p over N where seen)
+
 rowwise weights[T: Float](q: T[*B, M, D], k: T[*B, N, D], v: T[*B, N, E], bias: T[M, N])
         -> (T[*B, M, E], T[*B, M, N]):
     let s = sum(q * k over D) + bias
@@ -96,6 +102,14 @@ def test_causal(kernels: quern.Module, tokens: int) -> None:
     out, lse = kernels.causal(q, k, v, 0.25)
     close(out, torch.softmax(s, -1) @ v.double())
     close(lse, s.logsumexp(-1))
+
+
+def test_groups_of_queries_share_keys(kernels: quern.Module) -> None:
+    q, k, v = torch.randn(2, 3, 45, 16), torch.randn(2, 45, 16), torch.randn(2, 45, 20)
+    mask = torch.ones(45, 45).triu(1).bool()
+    s = (q.double() @ k.double()[:, None].mT).masked_fill(mask, float("-inf"))
+    wanted = torch.softmax(s, -1) @ v.double()[:, None]
+    close(kernels.grouped(q, k, v), wanted)
 
 
 def test_what_is_masked_is_not_read_as_a_number(kernels: quern.Module) -> None:
