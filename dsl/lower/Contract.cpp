@@ -60,18 +60,9 @@ Value ContractionBuilder::element(Frame &frame, Value base, Value offset) {
 }
 
 Value ContractionBuilder::pays(Frame &frame) {
-  Value good;
-  auto atLeast = [&](FlatAxes axes, std::int64_t bound) {
-    Value size = axes.extent(frame), least = number(frame, bound);
-    Value is = arith::CmpIOp::create(in(frame), loc, arith::CmpIPredicate::sge,
-                                     size, least);
-    good = good ? Value(arith::AndIOp::create(in(frame), loc, good, is)) : is;
-  };
-  atLeast(rows, PackingBounds::rows);
-  atLeast(columns, PackingBounds::columns);
-  for (const Product &product : tiling.products)
-    atLeast(FlatAxes(emitter, model, product.sums), PackingBounds::sums);
-  return good;
+  Value size = columns.extent(frame), least = number(frame, packingColumns);
+  return arith::CmpIOp::create(in(frame), loc, arith::CmpIPredicate::sge, size,
+                               least);
 }
 
 Value ContractionBuilder::words(Frame &frame, Value elements) {
@@ -205,12 +196,12 @@ Value ContractionBuilder::room(Frame &root, std::int64_t elements) {
   return LLVM::AllocaOp::create(in(root), loc, type, tiling.element, count, 64);
 }
 
-/// One block of packed columns, and the sums of every product for a unit.
+/// A block of packed columns, and the sums of every product for a unit.
 void ContractionBuilder::makeBuffers(Frame &root) {
-  columnBuffer = room(root, (tiling.depth + tiling.lanes) * tiling.width());
+  columnBuffer = room(root, panelRoom() * tiling.panels);
   for (unsigned i = 0; i < tiling.products.size(); ++i)
     sumBuffers.push_back(
-        room(root, tiling.rowBlock * tiling.width() + tiling.lanes));
+        room(root, tiling.rowBlock * tiling.blockWidth() + tiling.lanes));
 }
 
 ContractionBuilder::Block ContractionBuilder::range(Frame &frame,
@@ -222,9 +213,12 @@ ContractionBuilder::Block ContractionBuilder::range(Frame &frame,
   return Block{lower, binary(frame, '<', upper, axes.extent(frame))};
 }
 
-void ContractionBuilder::unit(Frame &frame, Value rowBlock, Value columnPanel) {
+void ContractionBuilder::unit(Frame &frame, Value rowBlock, Value columnBlock,
+                              Value width) {
   Block rowRange = range(frame, rows, rowBlock, tiling.rowBlock);
-  Block columnRange = range(frame, columns, columnPanel, tiling.width());
+  Value lower = binary(frame, '*', columnBlock, width);
+  Value upper = binary(frame, '+', lower, width);
+  Block columnRange{lower, binary(frame, '<', upper, columns.extent(frame))};
   for (unsigned i = 0; i < tiling.products.size(); ++i)
     products(frame, i, rowRange, columnRange);
   epilogue(frame, stores, rowRange, columnRange);
@@ -246,22 +240,30 @@ void ContractionBuilder::products(Frame &frame, unsigned which, Block rowRange,
   loop(frame, zero, most, tiling.depth, [&](Frame &block, Value from) {
     Value to = binary(block, '+', from, step);
     to = binary(block, '<', to, depth);
-    pack(block, product, /*ofRows=*/false, columnRange, {from, to},
-         columnBuffer);
+    packColumns(block, product, columnRange, {from, to});
     Value count = words(block, binary(block, '-', to, from));
     Value isFirst = arith::CmpIOp::create(in(block), loc,
                                           arith::CmpIPredicate::eq, from, zero);
     Value rowCount = binary(block, '-', rowRange.upper, rowRange.lower);
     Value skip = binary(block, '*', words(block, from), height);
-    loop(block, zero, rowCount, tiling.height, [&](Frame &at, Value row) {
-      Value panel = binary(at, '/', row, height);
-      panel = binary(at, '*', binary(at, '+', panel, firstPanel), panelSize);
-      Value rowsAt = element(at, packed, binary(at, '+', panel, skip));
-      Value width = number(at, tiling.width());
-      Value sums = element(at, sumBuffers[which], binary(at, '*', row, width));
-      tile(at,
-           {rowsAt, one, height, columnBuffer, sums, width, count, isFirst});
-    });
+    Value columnCount =
+        binary(block, '-', columnRange.upper, columnRange.lower);
+    auto tiles = [&](Frame &outer, Value column) {
+      Value width = number(outer, tiling.width());
+      Value from = binary(outer, '/', column, width);
+      from = binary(outer, '*', from, number(outer, panelRoom()));
+      Value columnsAt = element(outer, columnBuffer, from);
+      loop(outer, zero, rowCount, tiling.height, [&](Frame &at, Value row) {
+        Value panel = binary(at, '/', row, height);
+        panel = binary(at, '*', binary(at, '+', panel, firstPanel), panelSize);
+        Value rowsAt = element(at, packed, binary(at, '+', panel, skip));
+        Value step = number(at, tiling.blockWidth());
+        Value place = binary(at, '+', binary(at, '*', row, step), column);
+        Value sums = element(at, sumBuffers[which], place);
+        tile(at, {rowsAt, one, height, columnsAt, sums, step, count, isFirst});
+      });
+    };
+    loop(block, zero, columnCount, tiling.width(), tiles);
   });
 }
 
@@ -353,7 +355,7 @@ void ContractionBuilder::epilogue(Frame &frame, ArrayRef<qn::StoreOp> what,
                                   Block rowRange, Block columnRange) {
   auto inside = [&](Frame &at, Value row, Value firstColumn, Value flat) {
     Value line = binary(at, '-', row, rowRange.lower);
-    line = binary(at, '*', line, number(at, tiling.width()));
+    line = binary(at, '*', line, number(at, tiling.blockWidth()));
     const Binding *lane = at.find(columns.last());
     Value place = binary(at, '-', lane->position, firstColumn);
     place = binary(at, '+', place, binary(at, '-', flat, columnRange.lower));

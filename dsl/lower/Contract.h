@@ -20,8 +20,10 @@ public:
   mlir::Value workspace(Frame &frame);
   /// Packs the rows of product `number` that panel `panel` holds.
   void packPanel(Frame &frame, unsigned number, mlir::Value panel);
-  /// Computes a block of rows of one panel of columns and stores the results.
-  void unit(Frame &frame, mlir::Value rowBlock, mlir::Value columnPanel);
+  /// Computes block `rowBlock` of rows of block `columnBlock` of columns, which
+  /// has `width` of them, and stores the results.
+  void unit(Frame &frame, mlir::Value rowBlock, mlir::Value columnBlock,
+            mlir::Value width);
   /// Makes room on the stack; for the entry block of a task.
   void makeBuffers(Frame &root);
 
@@ -77,9 +79,18 @@ private:
     mlir::Value base;
     mlir::Value first, from;
     std::int64_t width;
+    /// Elements from one panel to the next, where there are several; null: one.
+    mlir::Value next = {};
   };
 
   // Pack.cpp
+  void packColumns(Frame &frame, const Product &product, Block range,
+                   Block depth);
+  std::int64_t panelRoom() const {
+    return (tiling.depth + tiling.lanes) * tiling.width();
+  }
+  void packLanes(Frame &at, const Product &product, bool ofRows, Panel to,
+                 mlir::Value flat, mlir::Value first, mlir::Value deep);
   void packAlong(Frame &frame, const Product &product, bool ofRows, Block panel,
                  Block depth, Panel to);
   void packTurned(Frame &frame, const Product &product, bool ofRows,

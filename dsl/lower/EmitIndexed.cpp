@@ -212,6 +212,8 @@ Value Emitter::guardedScalar(Frame &frame, qn::LoadOp load, ValueRange indices,
 
 Value Emitter::indexed(Frame &frame, qn::LoadOp load, Local &local,
                        Copies copies) {
+  if (Value value = affine(frame, load, copies))
+    return value;
   Values indices;
   unsigned lanes = 1;
   for (Value index : load.getIndices()) {

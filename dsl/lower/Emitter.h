@@ -211,6 +211,19 @@ private:
   void store(Frame &frame, qn::StoreOp op, mlir::Value stored, Copies copies);
   void storeAll(Frame &frame, llvm::ArrayRef<qn::StoreOp> stores);
 
+  // EmitAffine.cpp
+  std::optional<mlir::Value> laneStep(Frame &frame, mlir::Value value,
+                                      const Binding &lane, Copies copies);
+  mlir::Value ramp(Frame &frame, mlir::Value step, unsigned lanes);
+  mlir::Value lanesInside(Frame &frame, mlir::Value first, mlir::Value extent,
+                          mlir::Value ramp);
+  mlir::Value readSteps(Frame &frame, qn::LoadOp load, mlir::Value pointer,
+                        mlir::Value step, unsigned lanes, mlir::Value mask,
+                        mlir::Value otherwise);
+  bool stepsOf(Frame &frame, qn::LoadOp load, const Binding &lane,
+               Copies copies, Values &steps, mlir::Value &apart);
+  mlir::Value affine(Frame &frame, qn::LoadOp load, Copies copies);
+
   // EmitIndexed.cpp
   mlir::Value indexed(Frame &frame, qn::LoadOp load, Local &local,
                       Copies copies);

@@ -87,14 +87,28 @@ Value LaunchBuilder::extent(Frame &root, const AxisPlan &axis) {
   return FlatAxes(emitter, model, axes).extent(root);
 }
 
+/// Elements of a tile of an axis.
+Value LaunchBuilder::tile(Frame &root, const AxisPlan &axis) {
+  Value wide = emitter.constant(root, axis.tile);
+  if (!axis.narrow)
+    return wide;
+  Value narrow = emitter.constant(root, axis.narrow);
+  Value bound = emitter.constant(root, axis.narrowBelow);
+  Value extent = this->extent(root, axis);
+  OpBuilder &b = emitter.in(root);
+  Value few =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, extent, bound);
+  return arith::SelectOp::create(b, loc, few, narrow, wide);
+}
+
 /// How many tiles an axis has.
 Value LaunchBuilder::tiles(Frame &root, const AxisPlan &axis) {
   Value extent = this->extent(root, axis);
   if (axis.tile == 1)
     return extent;
-  Value more = emitter.constant(root, axis.tile - 1);
-  Value tile = emitter.constant(root, axis.tile);
+  Value tile = this->tile(root, axis), one = emitter.constant(root, 1);
   OpBuilder &b = emitter.in(root);
+  Value more = arith::SubIOp::create(b, loc, tile, one);
   Value sum = arith::AddIOp::create(b, loc, extent, more);
   return arith::DivUIOp::create(b, loc, sum, tile);
 }
@@ -123,7 +137,7 @@ Value LaunchBuilder::elements(Frame &root) {
       times(emitter.extent(root, axis));
   for (const AxisPlan &axis : launch.axes)
     if (axis.tile > 1) {
-      Value tile = emitter.constant(root, axis.tile);
+      Value tile = this->tile(root, axis);
       Value extent = this->extent(root, axis);
       times(arith::MinUIOp::create(emitter.in(root), loc, tile, extent));
     }
@@ -339,7 +353,7 @@ void LaunchBuilder::packedUnit(Frame &frame, ValueRange position) {
     return contraction->packPanel(frame, launch.product, position.back());
   case LaunchKind::Contract:
     return contraction->unit(frame, position.drop_back().back(),
-                             position.back());
+                             position.back(), tile(frame, launch.axes.back()));
   case LaunchKind::PackColumns:
     return rowBlocks->packColumns(frame, launch.ofValues, launch.product,
                                   position.back());

@@ -24,6 +24,7 @@ protected:
   mlir::Block *function(mlir::ModuleOp module, llvm::StringRef name,
                         unsigned integers);
   mlir::Value extent(Frame &root, const AxisPlan &axis);
+  mlir::Value tile(Frame &root, const AxisPlan &axis);
   mlir::Value tiles(Frame &root, const AxisPlan &axis);
   mlir::Value elements(Frame &root);
   Emitter::Values firstPosition(Frame &root, mlir::Value begin);

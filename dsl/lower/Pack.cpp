@@ -30,39 +30,72 @@ void ContractionBuilder::pack(Frame &frame, const Product &product, bool ofRows,
   });
 }
 
+/// Packs a block of several panels of columns. Neighbours are read together,
+/// whatever panels they go to; else panel by panel.
+void ContractionBuilder::packColumns(Frame &frame, const Product &product,
+                                     Block range, Block depth) {
+  Value skip = number(frame, panelRoom());
+  if (!product.turnColumns && tiling.columns.size() == 1) {
+    Panel to{columnBuffer, range.lower, depth.lower, tiling.width(), skip};
+    return packAlong(frame, product, /*ofRows=*/false, range, depth, to);
+  }
+  Value width = number(frame, tiling.width());
+  loop(frame, range.lower, range.upper, tiling.width(),
+       [&](Frame &at, Value lower) {
+         Value upper = binary(at, '+', lower, width);
+         upper = binary(at, '<', upper, range.upper);
+         Value panel = binary(at, '-', lower, range.lower);
+         panel = binary(at, '*', binary(at, '/', panel, width), skip);
+         pack(at, product, /*ofRows=*/false, {lower, upper}, depth,
+              element(at, columnBuffer, panel));
+       });
+}
+
+/// Writes the bound lanes of one or, in pairs, two summed positions. `flat` is
+/// the panel position of lane position `first`.
+void ContractionBuilder::packLanes(Frame &at, const Product &product,
+                                   bool ofRows, Panel to, Value flat,
+                                   Value first, Value deep) {
+  unsigned axis = (ofRows ? rows : columns).last();
+  Value factor = ofRows ? product.rows : product.columns;
+  Value row = words(at, binary(at, '-', deep, to.from));
+  row = binary(at, '*', row, number(at, to.width));
+  const Binding *sum = at.find(product.sums.back());
+  const Binding *lane = at.find(axis);
+  Value column = binary(at, '-', flat, to.first);
+  for (Copies copies : emitter.copiesOf(at, axisBit(axis))) {
+    Value place = emitter.position(at, axis, copies);
+    place = binary(at, '-', place, first);
+    place = binary(at, '+', place, column);
+    if (to.next) {
+      Value width = number(at, to.width);
+      Value panel = binary(at, '/', place, width);
+      place = binary(at, '-', place, binary(at, '*', panel, width));
+      place = binary(at, '+', place, binary(at, '*', panel, to.next));
+    }
+    Value pointer = element(at, to.base, binary(at, '+', row, place));
+    Value value = emitter.wide(at, factor, copies, lane->lanes);
+    if (tiling.pairs) {
+      Copies next = copies | Copies(1) << (8 * sum->slot);
+      Value odd = sum->copies > 1 ? emitter.wide(at, factor, next, lane->lanes)
+                                  : Value();
+      value = paired(at, value, odd);
+    }
+    emitter.write(at, pointer, value, tiling.element, lane->mask);
+  }
+}
+
 /// Lanes run along the panel, where neighbours of the factor lie.
 void ContractionBuilder::packAlong(Frame &frame, const Product &product,
                                    bool ofRows, Block panel, Block depth,
                                    Panel to) {
   FlatAxes &across = ofRows ? rows : columns;
   FlatAxes sums(emitter, model, product.sums);
-  Value factor = ofRows ? product.rows : product.columns;
   unsigned lanes = std::min<std::int64_t>(to.width, tiling.lanes);
-  AxisPlan plan{.axis = across.last(),
-                .lanes = lanes,
-                .copies = static_cast<unsigned>(to.width / lanes)};
-  auto copy = [&](Frame &at, Value flat, Value deep, Value first) {
-    Value row = words(at, binary(at, '-', deep, to.from));
-    row = binary(at, '*', row, number(at, to.width));
-    const Binding *sum = at.find(sums.last());
-    Value column = binary(at, '-', flat, to.first);
-    for (Copies copies : emitter.copiesOf(at, axisBit(plan.axis))) {
-      Value place = emitter.position(at, plan.axis, copies);
-      place = binary(at, '-', place, first);
-      place = binary(at, '+', place, column);
-      Value pointer = element(at, to.base, binary(at, '+', row, place));
-      const Binding *lane = at.find(plan.axis);
-      Value value = emitter.wide(at, factor, copies, lane->lanes);
-      if (tiling.pairs) {
-        Copies next = copies | Copies(1) << (8 * sum->slot);
-        Value odd = sum->copies > 1
-                        ? emitter.wide(at, factor, next, lane->lanes)
-                        : Value();
-        value = paired(at, value, odd);
-      }
-      emitter.write(at, pointer, value, tiling.element, lane->mask);
-    }
-  };
+  AxisPlan plan;
+  plan.axis = across.last();
+  plan.lanes = lanes;
+  plan.copies = to.width / lanes;
   across.stretches(
       frame, panel.lower, panel.upper,
       [&](Frame &outer, Value first, Value last, Value flat) {
@@ -71,14 +104,15 @@ void ContractionBuilder::packAlong(Frame &frame, const Product &product,
         if (tiling.pairs) {
           AxisPlan two{.axis = sums.last(), .copies = 2};
           LoopSpec deep{two, depth.lower, depth.upper};
-          return emitter.nest(
-              outer, {deep, lane}, none, [&](Frame &at, Values &) {
-                copy(at, flat, at.find(sums.last())->position, first);
-              });
+          return emitter.nest(outer, {deep, lane}, none,
+                              [&](Frame &at, Values &) {
+                                packLanes(at, product, ofRows, to, flat, first,
+                                          at.find(sums.last())->position);
+                              });
         }
         sums.each(outer, depth.lower, depth.upper, [&](Frame &at, Value deep) {
           emitter.nest(at, {lane}, none, [&](Frame &inner, Values &) {
-            copy(inner, flat, deep, first);
+            packLanes(inner, product, ofRows, to, flat, first, deep);
           });
         });
       });

@@ -189,6 +189,39 @@ void quern::sizeTile(const TargetInfo &target, Type element, Tiling &tiling) {
   tiling.height = target.vectorRegisters >= 32 ? 8 : 4;
 }
 
+/// Which factor of every product has the lanes' axis, and what the axes of the
+/// tiling are; false where the products do not agree.
+static bool assignSides(const KernelModel &model, ArrayRef<qn::StoreOp> stores,
+                        AxisSet parallel, Tiling &tiling) {
+  const Product &sample = tiling.products.front();
+  AxisSet own = (model.axesOf(sample.rows) ^ model.axesOf(sample.columns));
+  SmallVector<unsigned> lanes = axisList(own & parallel);
+  bestLast(lanes,
+           [&](unsigned axis) { return storeScore(model, stores, axis); });
+  if (lanes.size() < 2)
+    return false;
+  AxisSet rows = 0, columns = 0;
+  for (auto [number, product] : llvm::enumerate(tiling.products)) {
+    if (!hasAxis(model.axesOf(product.columns), lanes.back()))
+      std::swap(product.rows, product.columns);
+    AxisSet left = model.axesOf(product.rows) & parallel;
+    AxisSet right = model.axesOf(product.columns) & parallel;
+    if (number && (rows != (left & ~right) || columns != (right & ~left)))
+      return false;
+    rows = left & ~right;
+    columns = right & ~left;
+    if (!rows || !hasAxis(columns, lanes.back()) ||
+        model.factsOf(product.columns).combined)
+      return false;
+  }
+  tiling.batch = axisList(parallel & ~rows & ~columns);
+  tiling.rows = axisList(rows);
+  tiling.columns = axisList(columns);
+  bestLast(tiling.columns,
+           [&](unsigned axis) { return axis == lanes.back() ? 1 : 0; });
+  return true;
+}
+
 std::optional<Tiling> quern::findTiling(const KernelModel &model,
                                         const TargetInfo &target,
                                         ArrayRef<qn::StoreOp> stores,
@@ -209,35 +242,15 @@ std::optional<Tiling> quern::findTiling(const KernelModel &model,
   }
   if (tiling.products.empty() || tiling.products.size() > 4)
     return std::nullopt;
-  tiling.element = tiling.products[0].op.getInits()[0].getType();
-  SmallVector<unsigned> lanes = axisList(parallel);
-  bestLast(lanes,
-           [&](unsigned axis) { return storeScore(model, stores, axis); });
-  AxisSet rows = 0, columns = 0;
-  for (Product &product : tiling.products) {
-    if (!hasAxis(model.axesOf(product.columns), lanes.back()))
-      std::swap(product.rows, product.columns);
-    AxisSet left = model.axesOf(product.rows) & parallel;
-    AxisSet right = model.axesOf(product.columns) & parallel;
-    bool first = &product == tiling.products.begin();
-    if ((!first && (rows != (left & ~right) || columns != (right & ~left))) ||
-        hasAxis(left, lanes.back()) ||
-        model.factsOf(product.columns).combined ||
-        product.op.getInits()[0].getType() != tiling.element)
-      return std::nullopt;
-    rows = left & ~right;
-    columns = right & ~left;
-  }
-  if (!rows || !columns || !isa<Float32Type, Float64Type>(tiling.element))
+  Type element = tiling.products[0].op.getInits()[0].getType();
+  bool same = llvm::all_of(tiling.products, [&](const Product &product) {
+    return product.op.getInits()[0].getType() == element;
+  });
+  if (!same || !isa<Float32Type, Float64Type>(element) ||
+      !assignSides(model, stores, parallel, tiling))
     return std::nullopt;
-  tiling.batch = axisList(parallel & ~rows & ~columns);
-  tiling.rows = axisList(rows);
-  tiling.columns = axisList(columns);
-  bestLast(tiling.columns,
-           [&](unsigned axis) { return axis == lanes.back() ? 1 : 0; });
-  tiling.lanes = std::max(2u, target.vectorBytes /
-                                  (tiling.element.getIntOrFloatBitWidth() / 8));
-  tiling.height = target.vectorRegisters >= 32 ? 8 : 4;
+  sizeTile(target, element, tiling);
+  tiling.panels = 4;
   pairUp(model, target, tiling);
   for (Product &product : tiling.products)
     chooseTurns(model, tiling, product);

@@ -37,12 +37,14 @@ struct Tiling {
   unsigned height = 1;         ///< rows of the register tile
   unsigned lanes = 1;          ///< elements of a vector
   unsigned vectors = 2;        ///< vectors of a row of the register tile
-  std::int64_t rowBlock = 256; ///< rows of a unit
+  std::int64_t rowBlock = 128; ///< rows of a unit
+  std::int64_t panels = 1;     ///< panels of columns of a unit, at most
   std::int64_t depth = 384;    ///< summed elements of a block
   /// bf16 factors: two summed elements lie in one word of a panel and meet in
   /// one instruction.
   bool pairs = false;
   std::int64_t width() const { return std::int64_t(lanes) * vectors; }
+  std::int64_t blockWidth() const { return width() * panels; }
 };
 
 /// The axes of a set, in the kernel's order.
@@ -59,11 +61,9 @@ void sizeTile(const TargetInfo &target, mlir::Type element, Tiling &tiling);
 /// Two bf16 products at once, where the target and every product can.
 void pairUp(const KernelModel &model, const TargetInfo &target, Tiling &tiling);
 
-/// Packing pays from this many rows, columns and summed elements on; below,
-/// the launch that reads its operands in place runs.
-struct PackingBounds {
-  static constexpr std::int64_t rows = 16, columns = 8, sums = 8;
-};
+/// Packing pays from this many columns on, where vectors are not mostly empty;
+/// below, the launch that reads its operands in place runs.
+constexpr std::int64_t packingColumns = 8;
 
 /// How stores with these parallel axes are computed from packed factors, where
 /// they can; `uneven` axes bound the loops of others.

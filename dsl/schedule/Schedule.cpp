@@ -193,11 +193,21 @@ void Schedule::addPacked(LaunchPlan launch, Tiling found,
   }
   packed.kind = LaunchKind::Contract;
   packed.axes.push_back(flattened(tiling->rows, tiling->rowBlock));
-  packed.axes.push_back(flattened(tiling->columns, tiling->width()));
+  AxisPlan columns = flattened(tiling->columns, tiling->blockWidth());
+  // Few columns make more units of one panel, for all threads to have some.
+  columns.narrow = tiling->width();
+  columns.narrowBelow = 4 * tiling->blockWidth();
+  packed.axes.push_back(columns);
   packed.taskElements = 1 << 18;
   all.push_back(std::move(packed));
   launch.choice = LaunchChoice::InPlace;
   launch.tiling = tiling;
+  // Only few columns get here: lanes run along the sum.
+  launch.lane = tiling->products[0].sums.back();
+  launch.axes.clear();
+  for (unsigned axis : axisList(launch.parallel))
+    launch.axes.push_back(AxisPlan{.axis = axis});
+  planDots(launch);
   all.push_back(std::move(launch));
 }
 

@@ -1,0 +1,189 @@
+// Loads at positions that move by equal steps from lane to lane: windows with
+// any stride, padding and dilation.
+#include "dsl/lower/Emitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace quern;
+
+/// How far a position moves from one lane to the next: a number, null for not
+/// at all, nothing where steps may differ.
+std::optional<Value> Emitter::laneStep(Frame &frame, Value value,
+                                       const Binding &lane, Copies copies) {
+  if (!hasAxis(model.axesOf(value), lane.axis))
+    return Value();
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getBlock() != &model.kernel.block())
+    return std::nullopt;
+  if (isa<qn::IndexOp, qn::AxisOp>(op))
+    return constant(frame, 1);
+  if (!isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op))
+    return std::nullopt;
+  auto left = laneStep(frame, op->getOperand(0), lane, copies);
+  auto right = laneStep(frame, op->getOperand(1), lane, copies);
+  if (!left || !right)
+    return std::nullopt;
+  Location loc = op->getLoc();
+  if (isa<arith::MulIOp>(op)) {
+    if (*left && *right)
+      return std::nullopt;
+    Value factor = emit(frame, op->getOperand(*left ? 1 : 0), copies);
+    Value step = *left ? *left : *right;
+    if (matchPattern(step, m_One()))
+      return factor;
+    return arith::MulIOp::create(in(frame), loc, step, factor).getResult();
+  }
+  if (isa<arith::AddIOp>(op) && (!*left || !*right))
+    return *left ? *left : *right;
+  if (isa<arith::SubIOp>(op) && !*right)
+    return *left;
+  Value from = *left ? *left : constant(frame, 0);
+  OpBuilder &b = in(frame);
+  if (isa<arith::AddIOp>(op))
+    return arith::AddIOp::create(b, loc, from, *right).getResult();
+  return arith::SubIOp::create(b, loc, from, *right).getResult();
+}
+
+/// 0, step, 2 step, … in 32 bits.
+Value Emitter::ramp(Frame &frame, Value step, unsigned lanes) {
+  OpBuilder &b = in(frame);
+  Location loc = step.getLoc();
+  auto numbers = llvm::to_vector(llvm::seq<std::int32_t>(0, lanes));
+  auto type = VectorType::get({std::int64_t(lanes)}, b.getI32Type());
+  Value steps = arith::ConstantOp::create(
+      b, loc, DenseElementsAttr::get(type, ArrayRef(numbers)));
+  if (matchPattern(step, m_One()))
+    return steps;
+  Value narrow = arith::TruncIOp::create(b, loc, b.getI32Type(), step);
+  return arith::MulIOp::create(b, loc, steps, widen(narrow, lanes));
+}
+
+/// The lanes whose positions `first + ramp` lie in [0, extent).
+Value Emitter::lanesInside(Frame &frame, Value first, Value extent,
+                           Value ramp) {
+  Value zero = constant(frame, 0);
+  Value most = constant(frame, std::numeric_limits<std::int32_t>::max());
+  Value least = constant(frame, std::numeric_limits<std::int32_t>::min());
+  OpBuilder &b = in(frame);
+  Location loc = first.getLoc();
+  unsigned lanes = cast<VectorType>(ramp.getType()).getNumElements();
+  auto narrow = [&](Value distance) {
+    distance = arith::MinSIOp::create(b, loc, distance, most);
+    distance = arith::MaxSIOp::create(b, loc, distance, least);
+    distance = arith::TruncIOp::create(b, loc, b.getI32Type(), distance);
+    return widen(distance, lanes);
+  };
+  Value left = narrow(arith::SubIOp::create(b, loc, extent, first));
+  Value low = narrow(arith::SubIOp::create(b, loc, zero, first));
+  Value below =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, ramp, left);
+  Value above =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, ramp, low);
+  return arith::AndIOp::create(b, loc, below, above);
+}
+
+/// Reads lanes that lie `step` elements apart; neighbours, where that turns out
+/// to be one, in one piece.
+Value Emitter::readSteps(Frame &frame, qn::LoadOp load, Value pointer,
+                         Value step, unsigned lanes, Value mask,
+                         Value otherwise) {
+  auto type = cast<qn::OperandType>(load.getTensor().getType());
+  Type element = load.getType();
+  auto scattered = [&](Frame &at) {
+    Value pointers = advance(at, type, pointer, ramp(at, step, lanes));
+    return read(at, pointers, element, lanes, mask, otherwise);
+  };
+  if (matchPattern(step, m_One()))
+    return read(frame, pointer, element, lanes, mask, otherwise);
+  if (step.getDefiningOp<arith::ConstantOp>())
+    return scattered(frame);
+  Value one = constant(frame, 1);
+  OpBuilder &b = in(frame);
+  Location loc = load.getLoc();
+  Value near =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, step, one);
+  Type result = VectorType::get({std::int64_t(lanes)}, element);
+  auto branch = scf::IfOp::create(b, loc, TypeRange{result}, near, true);
+  Frame yes = Frame::inside(frame, branch.thenBlock());
+  Value whole = read(yes, pointer, element, lanes, mask, otherwise);
+  scf::YieldOp::create(in(yes), loc, whole);
+  Frame no = Frame::inside(frame, branch.elseBlock());
+  Value apart = scattered(no);
+  scf::YieldOp::create(in(no), loc, apart);
+  return branch.getResult(0);
+}
+
+/// How far each index moves from lane to lane, and how many elements apart the
+/// lanes' elements lie; false where the lanes' steps may differ or are zero.
+bool Emitter::stepsOf(Frame &frame, qn::LoadOp load, const Binding &lane,
+                      Copies copies, Values &steps, Value &apart) {
+  auto operand = cast<BlockArgument>(load.getTensor());
+  auto type = cast<qn::OperandType>(operand.getType());
+  Location loc = load.getLoc();
+  for (auto [number, index] : llvm::enumerate(load.getIndices())) {
+    auto step = laneStep(frame, index, lane, copies);
+    if (!step)
+      return false;
+    steps.push_back(*step);
+    StrideClass stride = type.getStrides()[number];
+    if (!*step || stride == StrideClass::Zero)
+      continue;
+    Value distance = *step;
+    if (stride == StrideClass::Dynamic) {
+      Value by = this->stride(frame, operand, number);
+      distance = arith::MulIOp::create(in(frame), loc, distance, by);
+    }
+    if (apart)
+      distance = arith::AddIOp::create(in(frame), loc, apart, distance);
+    apart = distance;
+  }
+  return static_cast<bool>(apart);
+}
+
+/// A load whose positions move by equal steps from lane to lane; null where it
+/// is something else.
+Value Emitter::affine(Frame &frame, qn::LoadOp load, Copies copies) {
+  auto operand = cast<BlockArgument>(load.getTensor());
+  auto type = cast<qn::OperandType>(operand.getType());
+  const Binding *lane = laneOf(frame, frame.bound);
+  if (!lane || load.getChecked() || model.kernel.getWide() ||
+      isa<ComplexType>(type.getElementType()) || target.isGpu() ||
+      load->getBlock() != &model.kernel.block())
+    return Value();
+  Values steps;
+  Value apart;
+  if (!stepsOf(frame, load, *lane, copies, steps, apart))
+    return Value();
+  Frame first = Frame::inside(frame, frame.block);
+  first.anchor = frame.anchor;
+  first.bind(Binding{.axis = lane->axis,
+                     .position = position(frame, lane->axis, copies)});
+  Values indices = emitAll(first, load.getIndices(), copies);
+  Value good, otherwise;
+  if (load.getWhen())
+    good = emit(frame, load.getWhen(), copies);
+  if (load.getOutside())
+    otherwise = wide(frame, load.getOutside(), copies, lane->lanes);
+  for (auto [number, index] : llvm::enumerate(indices)) {
+    if (!otherwise)
+      break;
+    Value size = extent(frame, model.axisOf(type.getAxes()[number]));
+    Value fits = steps[number]
+                     ? lanesInside(frame, index, size,
+                                   ramp(frame, steps[number], lane->lanes))
+                     : inRange(frame, index, size);
+    good = both(frame, good, fits);
+  }
+  if (good) {
+    in(frame);
+    good = widen(good, lane->lanes);
+  }
+  good = both(frame, good, lane->mask);
+  Value pointer = elementPointer(
+      first, {load, operand, load.getIndices(), load.getPart()}, indices);
+  return readSteps(frame, load, pointer, apart, lane->lanes, good, otherwise);
+}
