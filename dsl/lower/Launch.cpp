@@ -106,9 +106,13 @@ Value LaunchBuilder::tiles(Frame &root, const AxisPlan &axis) {
   Value extent = this->extent(root, axis);
   if (axis.tile == 1)
     return extent;
-  Value tile = this->tile(root, axis), one = emitter.constant(root, 1);
+  Value more = emitter.constant(root, axis.tile - 1);
+  Value tile = this->tile(root, axis);
+  if (axis.narrow) {
+    Value one = emitter.constant(root, 1);
+    more = arith::SubIOp::create(emitter.in(root), loc, tile, one);
+  }
   OpBuilder &b = emitter.in(root);
-  Value more = arith::SubIOp::create(b, loc, tile, one);
   Value sum = arith::AddIOp::create(b, loc, extent, more);
   return arith::DivUIOp::create(b, loc, sum, tile);
 }
