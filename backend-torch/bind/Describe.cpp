@@ -37,7 +37,11 @@ static void describeLaunch(const Program &program, const Step &step,
   result["kernel"] = kernel.declaration;
   result["inputs"] = std::move(inputs);
   result["outputs"] = std::move(outputs);
-  result["numbers"] = shape.numbers;
+  std::vector<std::int64_t> numbers;
+  for (const Argument &argument : shape.arguments)
+    if (const auto *number = std::get_if<std::int64_t>(&argument))
+      numbers.push_back(*number);
+  result["numbers"] = std::move(numbers);
 }
 
 static std::vector<int> nodesOf(const LaunchPlan &plan, const Step &step) {

@@ -243,7 +243,7 @@ std::optional<Tiling> quern::findTiling(const KernelModel &model,
   if (tiling.products.empty() || tiling.products.size() > 4)
     return std::nullopt;
   Type element = tiling.products[0].op.getInits()[0].getType();
-  bool same = llvm::all_of(tiling.products, [&](const Product &product) {
+  bool same = llvm::all_of(tiling.products, [&](Product &product) {
     return product.op.getInits()[0].getType() == element;
   });
   if (!same || !isa<Float32Type, Float64Type>(element) ||
