@@ -20,8 +20,23 @@ namespace quern {
 
 /// Element types in the order of the language's own table.
 enum class DType : std::uint8_t {
-  Bool, I8, I16, I32, I64, U8, U16, U32, U64,
-  F8E4M3, F8E5M2, F16, BF16, F32, F64, C64, C128
+  Bool,
+  I8,
+  I16,
+  I32,
+  I64,
+  U8,
+  U16,
+  U32,
+  U64,
+  F8E4M3,
+  F8E5M2,
+  F16,
+  BF16,
+  F32,
+  F64,
+  C64,
+  C128
 };
 
 /// One message about a source text or a call.
@@ -75,9 +90,9 @@ struct TensorView {
 /// What a parameter is given: nothing (an absent optional), a tensor, a host
 /// scalar, the name of a function or type for a compile-time parameter (a
 /// `bool[n]` as n digits), or a list of scalars (`int[*S]`, `int[3]`).
-using Argument = std::variant<std::monostate, TensorView, std::int64_t, double,
-                              bool, std::string, std::vector<std::int64_t>,
-                              std::vector<double>>;
+using Argument =
+    std::variant<std::monostate, TensorView, std::int64_t, double, bool,
+                 std::string, std::vector<std::int64_t>, std::vector<double>>;
 
 /// Shape and type of an output that the caller is to allocate.
 struct TensorSpec {
@@ -86,7 +101,12 @@ struct TensorSpec {
 };
 
 enum class DeclarationKind : std::uint8_t {
-  Function, Elementwise, Reduction, Rowwise, Kernel, Op
+  Function,
+  Elementwise,
+  Reduction,
+  Rowwise,
+  Kernel,
+  Op
 };
 
 struct ParameterInfo {
@@ -102,8 +122,14 @@ struct DeclarationInfo {
   DeclarationKind kind = DeclarationKind::Elementwise;
   std::string documentation;
   std::vector<ParameterInfo> parameters;
-  std::vector<std::string> results; ///< types as written
+  std::vector<std::string> results;     ///< types as written
+  std::vector<std::string> resultNames; ///< "" where a result has none
+  std::string backward;           ///< declaration of the derivative, or ""
+  std::vector<std::string> saves; ///< what the derivative is given
 };
+
+/// A stage of the compiler as a text: its name as `--emit` spells it, the text.
+using StageText = std::pair<std::string, std::string>;
 
 /// A declaration with its axes solved for given shapes, its code ready, and its
 /// packet filled but for pointers. Copies share the code, not the packet.
@@ -130,6 +156,9 @@ public:
                              void *stream = nullptr);
   /// Where the tensors are that it was bound for, and the outputs must be.
   DeviceId device() const;
+  /// Compiles once more and shows every stage from `qn` to `asm`; nothing for
+  /// an `op`, which is a plan of launches.
+  Result<std::vector<StageText>> stages() const;
   /// Bytes of scratch memory one run needs; allocated by `run`.
   std::int64_t workspaceBytes() const;
 
@@ -146,8 +175,8 @@ public:
   std::span<const DeclarationInfo> declarations() const;
 
   /// Solves axes and types for the arguments, one per parameter in order, then
-  /// the compile-time parameters that are not inferred, by name. `outs`, when not
-  /// empty, gives the outputs' layouts; else they are contiguous.
+  /// the compile-time parameters that are not inferred, by name. `outs`, when
+  /// not empty, gives the outputs' layouts; else they are contiguous.
   Result<BoundKernel>
   bind(std::string_view declaration, std::span<const Argument> arguments,
        std::span<const TensorView> outs = {},
@@ -178,6 +207,12 @@ struct OperatorRow {
   std::string backward;            ///< declaration of the derivative, or ""
 };
 
+/// Says that a declaration of an added module implements an operator.
+struct OperatorBinding {
+  std::string overload;    ///< "mylib::silu_mul"
+  std::string declaration; ///< "silu_mul"
+};
+
 struct SessionOptions {
   int threads = 0;            ///< 0: all processors
   std::string cacheDirectory; ///< "": the default; "-": none
@@ -200,8 +235,16 @@ public:
   Result<Module> load(const std::string &path) const;
   /// A module of the embedded library by name.
   Result<Module> libraryModule(std::string_view name) const;
-  /// Every `@aten` row of the embedded library.
+  /// Adds a module that other texts may use by its name; its `@aten` rows, and
+  /// those of `operators`, come before the library's. A name stands for one
+  /// text for good, so it should hold a hash of it.
+  Result<Module> addModule(const std::string &name, std::string_view text,
+                           std::span<const OperatorBinding> operators = {});
+  /// Every `@aten` row: of added modules, the newest first, then the library's.
   Result<std::vector<OperatorRow>> operators() const;
+  /// Names this build and the machine that code is made for: what was compiled
+  /// elsewhere is of use only under the same name.
+  Result<std::string> identity() const;
   void setThreads(int threads);
   Counters counters() const;
 

@@ -7,6 +7,10 @@ class Error(Exception):
 
     diagnostics: list[dict[str, Any]]
 
+def declarations(module: Module) -> list[dict[str, Any]]: ...
+def options() -> list[tuple[str, str, str, str]]: ...
+def variables() -> list[tuple[str, str]]: ...
+
 class Module:
     """A checked text; its declarations are attributes that can be called."""
 

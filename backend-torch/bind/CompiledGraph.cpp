@@ -1,11 +1,45 @@
 // One native call a graph: unpack, run without the GIL, pack.
 #include "backend-torch/bind/CompiledGraph.h"
+#include "backend-torch/run/Raise.h"
 
 namespace py = pybind11;
 
 namespace quern {
 
 #if defined(QUERN_HAS_COMPILER)
+static Session &sessionOf(const Backend &backend) {
+  return static_cast<const SessionCompiler &>(*backend.compiler).owner();
+}
+
+void Backend::readTable() {
+  Result<std::vector<OperatorRow>> rows = compiler->operators();
+  if (!rows)
+    raise(rows.error().message);
+  table = OperatorTable(std::move(*rows));
+}
+
+void Backend::addModule(
+    const std::string &name, const std::string &text,
+    const std::vector<std::pair<std::string, std::string>> &rows) {
+  std::vector<OperatorBinding> operators;
+  for (const auto &[overload, declaration] : rows)
+    operators.push_back({overload, declaration});
+  if (auto added = sessionOf(*this).addModule(name, text, operators); !added)
+    raise(added.error().message);
+  readTable();
+}
+
+Counters Backend::sessionCounters() const {
+  return sessionOf(*this).counters();
+}
+
+std::string Backend::identity() const {
+  Result<std::string> name = sessionOf(*this).identity();
+  if (!name)
+    raise(name.error().message);
+  return *name;
+}
+
 Backend::Backend() : recorder(std::make_shared<Recorder>()) {
   SessionOptions options;
   options.threads = at::get_num_threads();
@@ -13,22 +47,22 @@ Backend::Backend() : recorder(std::make_shared<Recorder>()) {
   if (!session)
     raise(session.error().message);
   compiler = std::make_unique<SessionCompiler>(*session);
-  Result<std::vector<OperatorRow>> rows = compiler->operators();
-  if (!rows)
-    raise(rows.error().message);
-  table = OperatorTable(std::move(*rows));
+  readTable();
 }
 #else
 Backend::Backend() : recorder(std::make_shared<Recorder>()) {}
+
+void Backend::addModule(
+    const std::string &, const std::string &,
+    const std::vector<std::pair<std::string, std::string>> &) {
+  raise("this build has no compiler");
+}
+
+Counters Backend::sessionCounters() const { return {}; }
+std::string Backend::identity() const { return "no compiler"; }
 #endif
 
-CompiledGraph::CompiledGraph(GraphBuilder &builder, Backend &backend,
-                             GraphOptions chosen) {
-  objects = builder.takeObjects();
-  std::vector<c10::IValue> constants;
-  for (const py::object &object : objects)
-    constants.push_back(THPVariable_Check(object.ptr()) ? fromPython(object)
-                                                        : c10::IValue());
+ExecutorOptions CompiledGraph::executorOptions(const GraphOptions &chosen) {
   ExecutorOptions options;
   options.hostCall = [this](int callable, std::vector<c10::IValue> &stack) {
     callHost(callable, stack);
@@ -38,6 +72,28 @@ CompiledGraph::CompiledGraph(GraphBuilder &builder, Backend &backend,
       py::gil_scoped_acquire gil;
       log(line);
     };
+  if (chosen.observe)
+    options.observe = [this, tell = *chosen.observe](const StepReport &report) {
+      py::gil_scoped_acquire gil;
+      tell(describe(report));
+    };
+  return options;
+}
+
+CompiledGraph::CompiledGraph(GraphBuilder &builder, Backend &backend,
+                             GraphOptions chosen) {
+  objects = builder.takeObjects();
+  std::vector<c10::IValue> constants;
+  for (const py::object &object : objects)
+    constants.push_back(THPVariable_Check(object.ptr()) ? fromPython(object)
+                                                        : c10::IValue());
+  ExecutorOptions options = executorOptions(chosen);
+  Progress progress;
+  if (chosen.progress)
+    progress = [&](std::size_t done, std::size_t total) {
+      py::gil_scoped_acquire gil;
+      (*chosen.progress)(done, total);
+    };
   FusionOptions fusion;
   fusion.kernels = chosen.kernels;
   fusion.fuse = chosen.fuse;
@@ -45,7 +101,7 @@ CompiledGraph::CompiledGraph(GraphBuilder &builder, Backend &backend,
   py::gil_scoped_release release;
   CompiledProgram program =
       compileGraph(std::move(graph), backend.table, backend.compiler.get(),
-                   std::move(fusion), chosen.codeNow);
+                   std::move(fusion), chosen.codeNow, progress);
   executor =
       std::make_unique<Executor>(std::move(program), std::move(constants),
                                  *backend.recorder, std::move(options));
@@ -63,6 +119,23 @@ void CompiledGraph::callHost(int callable,
     stack.push_back(fromPython(result));
 }
 
+/// Throws on with torch's own types (IndexError, NotImplementedError and so on)
+/// and, as a note, the operator and the user's line.
+[[noreturn]] static void throwInPython(const std::exception_ptr &cause,
+                                       const std::string &place) {
+  try {
+    std::rethrow_exception(cause);
+  } catch (py::error_already_set &error) {
+    error.restore();
+  } catch (...) {
+    torch::translate_exception_to_python(cause);
+  }
+  py::error_already_set error;
+  if (!place.empty())
+    error.value().attr("add_note")("while running " + place);
+  throw error;
+}
+
 py::object CompiledGraph::call(py::list arguments) const {
   std::vector<c10::IValue> values;
   values.reserve(arguments.size());
@@ -71,9 +144,13 @@ py::object CompiledGraph::call(py::list arguments) const {
   PyList_SetSlice(arguments.ptr(), 0, PyList_GET_SIZE(arguments.ptr()),
                   nullptr);
   std::vector<c10::IValue> outputs;
-  {
+  try {
     py::gil_scoped_release release;
     outputs = executor->run(std::move(values));
+  } catch (const StepError &error) {
+    throwInPython(error.cause, error.place);
+  } catch (...) {
+    throwInPython(std::current_exception(), "");
   }
   py::tuple result(outputs.size());
   for (std::size_t i = 0; i != outputs.size(); ++i)
@@ -91,6 +168,19 @@ std::string CompiledGraph::printPlan() const {
 
 std::string CompiledGraph::printGroups() const {
   return quern::print(*executor->plan().fusion);
+}
+
+std::map<std::string, double> CompiledGraph::times() const {
+  const StageTimes &times = executor->times();
+  return {{"groups", times.groups},
+          {"program", times.program},
+          {"compiled", times.compiled},
+          {"plan", times.plan}};
+}
+
+std::map<std::string, std::vector<StageText>> CompiledGraph::stages() const {
+  py::gil_scoped_release release;
+  return executor->stages();
 }
 
 static std::string kindName(OpaqueKind kind) {

@@ -15,12 +15,24 @@ struct Backend {
   OperatorTable table{{}};
 
   Backend();
+  /// Adds a user's module of kernels; operators that later graphs may use.
+  void addModule(const std::string &name, const std::string &text,
+                 const std::vector<std::pair<std::string, std::string>> &rows);
+  Counters sessionCounters() const;
+  std::string identity() const;
+
+private:
+  void readTable();
 };
 
 struct GraphOptions {
   bool kernels = true, fuse = true;
   bool codeNow = true; ///< false: code is made when it is first run
   std::optional<pybind11::function> trace;
+  /// Called with a dictionary after every step.
+  std::optional<pybind11::function> observe;
+  /// Called between kernels with how many are done and how many there are.
+  std::optional<pybind11::function> progress;
 };
 
 class CompiledGraph {
@@ -35,12 +47,20 @@ public:
   std::string printPlan() const;
   std::string printGroups() const;
   std::string programText() const { return executor->program().text; }
+  /// The plan's steps, a dictionary each.
+  pybind11::list steps() const;
+  /// Seconds of each stage by its name.
+  std::map<std::string, double> times() const;
+  /// Every stage of each distinct kernel, by its declaration.
+  std::map<std::string, std::vector<StageText>> stages() const;
   /// Name, operator, source line, reason and kind of every node that runs
   /// through ATen.
   std::vector<std::array<std::string, 5>> opaque() const;
 
 private:
   void callHost(int callable, std::vector<c10::IValue> &stack) const;
+  ExecutorOptions executorOptions(const GraphOptions &chosen);
+  pybind11::dict describe(const StepReport &report) const;
 
   std::vector<pybind11::object> objects;
   std::unique_ptr<Executor> executor;

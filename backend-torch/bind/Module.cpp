@@ -33,14 +33,6 @@ static py::dict countersOf(const Recorder &recorder) {
 }
 
 PYBIND11_MODULE(_quern_torch, module) {
-  py::register_local_exception_translator([](std::exception_ptr error) {
-    try {
-      if (error)
-        std::rethrow_exception(error);
-    } catch (const c10::Error &) {
-      torch::translate_exception_to_python(error);
-    }
-  });
   bindBuilder(module);
   py::class_<Backend>(module, "Backend")
       .def(py::init<>())
@@ -48,22 +40,38 @@ PYBIND11_MODULE(_quern_torch, module) {
            [](const Backend &backend) { return backend.table.overloads(); })
       .def("counters",
            [](const Backend &backend) { return countersOf(*backend.recorder); })
+      .def("session_counters",
+           [](const Backend &backend) {
+             Counters counters = backend.sessionCounters();
+             return std::map<std::string, std::int64_t>{
+                 {"compiles", counters.compiles},
+                 {"disk_hits", counters.diskHits}};
+           })
+      .def("add_module", &Backend::addModule)
+      .def("identity", &Backend::identity)
       .def("reset", [](const Backend &backend) { backend.recorder->reset(); });
   py::class_<CompiledGraph>(module, "CompiledGraph", py::dynamic_attr())
       .def(py::init([](GraphBuilder &builder, Backend &backend, bool kernels,
                        bool fuse, bool codeNow,
-                       std::optional<py::function> trace) {
+                       std::optional<py::function> trace,
+                       std::optional<py::function> observe,
+                       std::optional<py::function> progress) {
              return std::make_unique<CompiledGraph>(
                  builder, backend,
-                 GraphOptions{kernels, fuse, codeNow, std::move(trace)});
+                 GraphOptions{kernels, fuse, codeNow, std::move(trace),
+                              std::move(observe), std::move(progress)});
            }),
            py::arg("builder"), py::arg("backend"), py::kw_only(),
            py::arg("kernels"), py::arg("fuse"), py::arg("code_now"),
-           py::arg("trace"), py::keep_alive<1, 3>())
+           py::arg("trace") = py::none(), py::arg("observe") = py::none(),
+           py::arg("progress") = py::none(), py::keep_alive<1, 3>())
       .def("__call__", &CompiledGraph::call)
       .def("graph_text", &CompiledGraph::printGraph)
       .def("groups_text", &CompiledGraph::printGroups)
       .def("program_text", &CompiledGraph::programText)
       .def("plan_text", &CompiledGraph::printPlan)
+      .def("steps", &CompiledGraph::steps)
+      .def("times", &CompiledGraph::times)
+      .def("stages", &CompiledGraph::stages)
       .def("opaque", &CompiledGraph::opaque);
 }

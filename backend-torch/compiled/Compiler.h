@@ -16,6 +16,10 @@ public:
   virtual Result<std::monostate> ready() = 0;
   virtual Result<std::monostate> run(std::span<void *const> pointers) = 0;
   virtual std::unique_ptr<LaunchHandle> clone() const = 0;
+  /// The stages of the compiler, for those who look.
+  virtual Result<std::vector<StageText>> stages() const {
+    return std::vector<StageText>();
+  }
 };
 
 class CompiledModule {
@@ -44,6 +48,7 @@ public:
   Result<std::shared_ptr<const CompiledModule>>
   compile(const std::string &text, const std::string &name) override;
   Result<std::vector<OperatorRow>> operators() const override;
+  Session &owner() const { return *session; }
 
 private:
   std::shared_ptr<Session> session;

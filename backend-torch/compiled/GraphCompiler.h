@@ -3,18 +3,30 @@
 
 #include "backend-torch/compiled/GraphKernels.h"
 
+#include <chrono>
+
 namespace quern {
+
+/// Seconds that the stages of one graph took.
+struct StageTimes {
+  double groups = 0, program = 0, compiled = 0, plan = 0;
+};
 
 struct CompiledProgram {
   std::shared_ptr<const FusionPlan> fusion;
   Program program;
   std::vector<std::unique_ptr<GraphKernel>> kernels;
+  StageTimes times;
 };
 
 /// Groups that the compiler refuses go to ATen with its words as the reason.
 /// `compiler` is null where every node is to run through ATen.
 CompiledProgram compileGraph(std::shared_ptr<const Graph> graph,
                              const OperatorTable &table, Compiler *compiler,
-                             FusionOptions options, bool codeNow);
+                             FusionOptions options, bool codeNow,
+                             const Progress &progress = {});
+
+/// Seconds since `start`, which becomes now.
+double lap(std::chrono::steady_clock::time_point &start);
 
 } // namespace quern

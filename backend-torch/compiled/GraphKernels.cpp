@@ -112,14 +112,17 @@ compileOne(const Program &program, const GroupKernel &group,
 }
 
 GraphKernels compileProgram(const Program &program, const SizeTable &sizes,
-                            Compiler &compiler, bool codeNow) {
+                            Compiler &compiler, bool codeNow,
+                            const Progress &progress) {
   GraphKernels result;
   std::size_t count = program.kernels.size();
   result.kernels.resize(count);
   std::vector<std::string> errors(count);
-  std::atomic<std::size_t> next = 0;
-  auto work = [&] {
-    for (std::size_t i = next++; i < count; i = next++) {
+  std::atomic<std::size_t> next = 0, done = 0;
+  auto work = [&](const Progress &tell) {
+    for (std::size_t i = next++; i < count; i = next++, ++done) {
+      if (tell)
+        tell(done, count);
       auto kernel =
           compileOne(program, program.kernels[i], sizes, compiler, codeNow);
       if (kernel)
@@ -132,8 +135,13 @@ GraphKernels compileProgram(const Program &program, const SizeTable &sizes,
       std::min<std::size_t>(count, std::thread::hardware_concurrency());
   std::vector<std::jthread> helpers;
   for (std::size_t i = 1; i < threads; ++i)
-    helpers.emplace_back(work);
-  work();
+    helpers.emplace_back(work, Progress());
+  try {
+    work(progress);
+  } catch (...) {
+    next = count;
+    throw;
+  }
   helpers.clear();
   for (std::size_t i = 0; i != count; ++i)
     if (!result.kernels[i])

@@ -4,6 +4,8 @@
 #include "backend-torch/compiled/Compiler.h"
 #include "backend-torch/program/Program.h"
 
+#include <functional>
+
 namespace quern {
 
 /// Strides and extents of one kernel's tensors in numbers.
@@ -65,9 +67,14 @@ struct GraphKernels {
   std::vector<std::pair<int, std::string>> refused;
 };
 
+/// Told before each kernel that the calling thread takes up: how many are done,
+/// and of how many. What it throws stops the work and reaches the caller.
+using Progress = std::function<void(std::size_t done, std::size_t total)>;
+
 /// Compiles every declaration of the program and, where `codeNow` holds, its
 /// code for the sizes that were traced. Several at a time.
 GraphKernels compileProgram(const Program &program, const SizeTable &sizes,
-                            Compiler &compiler, bool codeNow);
+                            Compiler &compiler, bool codeNow,
+                            const Progress &progress = {});
 
 } // namespace quern

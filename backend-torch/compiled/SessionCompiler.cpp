@@ -14,6 +14,9 @@ public:
   std::unique_ptr<LaunchHandle> clone() const override {
     return std::make_unique<SessionHandle>(kernel);
   }
+  Result<std::vector<StageText>> stages() const override {
+    return kernel.stages();
+  }
 
 private:
   BoundKernel kernel;

@@ -56,9 +56,11 @@ static RunCounters countsOf(const CompiledProgram &compiled) {
 
 Executor::Executor(CompiledProgram program, std::vector<c10::IValue> objects,
                    Recorder &recorder, ExecutorOptions options)
-    : compiled(std::move(program)),
-      launchPlan(makePlan(compiled.fusion, compiled.program)),
-      options(std::move(options)), counts(recorder.add(countsOf(compiled))) {
+    : compiled(std::move(program)), options(std::move(options)),
+      counts(recorder.add(countsOf(compiled))) {
+  auto clock = std::chrono::steady_clock::now();
+  launchPlan = makePlan(compiled.fusion, compiled.program);
+  compiled.times.plan = lap(clock);
   const Graph &graph = *launchPlan.graph;
   for (const Node &node : graph.nodes)
     if (node.kind == NodeKind::Constant)
@@ -149,11 +151,9 @@ void Executor::runCall(const Step &step, Frame &frame) const {
     options.trace((step.call.host >= 0 ? "host " : "aten ") +
                   graph.nodes[step.node].overload + " -> " +
                   graph.nodes[step.node].name);
-  if (step.call.host >= 0)
-    options.hostCall(step.call.host, stack);
-  else
-    step.call.op->callBoxed(&stack);
+  std::int64_t nanoseconds = callOperator(step, stack);
   storeResults(step, std::move(stack), frame);
+  report(step, frame, nullptr, nanoseconds);
   for (ValueId id : step.frees)
     frame.slots[id] = {};
 }
@@ -192,8 +192,7 @@ void Executor::checkInputs(Frame &frame) const {
 }
 
 void Executor::runKernel(const Step &step, Frame &frame) const {
-  GraphKernel &kernel = *compiled.kernels[step.kernel];
-  const GroupKernel &operands = kernel.operands();
+  const GroupKernel &operands = compiled.kernels[step.kernel]->operands();
   LaunchShape made;
   if (fixedShapes.empty())
     made = launchShape(step.kernel, frame.symbols);
@@ -221,15 +220,8 @@ void Executor::runKernel(const Step &step, Frame &frame) const {
     frame.slots[id] = std::move(tensor);
     isEmpty |= output.isEmpty;
   }
-  if (!isEmpty) {
-    Result<GraphKernel::Lease> lease = kernel.lease(launch.shape);
-    if (!lease)
-      raise(lease.error().message);
-    Result<std::monostate> done =
-        (*lease)->run(std::span<void *const>(pointers.data(), pointers.size()));
-    if (!done)
-      raise(done.error().message);
-  }
+  if (!isEmpty)
+    this->launch(step, launch.shape, {pointers.data(), pointers.size()}, frame);
   for (ValueId id : step.frees)
     frame.slots[id] = {};
 }

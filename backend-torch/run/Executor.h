@@ -46,9 +46,20 @@ using HostCall =
 /// Told of every step where the user asked for it.
 using Trace = std::function<void(const std::string &line)>;
 
+/// What a step did, for those who compare, record or take times.
+struct StepReport {
+  int number = 0; ///< of the step in the plan
+  const Step &step;
+  const Frame &frame;                ///< with the step's operands and results
+  const BoundShape *shape = nullptr; ///< of a launch
+  std::int64_t nanoseconds = 0;
+};
+using Observe = std::function<void(const StepReport &report)>;
+
 struct ExecutorOptions {
   HostCall hostCall;
   Trace trace;
+  Observe observe;
 };
 
 /// Thread-safe: every call has a frame of its own.
@@ -61,7 +72,10 @@ public:
   std::vector<c10::IValue> run(std::vector<c10::IValue> arguments) const;
 
   const LaunchPlan &plan() const { return launchPlan; }
+  const StageTimes &times() const { return compiled.times; }
   const Program &program() const { return compiled.program; }
+  /// Every stage of each distinct kernel, for the sizes that were traced.
+  std::map<std::string, std::vector<StageText>> stages() const;
 
 private:
   /// What a launch needs besides pointers; fixed where no size is symbolic.
@@ -76,7 +90,14 @@ private:
   LaunchShape launchShape(int kernel, std::span<const SizeValue> symbols) const;
   void checkInputs(Frame &frame) const;
   void runKernel(const Step &step, Frame &frame) const;
+  void launch(const Step &step, const BoundShape &shape,
+              std::span<void *const> pointers, const Frame &frame) const;
   void runCall(const Step &step, Frame &frame) const;
+  /// Gives the time it took in nanoseconds.
+  std::int64_t callOperator(const Step &step,
+                            std::vector<c10::IValue> &stack) const;
+  void report(const Step &step, const Frame &frame, const BoundShape *shape,
+              std::int64_t nanoseconds) const;
   void storeResults(const Step &step, std::vector<c10::IValue> stack,
                     Frame &frame) const;
   void bindSymbols(const std::vector<SymbolBinding> &bindings,

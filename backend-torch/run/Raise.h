@@ -1,11 +1,27 @@
 // The one place of this room that throws.
 #pragma once
 
+#include "jit/Jit.h"
+
+#include <exception>
 #include <string>
 
 namespace quern {
 
 /// Reports an error that the caller of a compiled graph is to see.
 [[noreturn]] void raise(const std::string &message);
+
+/// Reports a failed launch; an index out of range is Python's IndexError.
+[[noreturn]] void raiseLaunch(const Error &error, const std::string &place);
+
+/// What an operator of ATen threw, and which one it was.
+struct StepError : std::exception {
+  std::exception_ptr cause;
+  std::string place;
+  const char *what() const noexcept override { return place.c_str(); }
+};
+
+/// Throws the exception that is being handled as a StepError.
+[[noreturn]] void raiseStep(const std::string &place);
 
 } // namespace quern

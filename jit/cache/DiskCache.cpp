@@ -230,6 +230,11 @@ void DiskCache::trim() {
   }
 }
 
+bool keepsEveryStage() {
+  const char *wish = std::getenv("QUERN_CACHE_KEEP");
+  return wish && llvm::StringRef(wish).equals_insensitive("all");
+}
+
 std::string defaultCacheFolder() {
   if (const char *own = std::getenv("QUERN_CACHE_DIR"); own && *own)
     return own;

@@ -46,4 +46,7 @@ private:
 /// XDG_CACHE_HOME, else ~/.cache/quern; "" when there is no home.
 std::string defaultCacheFolder();
 
+/// Whether QUERN_CACHE_KEEP=all asks to keep every stage of what is compiled.
+bool keepsEveryStage();
+
 } // namespace quern::jit

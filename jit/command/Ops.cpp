@@ -1,18 +1,41 @@
 // `quern ops`: the operators of the library, one to a line.
 #include "jit/command/Command.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace quern;
 using namespace quern::command;
 
+static constexpr llvm::StringLiteral help =
+    "usage: quern ops [TEXT…]\n\n"
+    "Lists the operators whose name holds one of the texts, or all of them: "
+    "name,\ndeclaration, element types, fixed arguments, file and line.\n";
+
+static bool isWanted(const OperatorRow &row,
+                     llvm::ArrayRef<std::string> texts) {
+  return texts.empty() || llvm::any_of(texts, [&](const std::string &text) {
+           return llvm::StringRef(row.overload).contains(text);
+         });
+}
+
+static void printRow(const OperatorRow &row) {
+  std::vector<std::string> bindings;
+  for (const auto &[left, right] : row.bindings)
+    bindings.push_back(left + " = " + right);
+  llvm::outs() << row.overload << '\t' << row.module << '.' << row.declaration
+               << '\t' << llvm::join(row.dtypes, ", ") << '\t'
+               << llvm::join(bindings, ", ") << '\t' << row.file << ':'
+               << row.line << '\n';
+}
+
 int command::ops(Words words) {
   auto line = CommandLine::read(words, {"help"});
   if (!line)
     return usage;
-  if (line->options.count("help") || !line->plain.empty()) {
-    llvm::outs() << "usage: quern ops\n";
-    return line->plain.empty() ? success : usage;
+  if (line->options.count("help")) {
+    llvm::outs() << help;
+    return success;
   }
   auto session = Session::create({});
   if (!session)
@@ -20,12 +43,13 @@ int command::ops(Words words) {
   auto rows = (*session)->operators();
   if (!rows)
     return complain(rows.error());
-  for (const OperatorRow &row : *rows) {
-    llvm::outs() << row.overload << '\t' << row.module << '.'
-                 << row.declaration;
-    for (const auto &[left, right] : row.bindings)
-      llvm::outs() << '\t' << left << " = " << right;
-    llvm::outs() << '\n';
-  }
-  return success;
+  bool any = false;
+  for (const OperatorRow &row : *rows)
+    if (isWanted(row, line->plain)) {
+      printRow(row);
+      any = true;
+    }
+  return any ? success
+             : complain(failure, "no operator holds `" +
+                                     llvm::join(line->plain, "` or `") + "`");
 }

@@ -1,5 +1,6 @@
 // `quern run`: one declaration on generated inputs.
 #include "jit/command/Inputs.h"
+#include "jit/command/Replay.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -23,6 +24,9 @@ constexpr llvm::StringLiteral help =
   --threads=N            threads (all processors)
   --repeat=N             run N times and print the time of one
   --seed=N               of the inputs (0)
+
+A graph's program that QUERN_DEBUG wrote runs whole, on the tensors of the call
+that was recorded beside it, and says how far each result is from that call's.
 )";
 
 constexpr llvm::StringLiteral known[] = {"help",    "types",   "axes",
@@ -229,6 +233,10 @@ int command::run(Words words) {
   auto plan = readPlan(*line);
   if (!plan)
     return usage;
+  if (line->plain.size() == 1)
+    if (auto recording = recordingOf(line->plain[0]); !recording.empty())
+      return replay(line->plain[0], recording,
+                    std::atoi(line->option("threads", "0").c_str()));
   auto session = Session::create(
       {.threads = std::atoi(line->option("threads", "0").c_str()),
        .cacheDirectory = "",

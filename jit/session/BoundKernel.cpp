@@ -33,6 +33,19 @@ Result<std::monostate> BoundKernel::ready() {
   return state->prepare();
 }
 
+Result<std::vector<StageText>> BoundKernel::stages() const {
+  std::vector<StageText> stages;
+  if (state->plan)
+    return stages;
+  auto shown = state->core->compiler.show(
+      state->request, "asm", [&](const StageDump &dump) {
+        stages.emplace_back(dump.stage, dump.text);
+      });
+  if (!shown)
+    return shown.error();
+  return stages;
+}
+
 namespace {
 
 using Prepared = BoundKernel::State::Prepared;

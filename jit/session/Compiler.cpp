@@ -4,10 +4,12 @@
 #include "frontend/typed/TypedModule.h"
 #include "jit/session/AbiText.h"
 #include "jit/session/BuildId.h"
+#include "jit/session/Keep.h"
 #include "jit/session/Keys.h"
 
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace quern;
@@ -107,6 +109,8 @@ DiskCache *Compiler::disk() {
     diskCache = DiskCache::open(folder, cacheBytes);
     if (!diskCache.warning.empty())
       llvm::errs() << "quern: warning: " << diskCache.warning << '\n';
+    if (diskCache.cache && keepsEveryStage())
+      keptIn = folder;
   });
   return diskCache.cache.get();
 }
@@ -164,6 +168,7 @@ Compiler::make(const CompileRequest &request, const CacheKey &key) {
     if (auto entry = cache->load(key))
       if (auto kernel = load(*entry)) {
         diskHits.fetch_add(1, std::memory_order_relaxed);
+        keep(request, key, *entry);
         return kernel;
       }
   Result<CacheEntry> entry = compile(request);
@@ -174,7 +179,34 @@ Compiler::make(const CompileRequest &request, const CacheKey &key) {
   if (kernel)
     if (DiskCache *cache = disk())
       cache->store(key, *entry);
+  if (kernel)
+    keep(request, key, *entry);
   return kernel;
+}
+
+/// Compiles a second time, for the texts; nobody waits for this every day.
+void Compiler::keep(const CompileRequest &request, const CacheKey &key,
+                    const CacheEntry &entry) {
+  std::string name = request.declaration->name.str();
+  if (keptIn.empty() || llvm::sys::fs::exists(keptFolder(keptIn, name, key)))
+    return;
+  Result<TargetInfo> machine = target();
+  if (!machine)
+    return;
+  KeptKernel kept{.name = name,
+                  .module = request.declaration->module.str(),
+                  .key = key,
+                  .target = *machine,
+                  .entry = entry,
+                  .stages = {}};
+  auto shown = show(request, "asm", [&](const StageDump &dump) {
+    kept.stages.emplace_back(dump.stage, dump.text);
+  });
+  std::string problem =
+      shown ? keepStages(keptIn, kept) : shown.error().message;
+  if (!problem.empty())
+    llvm::errs() << "quern: warning: stages of `" << name
+                 << "` are not kept: " << problem << '\n';
 }
 
 Result<LoweredModule> Compiler::lowered(Tools &tools,

@@ -89,6 +89,8 @@ private:
   Result<std::shared_ptr<const CompiledKernel>> load(const CacheEntry &entry);
   Result<std::shared_ptr<Engine>> linker();
   DiskCache *disk();
+  void keep(const CompileRequest &request, const CacheKey &key,
+            const CacheEntry &entry);
 
   const SessionOptions options;
   std::mutex slotsLock;
@@ -99,6 +101,7 @@ private:
   std::optional<Result<TargetInfo>> knownTarget;
   std::optional<Result<std::shared_ptr<Engine>>> engine;
   DiskCache::Opened diskCache;
+  std::string keptIn; ///< folder for every stage of what is made, or ""
 };
 
 } // namespace quern::jit

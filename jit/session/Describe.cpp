@@ -56,7 +56,15 @@ DeclarationInfo quern::describe(const typed::Declaration &declaration,
   for (const typed::ConstantParameter *parameter :
        declaration.constantParameters)
     info.parameters.push_back(describeConstant(*parameter));
-  for (const typed::Result &result : declaration.results)
+  for (const typed::Result &result : declaration.results) {
     info.results.push_back(result.text.str());
+    info.resultNames.push_back(result.name.str());
+  }
+  if (const auto *backward = declaration.attributes.backward;
+      backward && backward->declaration) {
+    info.backward = backward->declaration->name.str();
+    for (llvm::StringRef name : backward->saves)
+      info.saves.push_back(name.str());
+  }
   return info;
 }

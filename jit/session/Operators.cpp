@@ -1,4 +1,4 @@
-// The `@aten` rows of the embedded library.
+// The `@aten` rows of added modules and of the embedded library.
 #include "jit/session/State.h"
 
 #include "jit/session/EmbeddedModules.h"
@@ -12,13 +12,11 @@ describeBinding(const typed::AtenBinding &binding) {
 }
 
 static OperatorRow describeRow(const typed::Declaration &declaration,
-                               const typed::AtenAttribute &attribute,
+                               std::string overload,
                                const SourceManager &sources) {
   DeclarationInfo info = describe(declaration, sources);
   OperatorRow row;
-  // `prims::fma` names its own namespace.
-  bool isQualified = attribute.overload.contains("::");
-  row.overload = (isQualified ? "" : "aten::") + attribute.overload.str();
+  row.overload = std::move(overload);
   row.declaration = std::move(info.name);
   row.module = std::move(info.module);
   row.file = std::move(info.file);
@@ -26,14 +24,38 @@ static OperatorRow describeRow(const typed::Declaration &declaration,
   row.kind = info.kind;
   row.parameters = std::move(info.parameters);
   row.results = std::move(info.results);
-  for (const typed::AtenBinding &binding : attribute.bindings)
-    row.bindings.push_back(describeBinding(binding));
   for (const typed::TypeParameter &parameter : declaration.typeParameters)
     row.dtypes.push_back(spelling(parameter.constraint).str());
-  if (const typed::BackwardAttribute *backward =
-          declaration.attributes.backward)
-    row.backward = backward->declaration->name.str();
+  row.backward = std::move(info.backward);
   return row;
+}
+
+static OperatorRow describeRow(const typed::Declaration &declaration,
+                               const typed::AtenAttribute &attribute,
+                               const SourceManager &sources) {
+  // `prims::fma` names its own namespace.
+  std::string overload = attribute.overload.str();
+  if (!attribute.overload.contains("::"))
+    overload = "aten::" + overload;
+  OperatorRow row = describeRow(declaration, std::move(overload), sources);
+  for (const typed::AtenBinding &binding : attribute.bindings)
+    row.bindings.push_back(describeBinding(binding));
+  return row;
+}
+
+static void addRows(const typed::TypedModule &module,
+                    llvm::ArrayRef<OperatorBinding> more,
+                    const SourceManager &sources,
+                    std::vector<OperatorRow> &rows) {
+  for (const typed::Declaration *declaration : module.declarations()) {
+    if (declaration->hasError)
+      continue;
+    for (const typed::AtenAttribute &attribute : declaration->attributes.aten)
+      rows.push_back(describeRow(*declaration, attribute, sources));
+    for (const OperatorBinding &binding : more)
+      if (binding.declaration == declaration->name)
+        rows.push_back(describeRow(*declaration, binding.overload, sources));
+  }
 }
 
 Result<std::vector<OperatorRow>> Session::operators() const {
@@ -41,16 +63,14 @@ Result<std::vector<OperatorRow>> Session::operators() const {
   std::lock_guard lock(core.frontend);
   std::vector<OperatorRow> rows;
   DiagnosticEngine diagnostics;
-  for (const EmbeddedModule &embedded : embeddedModules()) {
-    std::shared_ptr<const typed::TypedModule> module =
-        core.library.load(embedded.name, diagnostics);
-    if (!module)
-      continue;
-    for (const typed::Declaration *declaration : module->declarations())
-      for (const typed::AtenAttribute &attribute : declaration->attributes.aten)
-        if (!declaration->hasError)
-          rows.push_back(describeRow(*declaration, attribute, core.sources));
-  }
+  auto add = [&](llvm::StringRef name, llvm::ArrayRef<OperatorBinding> more) {
+    if (auto module = core.library.load(name, diagnostics))
+      addRows(*module, more, core.sources, rows);
+  };
+  for (const SessionCore::Added &added : core.added)
+    add(added.name, added.operators);
+  for (const EmbeddedModule &embedded : embeddedModules())
+    add(embedded.name, {});
   if (diagnostics.hasErrors())
     return toError(diagnostics, core.sources);
   return rows;

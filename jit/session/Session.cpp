@@ -1,7 +1,9 @@
 // Sessions: sources in, checked modules out.
 #include "jit/session/State.h"
 
+#include "jit/session/BuildId.h"
 #include "jit/session/EmbeddedModules.h"
+#include "jit/session/Keys.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -10,7 +12,11 @@ using namespace quern::jit;
 
 namespace {
 
-std::optional<ModuleText> findEmbedded(llvm::StringRef name) {
+std::optional<ModuleText> findModule(const std::list<SessionCore::Added> &added,
+                                     llvm::StringRef name) {
+  for (const SessionCore::Added &each : added)
+    if (each.name == name)
+      return ModuleText{each.name + ".qn", each.text};
   for (const EmbeddedModule &module : embeddedModules())
     if (llvm::StringRef(module.name) == name)
       return ModuleText{std::string(module.path), module.text};
@@ -31,7 +37,10 @@ Error plain(std::string message) { return Error{std::move(message), {}}; }
 
 SessionCore::SessionCore(const SessionOptions &options)
     : compiler(options), pool(options.threads), devices(options),
-      library(sources, findEmbedded, preludeNames()) {}
+      library(
+          sources,
+          [this](llvm::StringRef name) { return findModule(added, name); },
+          preludeNames()) {}
 
 Session::Session() = default;
 Session::~Session() = default;
@@ -125,6 +134,38 @@ Result<Module> Session::libraryModule(std::string_view name) const {
   Module module;
   module.state = finish(state->core, std::move(checked), "");
   return module;
+}
+
+Result<Module> Session::addModule(const std::string &name,
+                                  std::string_view text,
+                                  std::span<const OperatorBinding> operators) {
+  // Checked as a text of its own first: an added module has no errors.
+  Result<Module> module = compile(text, name + ".qn");
+  if (!module)
+    return module;
+  SessionCore &core = *state->core;
+  std::lock_guard lock(core.frontend);
+  auto known = llvm::find_if(
+      core.added, [&](const auto &each) { return each.name == name; });
+  if (known == core.added.end())
+    known = core.added.insert(known, {name, std::string(text), {}});
+  else if (known->text != text)
+    return plain("the module `" + name + "` was added with another text");
+  known->operators.assign(operators.begin(), operators.end());
+  // The newest is asked first.
+  core.added.splice(core.added.begin(), core.added, known);
+  return module;
+}
+
+Result<std::string> Session::identity() const {
+  Result<TargetInfo> target = state->core->compiler.target();
+  if (!target)
+    return target.error();
+  return KeyBuilder()
+      .add(buildIdentity())
+      .add(keyText(*target))
+      .finish()
+      .text();
 }
 
 void Session::setThreads(int threads) { state->core->pool.resize(threads); }

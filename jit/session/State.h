@@ -14,6 +14,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
 
+#include <list>
 #include <mutex>
 
 namespace quern {
@@ -31,6 +32,13 @@ struct SessionCore {
   std::mutex frontend;
   SourceManager sources;
   ModuleLibrary library;
+
+  /// A module that a user added, and the operators it implements.
+  struct Added {
+    std::string name, text;
+    std::vector<OperatorBinding> operators;
+  };
+  std::list<Added> added; ///< in order; texts stay where they are
 };
 
 /// Parses and checks a file, null after a failed load; the caller holds the

@@ -1,6 +1,7 @@
 // The extension module `_quern`: sessions and modules for Python.
 #include "python/bind/Errors.h"
 #include "python/bind/Function.h"
+#include "python/bind/Tables.h"
 
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -19,12 +20,6 @@ template <typename T> T valueOrThrow(Result<T> result) {
     return std::move(*result);
   raise(errorClass(), result.error());
   throw py::error_already_set();
-}
-
-const char *kindName(DeclarationKind kind) {
-  constexpr const char *names[] = {"fn",      "elementwise", "reduction",
-                                   "rowwise", "kernel",      "op"};
-  return names[static_cast<int>(kind)];
 }
 
 /// A module object's attribute: the declaration of that name, made on first
@@ -138,4 +133,5 @@ PYBIND11_MODULE(_quern, module) {
       .def("__getattr__", &attributeOf)
       .def("__dir__", &namesOf);
   bindSession(module);
+  bindTables(module);
 }

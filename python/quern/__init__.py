@@ -27,8 +27,10 @@ _PUBLIC = {
     "counters": "quern.torch_backend.counters",
     "explain": "quern.torch_backend.explain",
     "load": "quern._session",
+    "op": "quern.torch_backend.register",
     "operators": "quern._session",
     "options": "quern.torch_backend.options",
+    "register_aten": "quern.torch_backend.register",
     "reset_counters": "quern.torch_backend.counters",
 }
 

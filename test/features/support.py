@@ -33,6 +33,15 @@ def python(text: str, **more: str) -> str:
     return done.stdout
 
 
+def script(folder: Path, text: str, **more: str) -> str:
+    """Likewise, from a file `program.py`, whose lines can be named."""
+    path = folder / "program.py"
+    path.write_text(text)
+    done = shell(sys.executable, str(path), **more)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
 class CountingBackend:
     """The backend, with a count of the graphs it was given."""
 

@@ -20,7 +20,7 @@ MAY_SEE: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("backend-torch", "jit/Jit.h"),
         ("torch/", "ATen/", "c10/", "pybind11/", "Python.h"),
     ),
-    "python": (("python", "jit/Jit.h"), ("pybind11/", "Python.h")),
+    "python": (("python", "jit/Jit.h", "jit/Options.def"), ("pybind11/", "Python.h")),
 }
 # Narrower than the room's rule: head and the only places it may stand in.
 ONLY_IN = {

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
 from torch._dynamo.backends.common import aot_autograd
+from torch._functorch._aot_autograd.schemas import SerializableAOTDispatchCompiler
 from torch._functorch.partitioners import min_cut_rematerialization_partition
+from torch._inductor.output_code import OutputCode
 
+from . import native
+from .cache import CachedGraph, LoggedBuilder, caching, key_tag
+from .check import Checker
+from .debug.folder import DebugFolder
 from .decompositions import decomposition_table
 from .fx_import import describe
 from .layout import channels_last
+from .observers import Event, ObservedGraph, Observer
 from .options import flag, validate
-from .report import refuse_fallbacks, report
-from .state import State, state
+from .profile import Profiler
+from .progress import Progress
+from .report import debug_folder, refuse_fallbacks, report
+from .state import CompiledGraphRecord, State, state
 
 _numbers = itertools.count()
 
@@ -35,50 +46,123 @@ def backend(
     >>> f(torch.ones(2))
     tensor([3., 3.])
     """
-    chosen = validate(options, mode)
-    current = state()
-    number = next(_numbers)
-    compile_with = functools.partial(_compile, current, chosen, number)
-    compiled: Callable[..., Any] = aot_autograd(
-        fw_compiler=functools.partial(compile_with, "forward"),
-        bw_compiler=functools.partial(compile_with, "backward"),
-        inference_compiler=functools.partial(compile_with, "inference"),
+    job = _Job(state(), validate(options, mode), next(_numbers), str(module.graph))
+    compile_with = aot_autograd(
+        fw_compiler=job.compiler("forward"),
+        bw_compiler=job.compiler("backward"),
+        inference_compiler=job.compiler("inference"),
         partition_fn=min_cut_rematerialization_partition,
-        decompositions=decomposition_table(current.overloads(chosen)),
+        decompositions=decomposition_table(job.state.overloads(job.options)),
         keep_inference_input_mutations=True,
-    )(module, example_inputs)
+    )
+    with caching(job.options) if job.is_cacheable else contextlib.nullcontext():
+        compiled: Callable[..., Any] = compile_with(module, example_inputs)
     return compiled
 
 
-def _compile(
-    current: State,
-    options: Mapping[str, str],
-    number: int,
+def make_graph(
+    builder: Any,
+    name: str,
     part: str,
-    module: torch.fx.GraphModule,
-    example_inputs: Sequence[Any],
-) -> Callable[..., Any]:
-    from . import native
-
-    if part == "inference" and options["executor"] == "quern":
-        module = channels_last(module)
-    builder = describe(module, native().GraphBuilder(f"graph{number}_{part}"))
+    options: Mapping[str, str],
+    observe: Callable[[Event], None] | None = None,
+) -> Any:
+    """The native graph of a description."""
+    progress = Progress(name)
     graph: Any = native().CompiledGraph(
         builder,
-        current.backend,
+        state().backend,
         kernels=options["executor"] == "quern",
         fuse=options["fusion"] == "on",
         code_now=part != "backward",
         trace=_trace if flag("QUERN_TRACE") else None,
+        observe=observe,
+        progress=progress,
     )
-    if options["fallback"] == "error":
-        refuse_fallbacks(graph)
+    progress.close()
     # One list of arguments, which the callee empties. On the instance, since
     # Dynamo's wrappers copy a callable's own attributes only.
     graph._boxed_call = True
-    report(current, part, module, graph)
-    compiled: Callable[..., Any] = graph
-    return compiled
+    return graph
+
+
+class _Job:
+    """One graph of Dynamo's, which becomes one or two of AOTAutograd's."""
+
+    def __init__(
+        self, current: State, options: Mapping[str, str], number: int, before: str
+    ) -> None:
+        self.state = current
+        self.options = options
+        self._number = number
+        self._before = before
+        self._start = time.perf_counter()
+        # Who looks at a graph wants to see it compiled.
+        watching = any(flag(f"QUERN_{name}") for name in ("CHECK", "PROFILE", "VERBOSE"))
+        self.is_cacheable = not (watching or debug_folder() or current.watchers)
+
+    def compiler(self, part: str) -> Any:
+        """What AOTAutograd calls with each graph of this kind."""
+        compile_part = functools.partial(self._compile, part)
+        if self.is_cacheable:
+            return SerializableAOTDispatchCompiler(OutputCode, compile_part)
+        return compile_part
+
+    def _compile(
+        self, part: str, module: torch.fx.GraphModule, example_inputs: Sequence[Any]
+    ) -> Any:
+        start = time.perf_counter()
+        name = f"graph{self._number}_{part}"
+        if part == "inference" and self.options["executor"] == "quern":
+            module = channels_last(module)
+        builder = LoggedBuilder(native().GraphBuilder(name))
+        describe(module, builder)
+        imported = time.perf_counter() - start
+        watched, debug = self._watched(name, part, module)
+        observe = watched.step if watched else None
+        graph = make_graph(builder.builder, name, part, self.options, observe)
+        if self.options["fallback"] == "error":
+            refuse_fallbacks(graph)
+        # The backward was traced with the forward.
+        trace = {} if part == "backward" else {"trace": start - self._start}
+        stages = graph.times()
+        order = ("groups", "program", "compiled", "plan")
+        times = {**trace, "import": imported, **{name: stages[name] for name in order}}
+        record = CompiledGraphRecord(name, part, module, graph, self._before, times)
+        report(self.state, record)
+        if debug:
+            debug.write(record)
+        if watched:
+            watched.attach(graph)
+            return watched
+        if not self.is_cacheable:
+            return graph
+        tag = key_tag(self.options)
+        return CachedGraph(graph, name, part, self.options, builder.calls, tag)
+
+    def _watched(
+        self, name: str, part: str, module: torch.fx.GraphModule
+    ) -> tuple[ObservedGraph | None, DebugFolder | None]:
+        """Who watches the graph's calls, if the environment asks for anybody."""
+        observers: list[Observer] = []
+        if flag("QUERN_CHECK"):
+            apart = functools.partial(self._apart, name, module)
+            observers.append(Checker(module, name, apart))
+        if flag("QUERN_PROFILE"):
+            observers.append(Profiler(name))
+        folder = debug_folder()
+        debug = DebugFolder(folder / name) if folder else None
+        if debug:
+            observers.append(debug)
+        return (ObservedGraph(observers) if observers else None), debug
+
+    def _apart(self, name: str, module: torch.fx.GraphModule, checker: Observer) -> ObservedGraph:
+        """The same graph with every operator a kernel of its own."""
+        watched = ObservedGraph([checker])
+        builder = describe(module, native().GraphBuilder(name))
+        options = {**self.options, "fusion": "off"}
+        watched.attach(make_graph(builder, name, "inference", options, watched.step))
+        return watched
 
 
 def _trace(line: str) -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import functools
 import os
 from collections.abc import Mapping
 from typing import Any
+
+import _quern
 
 
 @dataclasses.dataclass(frozen=True)
@@ -18,29 +21,11 @@ class Option:
     choices: tuple[str, ...]
     text: str
 
-
-OPTIONS = (
-    Option(
-        "executor",
-        "quern",
-        ("quern", "aten"),
-        "who runs the operators: Quern's kernels, or ATen for every one of them",
-    ),
-    Option(
-        "fallback",
-        "aten",
-        ("aten", "error"),
-        "what to do with an operator that has no kernel: run it through ATen, or stop",
-    ),
-    Option(
-        "fusion",
-        "on",
-        ("on", "off"),
-        "whether neighbouring operators become one kernel",
-    ),
-)
+    def __str__(self) -> str:
+        return f"{self.name} = {self.default}: {self.text} ({', '.join(self.choices)})"
 
 
+@functools.cache
 def options() -> tuple[Option, ...]:
     """Every option with its default, the values it takes, and a sentence.
 
@@ -48,7 +33,10 @@ def options() -> tuple[Option, ...]:
     >>> [option.name for option in quern.options()]
     ['executor', 'fallback', 'fusion']
     """
-    return OPTIONS
+    return tuple(
+        Option(name, default, tuple(choices.split()), text)
+        for name, default, choices, text in _quern.options()
+    )
 
 
 MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
@@ -61,8 +49,8 @@ def _nearest(name: str, known: tuple[str, ...]) -> str:
 
 def validate(given: Mapping[str, Any] | None, mode: str | None) -> dict[str, str]:
     """All options with their values; a ValueError names the nearest known key."""
-    chosen = {option.name: option.default for option in OPTIONS}
-    by_name = {option.name: option for option in OPTIONS}
+    by_name = {option.name: option for option in options()}
+    chosen = {option.name: option.default for option in options()}
     for name, value in (given or {}).items():
         if name not in by_name:
             raise ValueError(f"unknown option `{name}`{_nearest(name, tuple(by_name))}")

@@ -28,7 +28,7 @@ def refuse_fallbacks(graph: Any) -> None:
             f"`{overload}` (node `{name}`{place}) has no kernel: {reason}\n"
             f"{_line_of(graph.graph_text(), name)}\n"
             'hint: leave out options={"fallback": "error"} to run it through ATen, '
-            "or register a kernel for it"
+            "or register a kernel for it with quern.register_aten"
         )
 
 
@@ -36,38 +36,37 @@ def _line_of(text: str, name: str) -> str:
     return next((line for line in text.splitlines() if f" %{name} " in line), "")
 
 
-def _write_folder(folder: Path, record: CompiledGraphRecord) -> None:
-    """Every stage of one graph as a file."""
-    name: str = record.graph.graph_text().split()[1]
-    place = folder / name
-    place.mkdir(parents=True, exist_ok=True)
-    stages = {
-        "fx.txt": record.fx,
-        "graph.txt": record.graph.graph_text(),
-        "groups.txt": record.groups,
-        "program.qn": record.program,
-        "plan.txt": record.plan,
-    }
-    for file, text in stages.items():
-        (place / file).write_text(text + "\n", encoding="utf-8")
+def debug_folder() -> Path | None:
+    """Where every stage of every graph goes, if the user wants it."""
+    if folder := os.environ.get("QUERN_DEBUG"):
+        return Path(folder)
+    if os.environ.get("TORCH_COMPILE_DEBUG", "0") == "1":
+        return Path(torch._dynamo.utils.get_debug_dir()) / "quern"
+    return None
 
 
-def report(state: State, part: str, module: torch.fx.GraphModule, graph: Any) -> None:
+def report(state: State, record: CompiledGraphRecord) -> None:
     """Tells whoever watches that a graph was compiled, and of operators that have
     no kernel once each."""
-    record = CompiledGraphRecord(part, str(module.graph), graph)
     for watcher in state.watchers:
         watcher.append(record)
     if flag("QUERN_VERBOSE"):
         print(f"quern: {record}", flush=True)
-    if folder := os.environ.get("QUERN_DEBUG"):
-        _write_folder(Path(folder), record)
+    if flag("QUERN_PROFILE"):
+        from .profile import print_compile_times
+
+        print_compile_times(record.name, record.times)
+    warn_of_fallbacks(state, record.graph)
+
+
+def warn_of_fallbacks(state: State, graph: Any) -> None:
+    """Names an operator that has no kernel, once each in a process."""
     for _, overload, source, reason, kind in graph.opaque():
         if kind != "fallback" or overload in state.warned:
             continue
         state.warned.add(overload)
         place = f" ({source})" if source else ""
-        warnings.warn(f"`{overload}`{place} runs through ATen: {reason}", stacklevel=2)
+        warnings.warn(f"`{overload}`{place} runs through ATen: {reason}", stacklevel=3)
 
 
 def fallback_counts(graph: Any) -> list[tuple[str, int]]:

@@ -8,17 +8,32 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+import torch
+
+from .fx_import import source_line
+
 
 @dataclasses.dataclass
 class CompiledGraphRecord:
     """One compiled graph, as `quern.explain` shows it."""
 
+    name: str
+    """`graph0_forward`."""
     part: str
     """`inference`, `forward` or `backward`."""
-    fx: str
+    module: torch.fx.GraphModule
     """The graph that AOTAutograd handed over."""
     graph: Any
     """The native graph."""
+    before: str = ""
+    """The graph that Dynamo traced, before AOTAutograd."""
+    times: dict[str, float] = dataclasses.field(default_factory=dict)
+    """Seconds that each stage took."""
+
+    @property
+    def fx(self) -> str:
+        """AOTAutograd's graph as a text."""
+        return str(self.module.graph)
 
     @property
     def program(self) -> str:
@@ -38,13 +53,41 @@ class CompiledGraphRecord:
         text: str = self.graph.plan_text()
         return text
 
+    @property
+    def operators(self) -> list[tuple[str, int]]:
+        """Every operator of the graph and how often it stands there, most first."""
+        calls = (node for node in self.module.graph.nodes if node.op == "call_function")
+        return Counter(str(node.target) for node in calls).most_common()
+
+    @property
+    def table(self) -> str:
+        """The FX graph as a table: name, operator, what it gives, the user's line."""
+        rows = [("node", "operator", "gives", "line")]
+        for node in self.module.graph.nodes:
+            value = node.meta.get("val")
+            gives = ""
+            if isinstance(value, torch.Tensor):
+                dtype = str(value.dtype).removeprefix("torch.")
+                gives = f"{dtype}{list(value.shape)}"
+            rows.append((node.name, str(node.target), gives, source_line(node)))
+        widths = [max(len(row[i]) for row in rows) for i in range(3)]
+        return "\n".join(
+            "  "
+            + "  ".join(text.ljust(width) for text, width in zip(row, [*widths, 0], strict=True))
+            for row in rows
+        )
+
     def __str__(self) -> str:
         counts = Counter((overload, kind) for _, overload, _, _, kind in self.graph.opaque())
-        operators = [f"{n:6} x {name} ({kind})" for (name, kind), n in counts.most_common()]
+        aten = [f"{n:6} x {name} ({kind})" for (name, kind), n in counts.most_common()]
         parts = [
-            f"{self.part} graph",
+            f"{self.part} graph {self.name}",
+            "operators:",
+            *(f"{n:6} x {name}" for name, n in self.operators),
             "through ATen:",
-            *(operators or ["  nothing"]),
+            *(aten or ["  nothing"]),
+            "nodes:",
+            self.table,
             "groups:",
             self.groups,
             "program:",
@@ -61,6 +104,16 @@ class State:
     backend: Any
     watchers: list[list[CompiledGraphRecord]] = dataclasses.field(default_factory=list)
     warned: set[str] = dataclasses.field(default_factory=set)
+    before: dict[str, int] = dataclasses.field(default_factory=dict)
+    """The session's counts when the counters were reset."""
+
+    added: list[tuple[str, tuple[tuple[str, str], ...]]] = dataclasses.field(default_factory=list)
+    """What users registered: the hash of the source, and its operators."""
+
+    sources: dict[str, str] = dataclasses.field(default_factory=dict)
+    """Their texts, by the names of their modules."""
+    loaded: int = 0
+    """Graphs that came from AOTAutograd's cache."""
 
     def overloads(self, options: Mapping[str, str]) -> list[str]:
         """The operators that have a kernel, as far as the options allow."""

@@ -1,0 +1,125 @@
+// Writes a kernel's stages beside the cache's entries.
+#include "jit/session/Keep.h"
+
+#include "jit/session/AbiText.h"
+
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace quern;
+using namespace quern::jit;
+
+namespace {
+
+llvm::StringRef spelling(PacketWord::Kind kind) {
+  switch (kind) {
+  case PacketWord::Kind::ErrorRecord:
+    return "error-record";
+  case PacketWord::Kind::Workspace:
+    return "workspace";
+  case PacketWord::Kind::Pointer:
+    return "pointer";
+  case PacketWord::Kind::Extent:
+    return "extent";
+  case PacketWord::Kind::Stride:
+    return "stride";
+  case PacketWord::Kind::Scalar:
+    return "scalar";
+  }
+  return "";
+}
+
+llvm::json::Object describe(const PacketWord &word) {
+  llvm::json::Object object{{"kind", spelling(word.kind)}};
+  switch (word.kind) {
+  case PacketWord::Kind::ErrorRecord:
+  case PacketWord::Kind::Workspace:
+    break;
+  case PacketWord::Kind::Extent:
+    object["axis"] = word.axis;
+    break;
+  case PacketWord::Kind::Stride:
+    object["axis"] = word.axis;
+    [[fallthrough]];
+  case PacketWord::Kind::Pointer:
+  case PacketWord::Kind::Scalar:
+    object["operand"] = word.operand;
+    break;
+  }
+  return object;
+}
+
+llvm::json::Object describe(const KernelAbi &abi) {
+  llvm::json::Array words, launches;
+  for (const PacketWord &word : abi.words)
+    words.push_back(describe(word));
+  for (const LaunchEntry &launch : abi.launches)
+    launches.push_back(
+        llvm::json::Object{{"plan", launch.plan}, {"task", launch.task}});
+  return llvm::json::Object{{"packet", std::move(words)},
+                            {"launches", std::move(launches)}};
+}
+
+std::string describe(const KeptKernel &kernel) {
+  llvm::json::Object object{
+      {"kernel", kernel.name},
+      {"module", kernel.module},
+      {"hash", kernel.key.text()},
+      {"target", llvm::json::Object{{"name", kernel.target.name},
+                                    {"triple", kernel.target.triple},
+                                    {"cpu", kernel.target.cpu},
+                                    {"features", kernel.target.features}}}};
+  if (auto abi = readAbi(kernel.entry.description))
+    object["abi"] = describe(*abi);
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  out << llvm::formatv("{0:2}\n", llvm::json::Value(std::move(object)));
+  return text;
+}
+
+bool writeFile(const llvm::Twine &path, llvm::StringRef bytes) {
+  std::error_code problem;
+  llvm::raw_fd_ostream out(path.str(), problem);
+  if (problem)
+    return false;
+  out << bytes;
+  out.close();
+  bool written = !out.has_error();
+  out.clear_error();
+  return written;
+}
+
+} // namespace
+
+std::string quern::jit::keptFolder(const std::string &cache,
+                                   const std::string &name,
+                                   const CacheKey &key) {
+  llvm::SmallString<128> folder(cache);
+  llvm::sys::path::append(folder, "stages", name + "-" + key.text());
+  return folder.str().str();
+}
+
+std::string quern::jit::keepStages(const std::string &cache,
+                                   const KeptKernel &kernel) {
+  std::string folder = keptFolder(cache, kernel.name, kernel.key);
+  llvm::SmallString<128> making;
+  std::string parent = llvm::sys::path::parent_path(folder).str();
+  if (auto problem = llvm::sys::fs::create_directories(parent))
+    return problem.message();
+  if (auto problem =
+          llvm::sys::fs::createUniqueDirectory(folder + ".making", making))
+    return problem.message();
+  std::string stem = (making + "/" + kernel.name).str();
+  bool written = writeFile(stem + ".obj", kernel.entry.object) &&
+                 writeFile(stem + ".json", describe(kernel));
+  for (const auto &[stage, text] : kernel.stages)
+    written = written && writeFile(stem + "." + stage, text);
+  // Another process may have been faster; both made the same.
+  if (!written || llvm::sys::fs::rename(making, folder))
+    llvm::sys::fs::remove_directories(making);
+  return written ? "" : "cannot write all files";
+}

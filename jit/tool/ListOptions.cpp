@@ -1,0 +1,36 @@
+// `quern options`: what torch.compile and the environment may say.
+#include "jit/tool/Tool.h"
+
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace quern;
+
+namespace {
+struct Row {
+  llvm::StringLiteral name, value, choices, text;
+};
+} // namespace
+
+static constexpr Row options[] = {
+#define QN_OPTION(name, value, choices, text) {name, value, choices, text},
+#include "jit/Options.def"
+};
+static constexpr Row variables[] = {
+#define QN_VARIABLE(name, text) {name, "", "", text},
+#include "jit/Options.def"
+};
+
+int tool::listOptions(Arguments arguments) {
+  if (!arguments.empty() && arguments[0] != "--help")
+    return usageError("`options` takes no arguments");
+  llvm::outs() << "options of torch.compile(…, backend=\"quern\"), with their "
+                  "defaults:\n";
+  for (const Row &row : options)
+    llvm::outs() << "  " << row.name << " = " << row.value << "\t" << row.text
+                 << " (" << row.choices << ")\n";
+  llvm::outs() << "\nvariables of the environment:\n";
+  for (const Row &row : variables)
+    llvm::outs() << "  " << row.name << "\t" << row.text << '\n';
+  return success;
+}

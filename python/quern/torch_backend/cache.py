@@ -1,0 +1,120 @@
+"""AOTAutograd's cache: a second process neither traces nor plans what one before it did."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch._functorch import config as functorch_config
+from torch._functorch._aot_autograd.autograd_cache import BypassAOTAutogradCache
+from torch._inductor.output_code import OutputCode
+
+import quern
+
+from .state import State, state
+
+Call = tuple[str, tuple[Any, ...]]
+
+
+class LoggedBuilder:
+    """A native graph builder that remembers how it was called."""
+
+    def __init__(self, builder: Any) -> None:
+        self.builder = builder
+        self.calls: list[Call] = []
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        method = getattr(self.builder, name)
+
+        def call(*arguments: Any) -> Any:
+            self.calls.append((name, arguments))
+            return method(*arguments)
+
+        setattr(self, name, call)
+        return call
+
+
+class CachedGraph(OutputCode):
+    """A compiled graph as AOTAutograd keeps it: the description it was made from,
+    which the native side plans anew in milliseconds; kernels have a cache of
+    their own."""
+
+    def __init__(
+        self,
+        graph: Any,
+        name: str,
+        part: str,
+        options: Mapping[str, str],
+        calls: Sequence[Call],
+        tag: str,
+    ) -> None:
+        self._graph = graph
+        self._name = name
+        self._part = part
+        self._options = dict(options)
+        self._calls = list(calls)
+        self._tag = tag
+        self._boxed_call = True
+
+    def __call__(self, inputs: Sequence[Any]) -> Any:
+        """Runs the graph; empties the list of inputs."""
+        return self._graph(inputs)
+
+    def prepare_for_serialization(self) -> None:
+        """Lets go of what only this process can use."""
+        if any(method == "host" for method, _ in self._calls):
+            raise BypassAOTAutogradCache(f"{self._name} calls back into Python")
+        self._graph = None
+
+    def post_compile(self, example_inputs: Any, constants: Any, graph_kwargs: Any) -> None:
+        """Makes the native graph again."""
+        if self._tag != key_tag(self._options):
+            raise BypassAOTAutogradCache(f"{self._name} was made by another build")
+        from . import native
+        from .backend import make_graph
+        from .report import warn_of_fallbacks
+
+        builder = native().GraphBuilder(self._name)
+        for method, arguments in self._calls:
+            getattr(builder, method)(*arguments)
+        self._graph = make_graph(builder, self._name, self._part, self._options)
+        state().loaded += 1
+        warn_of_fallbacks(state(), self._graph)
+
+    def set_triton_bundle(self, triton_bundle: Any) -> None:
+        """Nothing of ours is Triton's."""
+
+
+@functools.cache
+def _package() -> str:
+    """Names the package's files as they are on disk."""
+    from . import native
+
+    files = [Path(str(native().__file__)), *sorted(Path(quern.__file__).parent.rglob("*.py"))]
+    facts = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
+    return repr((quern.__version__, torch.__version__, facts))
+
+
+def key_tag(options: Mapping[str, str]) -> str:
+    """What a graph depends on besides the traced program: this build, the machine,
+    the options, and what the user registered."""
+    current: State = state()
+    facts = (_package(), current.backend.identity(), sorted(options.items()), current.added)
+    return "quern-" + hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
+
+
+@contextlib.contextmanager
+def caching(options: Mapping[str, str]) -> Iterator[None]:
+    """Turns AOTAutograd's cache on for what is compiled inside. The backward is
+    planned with the forward then, since both make one entry."""
+    tag = torch.compiler.config.cache_key_tag + key_tag(options)
+    with (
+        torch.compiler.config.patch(cache_key_tag=tag),  # type: ignore[attr-defined]
+        functorch_config.patch(bundled_autograd_cache=True, force_non_lazy_backward_lowering=True),
+    ):
+        yield

@@ -1,0 +1,1 @@
+"""QUERN_DEBUG: a folder with every stage of every graph."""

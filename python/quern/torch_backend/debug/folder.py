@@ -1,0 +1,82 @@
+"""Every stage of one graph as a file, and one page that shows them all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ..observers import Event
+from ..profile import clock
+from ..state import CompiledGraphRecord, state
+from .diagram import diagram
+from .page import page
+from .record import Recorder
+
+
+class DebugFolder:
+    """Writes the files of a graph when it is compiled, and records its first call."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._recorder = Recorder(folder / "recorded")
+        self._record: CompiledGraphRecord | None = None
+        self._stages: dict[str, list[tuple[str, str]]] = {}
+        self._seconds: dict[int, float] = {}
+        self._is_done = False
+
+    def write(self, record: CompiledGraphRecord) -> None:
+        """What is known when the graph is compiled."""
+        self._record = record
+        self._stages = record.graph.stages()
+        texts = {
+            "fx_before.txt": record.before,
+            "fx.txt": record.fx,
+            "graph.txt": record.graph.graph_text(),
+            "groups.txt": record.groups,
+            "program.qn": record.program.rstrip("\n"),
+            "plan.txt": record.plan,
+            "times.txt": "\n".join(f"{clock(s)}  {stage}" for stage, s in record.times.items()),
+        }
+        for kernel, stages in self._stages.items():
+            texts |= {f"stages/{kernel}.{stage}": text for stage, text in stages}
+        # Modules of the user's, which the program may use.
+        texts |= {f"{name}.qn": source for name, source in state().sources.items()}
+        for name, text in texts.items():
+            path = self._folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text + "\n", encoding="utf-8")
+        self._write_page()
+
+    def _write_page(self) -> None:
+        record = self._record
+        assert record is not None
+        steps: list[dict[str, Any]] = record.graph.steps()
+        drawing = diagram(record.module, steps, self._seconds)
+        (self._folder / "graph.svg").write_text(drawing, encoding="utf-8")
+        text = page(record, steps, self._stages, self._seconds, drawing)
+        (self._folder / "index.html").write_text(text, encoding="utf-8")
+
+    def begin(self, arguments: Sequence[Any]) -> None:
+        """Passes it on to the recorder."""
+        self._recorder.begin(arguments)
+
+    def step(self, event: Event) -> None:
+        """Records the step and its time."""
+        if self._is_done:
+            return
+        self._seconds[event["number"]] = event["nanoseconds"] * 1e-9
+        self._recorder.step(event)
+
+    def end(self, seconds: float) -> None:
+        """Writes the page again, with times, after the first call."""
+        if self._is_done:
+            return
+        self._is_done = True
+        self._recorder.end(seconds)
+        times = {str(number): took for number, took in self._seconds.items()}
+        (self._folder / "run.json").write_text(
+            json.dumps({"call": seconds, "steps": times}, indent=1) + "\n", encoding="utf-8"
+        )
+        self._write_page()
