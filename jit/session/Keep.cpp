@@ -15,55 +15,6 @@ using namespace quern::jit;
 
 namespace {
 
-llvm::StringRef spelling(PacketWord::Kind kind) {
-  switch (kind) {
-  case PacketWord::Kind::ErrorRecord:
-    return "error-record";
-  case PacketWord::Kind::Workspace:
-    return "workspace";
-  case PacketWord::Kind::Pointer:
-    return "pointer";
-  case PacketWord::Kind::Extent:
-    return "extent";
-  case PacketWord::Kind::Stride:
-    return "stride";
-  case PacketWord::Kind::Scalar:
-    return "scalar";
-  }
-  return "";
-}
-
-llvm::json::Object describe(const PacketWord &word) {
-  llvm::json::Object object{{"kind", spelling(word.kind)}};
-  switch (word.kind) {
-  case PacketWord::Kind::ErrorRecord:
-  case PacketWord::Kind::Workspace:
-    break;
-  case PacketWord::Kind::Extent:
-    object["axis"] = word.axis;
-    break;
-  case PacketWord::Kind::Stride:
-    object["axis"] = word.axis;
-    [[fallthrough]];
-  case PacketWord::Kind::Pointer:
-  case PacketWord::Kind::Scalar:
-    object["operand"] = word.operand;
-    break;
-  }
-  return object;
-}
-
-llvm::json::Object describe(const KernelAbi &abi) {
-  llvm::json::Array words, launches;
-  for (const PacketWord &word : abi.words)
-    words.push_back(describe(word));
-  for (const LaunchEntry &launch : abi.launches)
-    launches.push_back(
-        llvm::json::Object{{"plan", launch.plan}, {"task", launch.task}});
-  return llvm::json::Object{{"packet", std::move(words)},
-                            {"launches", std::move(launches)}};
-}
-
 std::string describe(const KeptKernel &kernel) {
   llvm::json::Object object{
       {"kernel", kernel.name},
@@ -73,8 +24,14 @@ std::string describe(const KeptKernel &kernel) {
                                     {"triple", kernel.target.triple},
                                     {"cpu", kernel.target.cpu},
                                     {"features", kernel.target.features}}}};
-  if (auto abi = readAbi(kernel.entry.description))
-    object["abi"] = describe(*abi);
+  if (auto abi = readAbi(kernel.entry.description)) {
+    llvm::Expected<llvm::json::Value> parsed =
+        llvm::json::parse(printAbi(*abi));
+    if (parsed)
+      object["abi"] = std::move(*parsed);
+    else
+      llvm::consumeError(parsed.takeError());
+  }
   std::string text;
   llvm::raw_string_ostream out(text);
   out << llvm::formatv("{0:2}\n", llvm::json::Value(std::move(object)));

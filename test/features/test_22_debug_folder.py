@@ -1,9 +1,14 @@
-"""`QUERN_DEBUG=dir` writes every stage of every graph into a folder."""
+"""`QUERN_DEBUG=dir` and `TORCH_COMPILE_DEBUG=1` write every stage of every graph."""
 
+from __future__ import annotations
+
+import sys
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
 import torch
+from support import shell
 
 
 def test_debug_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -11,8 +16,25 @@ def test_debug_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     torch.compile(lambda x: torch.mm(x, x).relu(), backend="quern")(torch.ones(3, 3))
     (folder,) = tmp_path.iterdir()
     assert folder.name.endswith("_inference")
+    assert "torch.mm" in (folder / "fx_before.txt").read_text()
     assert "aten.mm" in (folder / "fx.txt").read_text()
     assert "call %mm = aten::mm" in (folder / "graph.txt").read_text()
     assert "aten mm (aten::mm)" in (folder / "groups.txt").read_text()
     assert "-> %mm" in (folder / "plan.txt").read_text()
-    assert (folder / "program.qn").exists()
+    assert "relu" in (folder / "program.qn").read_text()
+    assert "compiled" in (folder / "times.txt").read_text()
+    stages = {path.suffix for path in (folder / "stages").iterdir()}
+    assert stages >= {".qn", ".loops", ".llvm-dialect", ".llvm", ".asm"}
+    drawing = ElementTree.parse(folder / "graph.svg").getroot()
+    assert drawing.tag.endswith("svg")
+    assert "mm" in "".join(drawing.itertext())
+
+
+def test_torch_compile_debug(tmp_path: Path) -> None:
+    text = (
+        "import os, sys; os.chdir(sys.argv[1]); import torch\n"
+        "torch.compile(lambda x: x.sin(), backend='quern')(torch.ones(3))\n"
+    )
+    done = shell(sys.executable, "-c", text, str(tmp_path), TORCH_COMPILE_DEBUG="1")
+    assert done.returncode == 0, done.stderr
+    assert list(tmp_path.glob("torch_compile_debug/*/quern/graph0_inference/program.qn"))
