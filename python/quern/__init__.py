@@ -44,3 +44,10 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(_PUBLIC)
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Adds the cell magic `%%quern` to a notebook: `%load_ext quern`."""
+    from .notebook import load_ipython_extension as load
+
+    load(shell)
