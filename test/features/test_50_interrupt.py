@@ -15,7 +15,8 @@ from quern.torch_backend import progress
 
 class Telling(progress.Progress):
     def __call__(self, done, total):
-        if done == 2:
+        if done >= 1 and not self._is_shown:
+            self._is_shown = True
             print("compiling", total, flush=True)
         super().__call__(done, total)
 
