@@ -14,9 +14,6 @@ public:
   Result<std::vector<StageText>> stages() const override {
     return kernel.stages();
   }
-  Result<std::vector<StageText>> stages() const override {
-    return kernel.stages();
-  }
 
 private:
   BoundKernel kernel;
