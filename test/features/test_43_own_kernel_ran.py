@@ -12,13 +12,18 @@ compiled(torch.randn(5))
 counts = quern.counters()
 print(counts["launches"], counts["fallbacks"])
 """
-# A kernel whose types do not fit, in the place of the library's.
+# A kernel that does not fit the operator, in the place of the library's.
 BREAKAGE = """
-quern.register_aten("aten::tanh", '''
+try:
+    quern.register_aten("aten::tanh", '''
 @aten("tanh", nothing_like_it = false)
 elementwise never[T: Float](x: T, missing: T) -> T:
     return x
 ''')
+except quern.Error as error:
+    assert "QN1415" in str(error)
+else:
+    raise AssertionError("a row that does not fit was taken")
 from quern.torch_backend.state import state
 names = state().backend.overloads()
 assert "aten::tanh" in names

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -208,14 +209,16 @@ class Call:
         return [(n, v) for n, v in self.sources.items() if v is not None]
 
     def common(self, values: list[Any]) -> torch.dtype:
-        numbers = [v for v in values if isinstance(v, (torch.Tensor, int, float, bool))]
-        dtype = torch.result_type(numbers[0], numbers[0])
-        if len(numbers) > 1:
-            tensors = [v if isinstance(v, torch.Tensor) else torch.tensor(v) for v in numbers]
-            dims = [t for t in tensors if t.dim()] or tensors
-            dtype = dims[0].dtype
-            for one in tensors[0:]:
-                dtype = torch.result_type(torch.empty(1, dtype=dtype), one)
+        # Tensors with axes say the type before those without, and these before numbers.
+        tensors = [v for v in values if isinstance(v, torch.Tensor)]
+        numbers = [v for v in values if isinstance(v, (int, float, bool))]
+        strong = [t for t in tensors if t.dim()] or tensors
+        if strong:
+            dtype = functools.reduce(torch.promote_types, [t.dtype for t in strong])
+        else:
+            dtype = torch.result_type(numbers[0], numbers[0])
+        for one in [*tensors, *numbers]:
+            dtype = torch.result_type(torch.empty(1, dtype=dtype), one)
         if self.promotes == "int_to_float" and dtype not in FLOATS:
             return torch.float32
         return dtype

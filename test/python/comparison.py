@@ -27,7 +27,7 @@ def distance(a: torch.Tensor, b: torch.Tensor) -> float:
 
 
 def assert_as_good_as_eager(ours: Any, eager: Any, exact: Any) -> None:
-    """Each tensor is within twice eager's own distance to the float64 run, or within
+    """Each tensor is within four times eager's own distance to the float64 run, or within
     1e-4 of the largest value, and has eager's type, shape and strides."""
     for (path, a), (_, b), (_, c) in zip(
         tensors(ours), tensors(eager), tensors(exact), strict=True
@@ -36,6 +36,6 @@ def assert_as_good_as_eager(ours: Any, eager: Any, exact: Any) -> None:
         assert a.shape == b.shape, path
         assert a.stride() == b.stride(), f"{path}: {a.stride()} is not {b.stride()}"
         scale = c.abs().max().item() if c.numel() else 0.0
-        allowed = max(2 * distance(b, c), FLOOR * scale)
+        allowed = max(4 * distance(b, c), FLOOR * scale)
         error = distance(a, c)
         assert error <= allowed, f"{path}: off by {error:.3g}, allowed {allowed:.3g}"

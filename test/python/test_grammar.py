@@ -24,6 +24,7 @@ CONSTRAINTS = {
     "QN0126",  # parameters with a default stand last
     "QN0127",  # a compound assignment has one target
     "QN0128",  # `not` behind an operator
+    "QN0129",  # `extern` stands before a call
     "QN0132",
     "QN0142",
 }
