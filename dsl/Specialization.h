@@ -26,8 +26,8 @@ struct OperandLayout {
 };
 
 /// A compile-time argument: an int, a bool, a string or the name of a `fn`, a
-/// float; a `bool[n]` as a string of n digits `0` and `1`. Nothing: the `else` of
-/// a parameter with choices.
+/// float; a `bool[n]` as a string of n digits `0` and `1`. Nothing: the `else`
+/// of a parameter with choices.
 using ConstantArgument =
     std::variant<std::int64_t, bool, std::string, double, std::monostate>;
 

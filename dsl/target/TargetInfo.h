@@ -19,7 +19,7 @@ struct TargetInfo {
   unsigned vectorBytes = 16;
   unsigned vectorRegisters = 16;
   bool hasFma = false;
-  bool hasMask = false; ///< masked loads and stores in one instruction
+  bool hasMask = false;    ///< masked loads and stores in one instruction
   bool hasBf16Dot = false; ///< sums of two bf16 products at once (vdpbf16ps)
   std::int64_t l1Bytes = 32 << 10, l2Bytes = 512 << 10, l3Bytes = 8 << 20;
   unsigned cores = 1;

@@ -131,7 +131,7 @@ struct ConditionalExpr : ExprOf<Expr::Kind::Conditional> {
 /// One argument of a call, an index, a bracket list or a tuple: `x`,
 /// `dim = C`, `*S = *P * stride`.
 struct Argument {
-  Identifier name;     ///< empty when given by position
+  Identifier name; ///< empty when given by position
   const Expr *value = nullptr;
   bool isPack = false; ///< the name is a pack, `*S = …`
 

@@ -64,8 +64,8 @@ static std::string oneLine(const Stmt &stmt) {
   }
   case Stmt::Kind::Storage: {
     const auto &storage = llvm::cast<StorageStmt>(stmt);
-    return (storage.isShared ? "shared " : "local ") + storage.name.text().str() +
-           annotation(storage.type);
+    return (storage.isShared ? "shared " : "local ") +
+           storage.name.text().str() + annotation(storage.type);
   }
   case Stmt::Kind::Expression:
     return dumpText(llvm::cast<ExpressionStmt>(stmt).expr);

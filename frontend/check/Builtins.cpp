@@ -298,8 +298,8 @@ const Expression *
 DeclarationChecker::methodCall(const ast::CallExpr &expr,
                                const ast::MemberExpr &member) {
   const auto *base = llvm::dyn_cast<ast::NameExpr>(member.base);
-  bool isTarget =
-      base && base->name().text() == "target" && !names.count(base->name().text());
+  bool isTarget = base && base->name().text() == "target" &&
+                  !names.count(base->name().text());
   if (isTarget)
     return targetQuery(member.member, expr.span, &expr);
   const Expression *value = check(member.base);

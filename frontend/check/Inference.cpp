@@ -277,7 +277,8 @@ bool DeclarationChecker::functionGeneric(const ast::Argument &argument,
            function->parameters.size(), parameter.name, wantedCount);
     return false;
   }
-  auto *node = make<FunctionReferenceExpression>(argument.span(), parameter.type);
+  auto *node =
+      make<FunctionReferenceExpression>(argument.span(), parameter.type);
   node->function = function;
   result = node;
   return true;

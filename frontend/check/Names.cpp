@@ -160,7 +160,8 @@ const Expression *DeclarationChecker::packValue(const ast::PackExpr &text) {
   if (!axis.valid())
     return nullptr;
   if (!axes[axis.index].pack) {
-    report(text.span, diag::PackMismatch, text.name.text(), "a pack", "an axis");
+    report(text.span, diag::PackMismatch, text.name.text(), "a pack",
+           "an axis");
     return nullptr;
   }
   bool isIndex = place == Place::Lifted;

@@ -126,9 +126,9 @@ void DeclarationChecker::addParameter(const ast::Param &text) {
   bool givesExtent = known != names.end() &&
                      known->second.kind == Binding::Kind::Axis &&
                      isHostScalar(text, written) && !parameter.pack.valid();
-  Variable *variable = newVariable(givesExtent ? "_" : text.name.text(),
-                                   text.name.span, VariableKind::Parameter,
-                                   variableType(parameter));
+  Variable *variable =
+      newVariable(givesExtent ? "_" : text.name.text(), text.name.span,
+                  VariableKind::Parameter, variableType(parameter));
   variable->name = text.name.text();
   variable->isOptional = parameter.isOptional;
   parameter.variable = variable;

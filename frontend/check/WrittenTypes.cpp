@@ -60,7 +60,8 @@ DeclarationChecker::scalarType(const ast::Type *text) {
   std::optional<ScalarType> inner = scalarType(applied->arguments.front());
   if (!inner)
     return std::nullopt;
-  return appliedScalar(applied->function.text(), applied->function.span, *inner);
+  return appliedScalar(applied->function.text(), applied->function.span,
+                       *inner);
 }
 
 bool DeclarationChecker::writtenType(const ast::Type *text,

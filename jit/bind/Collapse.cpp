@@ -200,8 +200,9 @@ void Collapser::rowwise() {
 StrideClass Collapser::classOf(std::int64_t stride, std::int64_t extent,
                                bool isLast) const {
   // Along an axis of one element any stride will do: take the one that most
-  // other calls have. Where an axis has none there is no memory, and a read that
-  // is the same everywhere would be made in front of the loop without turns.
+  // other calls have. Where an axis has none there is no memory, and a read
+  // that is the same everywhere would be made in front of the loop without
+  // turns.
   if (extent <= 1)
     return isLast ? StrideClass::One : StrideClass::Dynamic;
   if (stride == 0)

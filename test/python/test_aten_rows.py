@@ -10,6 +10,7 @@ import torch
 from aten_binding import Call
 from aten_calls import entries_for, visit, visit_directly, visit_samples
 from aten_types import Row, UnfitError, overload
+from row_gaps import ROW_GAPS
 from slices import matrix
 
 ROWS = {
@@ -61,7 +62,9 @@ class Checked:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_row(case: str) -> None:
+def test_row(case: str, request: pytest.FixtureRequest) -> None:
+    if case in ROW_GAPS:
+        request.applymarker(pytest.mark.xfail(strict=True))
     name, _, kind = case.rpartition("-")
     row, dtype = ROWS[name], getattr(torch, kind)
     checked = Checked(row, dtype)
