@@ -5,6 +5,7 @@ import warnings
 import pytest
 import quern
 import torch
+from quern.torch_backend.state import state
 
 
 def uses_svd(x: torch.Tensor) -> torch.Tensor:
@@ -14,6 +15,7 @@ def uses_svd(x: torch.Tensor) -> torch.Tensor:
 def test_warning_names_it() -> None:
     torch._dynamo.reset()
     quern.reset_counters()
+    state().warned.clear()
     x = torch.randn(4, 4)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
