@@ -319,7 +319,29 @@ void Draft::addPlacement(int node, const Placement &placement) {
   whole = true;
 }
 
+/// A value and its transpose have met where two of its dimensions became one:
+/// no loop over the group's axes computes both.
+bool Draft::meetsItself() const {
+  return std::any_of(
+      dimensions.begin(), dimensions.end(), [this](const auto &entry) {
+        std::set<Atom> seen;
+        for (const Dimension &dimension : dimensionsOf(entry.first))
+          for (Atom atom : dimension)
+            if (!seen.insert(atom).second)
+              return true;
+        return false;
+      });
+}
+
 std::optional<std::string> Draft::add(int index) {
+  if (Reason why = take(index))
+    return why;
+  if (meetsItself())
+    return "a result meets its own transpose";
+  return std::nullopt;
+}
+
+Draft::Reason Draft::take(int index) {
   const Node &node = analysis->graph->nodes[index];
   const Operation &operation = analysis->operations[index];
   members.push_back(index);

@@ -59,6 +59,8 @@ public:
 private:
   using Reason = std::optional<std::string>;
 
+  Reason take(int node);
+  bool meetsItself() const;
   Reason place(ValueId value);
   Reason placeView(ValueId value, const ViewOf &view);
   Reason addPrimitive(const Node &node, const PrimitiveCall &call);

@@ -101,6 +101,23 @@ TEST(Fusion, ViewsRenameAxes) {
   EXPECT_EQ(program.kernels[0].inputs[0].extents.size(), 3u);
 }
 
+TEST(Fusion, ResultAndItsTransposeStayApart) {
+  GraphMaker maker;
+  std::vector<Size> sizes = {maker.size(6), maker.size(6)};
+  ValueId x = maker.input(sizes);
+  ValueId a = maker.call("aten::silu", {maker.tensor("self", x)}, sizes);
+  ValueId turned =
+      maker.view("aten::permute", a, {maker.integers("dims", {1, 0})}, sizes);
+  ValueId b = maker.call(
+      "aten::mul.Tensor",
+      {maker.tensor("self", a), maker.tensor("other", turned)}, sizes);
+  FusionPlan plan = fused(maker, {b});
+  ASSERT_EQ(plan.groups.size(), 2u) << print(plan);
+  EXPECT_NE(plan.groups[0].stopped.find("meets its own transpose"),
+            std::string::npos)
+      << plan.groups[0].stopped;
+}
+
 TEST(Fusion, ViewOfAResultFollowsItsGroup) {
   GraphMaker maker;
   ValueId x = maker.input({maker.size(6)});

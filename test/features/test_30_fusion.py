@@ -33,3 +33,22 @@ def test_norm_activation_residual() -> None:
         return functional.gelu(functional.layer_norm(x, (64,), w, b)) + r
 
     assert launches(block, *torch.randn(2, 8, 64), *torch.randn(2, 64)) == 1
+
+
+def test_result_meets_its_transpose() -> None:
+    """Both read one square result along exchanged axes: no single loop computes them."""
+
+    def scaled(x: torch.Tensor) -> torch.Tensor:
+        y = x * 2
+        return y + y.T
+
+    def normed(x: torch.Tensor) -> torch.Tensor:
+        y = torch.softmax(x, -1)
+        return y + y.T
+
+    def scanned(x: torch.Tensor) -> torch.Tensor:
+        y = torch.cumsum(x, 0)
+        return y * y.T
+
+    for function in (scaled, normed, scanned):
+        assert launches(function, torch.randn(6, 6)) == 2
