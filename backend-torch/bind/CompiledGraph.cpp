@@ -64,6 +64,7 @@ std::string Backend::identity() const { return "no compiler"; }
 
 ExecutorOptions CompiledGraph::executorOptions(const GraphOptions &chosen) {
   ExecutorOptions options;
+  options.strict = chosen.strict;
   options.hostCall = [this](int callable, std::vector<c10::IValue> &stack) {
     callHost(callable, stack);
   };

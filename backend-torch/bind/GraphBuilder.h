@@ -13,8 +13,12 @@ public:
 
   Size constant(std::int64_t value) { return graph.sizes.constant(value); }
   Size real(double value) { return graph.sizes.real(value); }
-  Size symbol(const std::string &name, std::int64_t hint) {
-    return graph.sizes.symbol(name, {false, hint, 0});
+  Size symbol(const std::string &name,
+              std::variant<std::int64_t, double> hint) {
+    auto *real = std::get_if<double>(&hint);
+    return graph.sizes.symbol(name,
+                              real ? SizeValue{true, 0, *real}
+                                   : SizeValue{false, std::get<0>(hint), 0});
   }
   Size apply(const std::string &op, const std::vector<Size> &operands);
 

@@ -2,6 +2,7 @@
 #include "backend-torch/compiled/GraphKernels.h"
 
 #include <atomic>
+#include <bit>
 #include <thread>
 
 namespace quern {
@@ -29,15 +30,19 @@ static Argument evaluated(const KernelArgument &argument, Number number) {
   case KernelArgument::Kind::Integers: {
     std::vector<std::int64_t> values;
     for (Size size : argument.integers)
-      values.push_back(number(size));
+      values.push_back(number(size).asInt());
     if (argument.isList)
       return values;
     return values.front();
   }
-  case KernelArgument::Kind::Reals:
+  case KernelArgument::Kind::Reals: {
+    std::vector<double> values;
+    for (Size size : argument.reals)
+      values.push_back(number(size).asDouble());
     if (argument.isList)
-      return argument.reals;
-    return argument.reals.front();
+      return values;
+    return values.front();
+  }
   case KernelArgument::Kind::Bool:
     return argument.truth;
   case KernelArgument::Kind::Text:
@@ -54,8 +59,11 @@ BoundShape shapeOf(const GroupKernel &kernel, const SizeTable &sizes,
   for (const KernelOperand &output : kernel.outputs)
     shape.outputs.push_back(evaluated(output, sizes, symbols));
   auto number = [&](Size size) {
-    shape.words.push_back(sizes.evaluate(size, symbols).asInt());
-    return shape.words.back();
+    SizeValue value = sizes.evaluate(size, symbols);
+    shape.words.push_back(value.isFloat
+                              ? std::bit_cast<std::int64_t>(value.real)
+                              : value.integer);
+    return value;
   };
   for (const KernelArgument &argument : kernel.arguments)
     shape.arguments.push_back(evaluated(argument, number));

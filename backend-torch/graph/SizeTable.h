@@ -47,6 +47,8 @@ public:
   Size multiply(Size a, Size b) { return apply(SizeOp::Mul, {a, b}); }
 
   std::optional<std::int64_t> constantOf(Size size) const;
+  /// Whether the expression is a float for the values that were traced.
+  bool isReal(Size size) const { return evaluate(size, symbolHints).isFloat; }
   bool isSymbol(Size size) const;
   /// Position among the symbols, which is the index into `bindings` below.
   int symbolIndex(Size size) const;

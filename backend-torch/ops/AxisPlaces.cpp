@@ -67,6 +67,7 @@ std::optional<AxisPlaces> AxisPlaces::find(const TypePattern &pattern,
   AxisPlaces result;
   result.isChosen = true;
   result.rank = rank;
+  result.chosenIn = pattern.axes;
   std::vector<AxisPattern> before, after;
   bool isPack = false, found = false;
   for (const AxisPattern &each : pattern.axes) {
@@ -135,6 +136,23 @@ static std::vector<int> firstNumbers(std::size_t count) {
   return all;
 }
 
+/// A tensor of the same form with axes of its own, `[*S, N]` beside `[*R, C]`:
+/// the call's `dim` is its dimension too.
+std::optional<DimensionLists>
+AxisPlaces::likeChosen(const TypePattern &pattern) const {
+  DimensionLists lists;
+  if (pattern.axes.size() != chosenIn.size())
+    return std::nullopt;
+  for (std::size_t i = 0; i != chosenIn.size(); ++i) {
+    auto it = places.find(chosenIn[i].name);
+    if (pattern.axes[i].isPack != chosenIn[i].isPack || it == places.end() ||
+        (it->second.empty() && !chosenIn[i].isPack))
+      return std::nullopt;
+    lists.push_back(it->second);
+  }
+  return lists;
+}
+
 std::optional<DimensionLists>
 AxisPlaces::dimensions(const TypePattern &pattern, std::size_t ownRank,
                        const std::function<bool(int)> &isOne) const {
@@ -146,6 +164,9 @@ AxisPlaces::dimensions(const TypePattern &pattern, std::size_t ownRank,
       covered.insert(it->second.begin(), it->second.end());
     }
   std::vector<int> all = firstNumbers(ownRank);
+  if (isChosen && known == 0 && ownRank == rank)
+    if (std::optional<DimensionLists> lists = likeChosen(pattern))
+      return lists;
   if (!isChosen || (known == 0 && !pattern.axes.empty()))
     return dealOut(countsOf(pattern.axes, {}), all);
   std::vector<int> counts = countsOf(pattern.axes, places);

@@ -40,7 +40,11 @@ private:
   place(const TypePattern &pattern, const std::map<int, int> &number,
         const std::vector<int> &free) const;
 
-  bool isChosen = false; ///< by a call's `dim`
+  std::optional<std::vector<std::vector<int>>>
+  likeChosen(const TypePattern &pattern) const;
+
+  bool isChosen = false;             ///< by a call's `dim`
+  std::vector<AxisPattern> chosenIn; ///< the pattern that has the chosen axis
   std::size_t rank = 0;
   std::map<std::string, std::vector<int>> places, packPlaces;
 };

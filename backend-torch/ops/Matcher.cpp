@@ -23,6 +23,7 @@ public:
 
 private:
   Reason placeOperand(const RowArgument &given, LibraryCall &call);
+  Reason whyNotChosen(const LibraryCall &call) const;
   Reason addConstants(LibraryCall &call) const;
   Reason typeResults(LibraryCall &call) const;
   void selectAll(LibraryCall &call) const;
@@ -60,7 +61,7 @@ Reason FusedMatcher::placeOperand(const RowArgument &given, LibraryCall &call) {
   } else if (value->kind == Kind::Size) {
     operand.kind = CallOperand::Kind::Symbolic;
     operand.size = static_cast<Size>(value->integer);
-    if (*wanted != DType::I64)
+    if (*wanted != (graph.sizes.isReal(operand.size) ? DType::F64 : DType::I64))
       operand.cast = *wanted;
   } else if (std::optional<std::string> literal = literalOf(*value, *wanted)) {
     operand.kind = CallOperand::Kind::Number;
@@ -87,6 +88,19 @@ void FusedMatcher::selectAll(LibraryCall &call) const {
   std::size_t rank = graph.values[first.value].tensor()->sizes.size();
   for (std::size_t d = 0; d != rank; ++d)
     call.selected.push_back(static_cast<int>(d));
+}
+
+/// `[P: match p {…}]` is chosen in the text: by a `p` that stands there.
+Reason FusedMatcher::whyNotChosen(const LibraryCall &call) const {
+  const auto &given = binding.parameters();
+  for (const ParameterInfo &parameter : row.parameters)
+    for (std::size_t i = 0; i != call.operands.size(); ++i)
+      if (parameter.type == "match " + given[i].parameter->name &&
+          (call.operands[i].kind == CallOperand::Kind::Symbolic ||
+           call.operands[i].kind == CallOperand::Kind::Value))
+        return "its kernel is chosen by `" + given[i].parameter->name +
+               "`, which is only known at run time";
+  return std::nullopt;
 }
 
 /// Numbers, bools and words that stand in the call's `[ ]`.
@@ -139,6 +153,8 @@ Reason FusedMatcher::run(LibraryCall &call) {
          call.operands.back().kind == CallOperand::Kind::Absent)
     call.operands.pop_back();
   selectAll(call);
+  if (Reason why = whyNotChosen(call))
+    return why;
   if (Reason why = addConstants(call))
     return why;
   return typeResults(call);

@@ -27,7 +27,7 @@ struct CallOperand {
   Kind kind = Kind::Absent;
   ValueId value = -1;
   std::string literal; ///< Number: as the language writes it
-  Size size = 0;       ///< Symbolic: an i64 given at run time
+  Size size = 0;       ///< Symbolic: an i64 or f64 given at run time
   TypePattern pattern; ///< of the parameter
   /// Value: the type it is cast to first.
   std::optional<DType> cast;
@@ -53,8 +53,7 @@ struct WholeArgument {
   Kind kind = Kind::Absent;
   bool isList = false; ///< Integers, Reals: several
   WholeTensor tensor = {};
-  std::vector<GraphArgument> integers = {}; ///< numbers and sizes
-  std::vector<double> reals = {};
+  std::vector<GraphArgument> integers = {}, reals = {}; ///< numbers and sizes
   bool truth = false;
   std::string text = {};
 };

@@ -120,8 +120,12 @@ static bool collect(const Graph &graph, const GraphArgument &argument,
   case GraphArgument::Kind::Bool:
     join(types.number, DType::Bool);
     return true;
-  case GraphArgument::Kind::Int:
   case GraphArgument::Kind::Size:
+    join(types.number, graph.sizes.isReal(static_cast<Size>(argument.integer))
+                           ? DType::F32
+                           : DType::I64);
+    return true;
+  case GraphArgument::Kind::Int:
     join(types.number, DType::I64);
     return true;
   case GraphArgument::Kind::Float:

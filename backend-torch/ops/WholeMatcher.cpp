@@ -119,19 +119,18 @@ Reason WholeMatcher::tensorArgument(const RowArgument &given,
 }
 
 /// Numbers as the parameter's element type takes them.
-static bool addNumber(const GraphArgument &value, bool wantsReal,
-                      WholeArgument &argument) {
-  using To = WholeArgument::Kind;
-  bool isInteger = value.kind == Kind::Int || value.kind == Kind::Bool;
-  if (!wantsReal && (isInteger || value.kind == Kind::Size)) {
-    argument.kind = To::Integers;
-    argument.integers.push_back(value);
-    return true;
-  }
-  if (!wantsReal || (!isInteger && value.kind != Kind::Float))
+static bool addNumber(const Graph &graph, const GraphArgument &value,
+                      bool wantsReal, WholeArgument &argument) {
+  bool isReal = value.kind == Kind::Float ||
+                (value.kind == Kind::Size &&
+                 graph.sizes.isReal(static_cast<Size>(value.integer)));
+  bool isNumber = isReal || value.kind == Kind::Int ||
+                  value.kind == Kind::Bool || value.kind == Kind::Size;
+  if (!isNumber || (isReal && !wantsReal))
     return false;
-  argument.kind = To::Reals;
-  argument.reals.push_back(isInteger ? double(value.integer) : value.real);
+  argument.kind =
+      wantsReal ? WholeArgument::Kind::Reals : WholeArgument::Kind::Integers;
+  (wantsReal ? argument.reals : argument.integers).push_back(value);
   return true;
 }
 
@@ -158,12 +157,12 @@ Reason WholeMatcher::plainArgument(const RowArgument &given,
   if (argument.isList && !pattern.hasAxes)
     return cannotBeGiven(given);
   if (!argument.isList)
-    return addNumber(value, wantsReal, argument) ? std::nullopt
-                                                 : cannotBeGiven(given);
+    return addNumber(graph, value, wantsReal, argument) ? std::nullopt
+                                                        : cannotBeGiven(given);
   argument.kind =
       wantsReal ? WholeArgument::Kind::Reals : WholeArgument::Kind::Integers;
   for (const GraphArgument &each : value.list)
-    if (!addNumber(each, wantsReal, argument))
+    if (!addNumber(graph, each, wantsReal, argument))
       return cannotBeGiven(given);
   return std::nullopt;
 }

@@ -1,6 +1,5 @@
 // Graph → LaunchPlan: schemas looked up, symbols bound, lifetimes ended.
-#include "backend-torch/plan/Arguments.h"
-#include "backend-torch/plan/LaunchPlan.h"
+#include "backend-torch/plan/Calls.h"
 
 #include <algorithm>
 #include <set>
@@ -36,9 +35,6 @@ private:
   void bind(Size size, ValueId id, SymbolBinding::From from, int axis,
             std::vector<SymbolBinding> &bindings);
   void addCall(int index);
-  std::vector<ArgumentTemplate> schemaArguments(const Node &node,
-                                                const CallStep &call);
-  StepResult result(const Node &node, ValueId id) const;
   void findNeeded();
   bool isNeeded(int node) const;
   bool isView(int node) const {
@@ -91,36 +87,6 @@ void Planner::bindInputs() {
           bindFrom(id, plan.inputBindings);
 }
 
-std::vector<ArgumentTemplate> Planner::schemaArguments(const Node &node,
-                                                       const CallStep &call) {
-  std::vector<ArgumentTemplate> result;
-  for (const c10::Argument &parameter : call.op->schema().arguments()) {
-    if (auto *given = graph.argument(node, parameter.name())) {
-      result.push_back(makeTemplate(*given, parameter.real_type()));
-      continue;
-    }
-    ArgumentTemplate missing;
-    if (parameter.default_value())
-      missing.fixed = *parameter.default_value();
-    result.push_back(std::move(missing));
-  }
-  return result;
-}
-
-StepResult Planner::result(const Node &node, ValueId id) const {
-  StepResult result{.slot = id, .strides = {}};
-  const TensorFacts *facts = graph.values[id].tensor();
-  if (!facts || !facts->isStrided)
-    return result;
-  for (ValueId operand : graph.operands(node)) {
-    const TensorFacts *other = graph.values[operand].tensor();
-    if (other && other->storage == facts->storage)
-      return result;
-  }
-  result.strides = facts->strides;
-  return result;
-}
-
 /// Kernels read through views by themselves: such a view needs no step.
 void Planner::findNeeded() {
   for (const GraphOutput &output : graph.outputs)
@@ -159,28 +125,9 @@ void Planner::addKernel(int group) {
 }
 
 void Planner::addCall(int index) {
-  const Node &node = graph.nodes[index];
-  Step step;
-  step.node = index;
-  step.isView = isView(index);
-  step.call.returnsList = node.returnsList;
-  if (node.kind == NodeKind::Host) {
-    step.call.host = node.object;
-    for (const NamedArgument &argument : node.arguments)
-      step.call.arguments.push_back(makeTemplate(argument.value, nullptr));
-  } else {
-    std::size_t dot = node.overload.find('.');
-    std::string name = node.overload.substr(0, dot);
-    std::string overload =
-        dot == std::string::npos ? "" : node.overload.substr(dot + 1);
-    step.call.op = c10::Dispatcher::singleton().findSchemaOrThrow(
-        name.c_str(), overload.c_str());
-    step.call.arguments = schemaArguments(node, step.call);
-  }
-  for (ValueId id : node.results) {
-    step.call.results.push_back(result(node, id));
+  Step step = makeCall(fusion, index);
+  for (ValueId id : graph.nodes[index].results)
     bindFrom(id, step.bindings);
-  }
   plan.steps.push_back(std::move(step));
 }
 

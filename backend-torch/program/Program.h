@@ -31,7 +31,7 @@ struct KernelArgument {
   bool isList = false;             ///< Integers, Reals
   std::size_t input = 0;           ///< Tensor: which of the inputs
   std::vector<Size> integers = {}; ///< known when the kernel is bound
-  std::vector<double> reals = {};
+  std::vector<Size> reals = {};    ///< likewise
   bool truth = false;
   std::string text = {};
 };

@@ -36,7 +36,12 @@ static KernelArgument argumentOf(const FusionPlan &plan,
   KernelArgument argument;
   argument.kind = static_cast<KernelArgument::Kind>(given.kind);
   argument.isList = given.isList;
-  argument.reals = given.reals;
+  for (const GraphArgument &real : given.reals)
+    argument.reals.push_back(real.kind == GraphArgument::Kind::Size
+                                 ? static_cast<Size>(real.integer)
+                             : real.kind == GraphArgument::Kind::Float
+                                 ? plan.sizes->real(real.real)
+                                 : plan.sizes->constant(real.integer));
   argument.truth = given.truth;
   argument.text = given.text;
   for (const GraphArgument &integer : given.integers)

@@ -199,7 +199,8 @@ std::string GroupWriter::write() {
   for (int node : group.draft.nodes())
     writeNode(node);
   for (std::size_t i = 0; i != numbers.size(); ++i)
-    addParameter("n" + std::to_string(i) + ": int");
+    addParameter("n" + std::to_string(i) +
+                 (plan.sizes->isReal(numbers[i]) ? ": f64" : ": int"));
   std::string types, values;
   for (ValueId output : group.outputs) {
     types += (types.empty() ? "" : ", ") + typeOf(output);
@@ -221,8 +222,12 @@ GroupKernel GroupWriter::kernel() const {
     kernel.arguments.push_back(
         {.kind = KernelArgument::Kind::Tensor, .input = i});
   for (Size number : numbers)
-    kernel.arguments.push_back(
-        {.kind = KernelArgument::Kind::Integers, .integers = {number}});
+    if (plan.sizes->isReal(number))
+      kernel.arguments.push_back(
+          {.kind = KernelArgument::Kind::Reals, .reals = {number}});
+    else
+      kernel.arguments.push_back(
+          {.kind = KernelArgument::Kind::Integers, .integers = {number}});
   return kernel;
 }
 

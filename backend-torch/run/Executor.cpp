@@ -8,6 +8,23 @@
 
 namespace quern {
 
+void GraphCounts::addFallback(const std::string &overload) {
+  std::lock_guard lock(mutex);
+  ++inPlace[overload];
+}
+
+std::map<std::string, std::int64_t> GraphCounts::fallbacks() const {
+  std::lock_guard lock(mutex);
+  return inPlace;
+}
+
+void GraphCounts::reset() {
+  std::lock_guard lock(mutex);
+  calls = 0;
+  unlaunched = 0;
+  inPlace.clear();
+}
+
 std::shared_ptr<GraphCounts> Recorder::add(RunCounters perCall) {
   auto counts = std::make_shared<GraphCounts>();
   counts->perCall = std::move(perCall);
@@ -23,7 +40,9 @@ RunCounters Recorder::read() const {
   for (const auto &graph : graphs) {
     std::int64_t calls = graph->calls;
     sum.calls += calls;
-    sum.launches += calls * graph->perCall.launches;
+    sum.launches += calls * graph->perCall.launches - graph->unlaunched;
+    for (const auto &[name, count] : graph->fallbacks())
+      sum.fallbacks[name] += count;
     for (auto table : {&RunCounters::fallbacks, &RunCounters::preferred,
                        &RunCounters::random})
       for (const auto &[name, count] : graph->perCall.*table)
@@ -38,7 +57,7 @@ void Recorder::reset() {
   // Only the recorder still knows of a graph that is gone.
   std::erase_if(graphs, [](const auto &g) { return g.use_count() == 1; });
   for (const auto &graph : graphs)
-    graph->calls = 0;
+    graph->reset();
   graphsBefore = static_cast<std::int64_t>(graphs.size());
 }
 
@@ -186,9 +205,10 @@ Executor::launchShape(int kernel, std::span<const SizeValue> symbols) const {
   if (result.isEmpty)
     return result;
   auto handle = compiled.kernels[kernel]->handle(result.shape);
-  if (!handle)
-    raise(handle.error().message);
-  result.handle = std::move(*handle);
+  if (handle)
+    result.handle = std::move(*handle);
+  else
+    result.refusal = handle.error().message;
   return result;
 }
 
@@ -249,8 +269,10 @@ void Executor::runKernel(const Step &step, Frame &frame) const {
     pointers.push_back(static_cast<char *>(slot.toTensor().mutable_data_ptr()) +
                        output.offset);
   }
-  if (launch.handle)
-    this->launch(step, launch, pointers, frame);
+  std::string refusal = launch.refusal;
+  if (!refusal.empty() ||
+      (launch.handle && !this->launch(step, launch, pointers, frame, refusal)))
+    runApart(step, refusal, frame);
   for (ValueId id : step.frees)
     frame.slots[id] = {};
 }

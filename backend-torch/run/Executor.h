@@ -24,6 +24,17 @@ struct RunCounters {
 struct GraphCounts {
   RunCounters perCall;
   std::atomic<std::int64_t> calls = 0;
+  /// Launches that did not come about, since the kernel could not be made.
+  std::atomic<std::int64_t> unlaunched = 0;
+
+  void addFallback(const std::string &overload);
+  /// Calls in the place of such launches, by operator.
+  std::map<std::string, std::int64_t> fallbacks() const;
+  void reset();
+
+private:
+  mutable std::mutex mutex;
+  std::map<std::string, std::int64_t> inPlace;
 };
 
 /// Adds up over all graphs when it is asked, so that a call costs one
@@ -60,6 +71,7 @@ struct ExecutorOptions {
   HostCall hostCall;
   Trace trace;
   Observe observe;
+  bool strict = false; ///< a kernel that cannot be made is an error
 };
 
 /// Thread-safe: every call has a frame of its own.
@@ -87,15 +99,22 @@ private:
     };
     std::vector<Output> outputs;
     bool isEmpty = false;                 ///< an output has no element
-    std::shared_ptr<LaunchHandle> handle; ///< null where isEmpty
+    std::shared_ptr<LaunchHandle> handle; ///< null where isEmpty or refused
+    std::string refusal;                  ///< why the kernel cannot be bound
   };
   LaunchShape launchShape(int kernel, std::span<const SizeValue> symbols) const;
   std::vector<std::int64_t> stridesOf(ValueId id,
                                       std::span<const SizeValue> symbols) const;
   void checkInputs(Frame &frame) const;
   void runKernel(const Step &step, Frame &frame) const;
-  void launch(const Step &step, const LaunchShape &launch,
-              std::span<void *const> pointers, const Frame &frame) const;
+  /// False, with the reason, where its code cannot be made.
+  bool launch(const Step &step, const LaunchShape &launch,
+              std::span<void *const> pointers, const Frame &frame,
+              std::string &refusal) const;
+  const std::vector<Step> &callsInPlace(int kernel,
+                                        const std::string &reason) const;
+  void runApart(const Step &step, const std::string &reason,
+                Frame &frame) const;
   void runCall(const Step &step, Frame &frame) const;
   /// Gives the time it took in nanoseconds.
   std::int64_t callOperator(const Step &step,
@@ -117,6 +136,8 @@ private:
   std::vector<ArgumentTemplate> outputs;
   ExecutorOptions options;
   std::shared_ptr<GraphCounts> counts;
+  mutable std::mutex apartMutex;
+  mutable std::map<int, std::vector<Step>> apart; ///< by kernel
 };
 
 } // namespace quern

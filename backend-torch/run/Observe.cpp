@@ -107,14 +107,16 @@ static std::int64_t nanosecondsOf(double seconds) {
   return static_cast<std::int64_t>(seconds * 1e9);
 }
 
-void Executor::launch(const Step &step, const LaunchShape &launch,
-                      std::span<void *const> pointers,
-                      const Frame &frame) const {
+bool Executor::launch(const Step &step, const LaunchShape &launch,
+                      std::span<void *const> pointers, const Frame &frame,
+                      std::string &refusal) const {
   const GroupKernel &operands = compiled.kernels[step.kernel]->operands();
   std::chrono::steady_clock::time_point clock;
   if (options.observe) {
-    if (Result<std::monostate> ready = launch.handle->ready(); !ready)
-      raise(ready.error().message);
+    if (Result<std::monostate> ready = launch.handle->ready(); !ready) {
+      refusal = ready.error().message;
+      return false;
+    }
     clock = std::chrono::steady_clock::now();
   }
   Result<std::monostate> done = std::monostate();
@@ -124,12 +126,17 @@ void Executor::launch(const Step &step, const LaunchShape &launch,
   }
   if (!done) {
     const std::string &message = done.error().message;
+    if (Result<std::monostate> ready = launch.handle->ready(); !ready) {
+      refusal = ready.error().message;
+      return false;
+    }
     raiseLaunch(done.error(),
                 "`" + operands.declaration + "` for " +
                     list(nodesOf(*compiled.fusion, step.kernel, message)));
   }
   if (options.observe)
     report(step, frame, &launch.shape, nanosecondsOf(lap(clock)));
+  return true;
 }
 
 std::int64_t Executor::callOperator(const Step &step,

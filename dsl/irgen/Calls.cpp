@@ -65,6 +65,29 @@ void Generator::bindConstants(Frame &callee, typed::Expressions arguments) {
   }
 }
 
+/// `[P: match p {…}]` that the call leaves open: what it gives for `p`, where
+/// that is known here.
+void Generator::bindSubjects(Frame &callee,
+                             const typed::CallExpression &expression) {
+  const Declaration &declaration = *expression.callee;
+  for (auto [parameter, binding] :
+       llvm::zip_equal(declaration.constantParameters, callee.constants)) {
+    if (!parameter->subject || binding.value)
+      continue;
+    for (auto [subject, argument] :
+         llvm::zip_equal(declaration.parameters, expression.arguments)) {
+      if (subject.variable != parameter->subject)
+        continue;
+      Frame *outer = frame;
+      if (!argument)
+        frame = &callee;
+      if (const Expression *given = argument ? argument : subject.defaultValue)
+        binding.value = known(*given);
+      frame = outer;
+    }
+  }
+}
+
 void Generator::bindAxes(Frame &callee,
                          const typed::CallExpression &expression) {
   for (auto [places, binding] : llvm::zip(callee.axes, expression.axes)) {
@@ -129,6 +152,7 @@ irgen::Value Generator::visit(const typed::CallExpression &expression) {
   Frame &callee = frames.emplace_back(declaration);
   bindTypes(callee, expression.typeArguments);
   bindConstants(callee, expression.constantArguments);
+  bindSubjects(callee, expression);
   bindAxes(callee, expression);
   for (auto [parameter, argument] :
        llvm::zip_equal(declaration.parameters, expression.arguments))

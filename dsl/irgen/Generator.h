@@ -188,6 +188,7 @@ private:
   void bindIn(Frame &callee, const Variable &variable, Value value);
   void bindArgument(Frame &callee, const typed::Parameter &parameter,
                     const Expression *argument);
+  void bindSubjects(Frame &callee, const typed::CallExpression &expression);
   void bindAxes(Frame &callee, const typed::CallExpression &expression);
   ConstantBinding constantArgument(const Expression &argument);
 

@@ -8,6 +8,10 @@ describeConstant(const typed::ConstantParameter &parameter) {
   ParameterInfo info;
   info.name = parameter.name.str();
   info.compileTime = true;
+  if (parameter.subject) {
+    info.type = "match " + parameter.subject->name.str();
+    return info;
+  }
   switch (parameter.kind) {
   case typed::ConstantParameterKind::Integer:
     info.type = "int";

@@ -26,6 +26,13 @@ TEST(AxisPlaces, OtherNameStandsAtTheChosenPlace) {
             (Lists{{1, 2}, {0}}));
 }
 
+TEST(AxisPlaces, OtherNamesStandAsTheChosenOnesDo) {
+  auto places = AxisPlaces::find(parsePattern("I[*R, C]"), 3, "C", {0});
+  ASSERT_TRUE(places);
+  EXPECT_EQ(places->dimensions(parsePattern("T[*S, N]"), 3, never),
+            (Lists{{1, 2}, {0}}));
+}
+
 TEST(AxisPlaces, ReducedDimensionsAreLeftOut) {
   auto places = AxisPlaces::find(parsePattern("T[*R, *C]"), 3, "C", {0, 2});
   ASSERT_TRUE(places);

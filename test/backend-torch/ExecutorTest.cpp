@@ -12,13 +12,22 @@ using namespace quern::testing;
 
 namespace {
 
+/// Extents for which the stand-in makes no code, or does not even bind.
+constexpr std::int64_t extentWithoutCode = 13, extentNotBound = 17;
+
 /// Adds up what it reads, element by element, for contiguous operands.
 class AddingHandle : public LaunchHandle {
 public:
   AddingHandle(std::size_t inputs, std::int64_t elements)
       : inputs(inputs), elements(elements) {}
-  Result<std::monostate> ready() override { return std::monostate(); }
+  Result<std::monostate> ready() override {
+    if (elements == extentWithoutCode)
+      return Error{"no code", {}};
+    return std::monostate();
+  }
   Result<std::monostate> run(std::span<void *const> pointers) override {
+    if (elements == extentWithoutCode)
+      return Error{"no code", {}};
     auto *out = static_cast<float *>(pointers[inputs]);
     for (std::int64_t i = 0; i != elements; ++i) {
       float sum = 100;
@@ -43,6 +52,8 @@ public:
     std::int64_t elements = 1;
     for (std::int64_t extent : outputs[0].sizes)
       elements *= extent;
+    if (elements == extentNotBound)
+      return Error{"not bound", {}};
     return std::unique_ptr<LaunchHandle>(
         std::make_unique<AddingHandle>(arguments.size(), elements));
   }
@@ -168,6 +179,24 @@ TEST_F(ExecutorTest, SymbolicSizesBindToTheArgument) {
     at::Tensor value = at::ones({extent});
     EXPECT_TRUE(at::equal(executor->run({value})[0].toTensor(), value + 100));
   }
+}
+
+TEST_F(ExecutorTest, KernelThatCannotBeMadeIsRunByATen) {
+  Size n = maker.symbol("s0");
+  ValueId x = maker.input({n, maker.size(1)});
+  ValueId view = maker.view("aten::t", x, {}, {maker.size(1), n});
+  ValueId a = maker.call("aten::silu", {maker.tensor("self", view)},
+                         {maker.size(1), n});
+  auto executor = make({a});
+  for (std::int64_t extent : {2, 13, 17, 13, 2}) {
+    at::Tensor value = at::ones({extent, 1});
+    at::Tensor wanted = extent == 2 ? value + 100 : at::silu(value);
+    at::Tensor result = executor->run({value})[0].toTensor();
+    EXPECT_TRUE(at::allclose(result, wanted.t()));
+  }
+  RunCounters counters = recorder.read();
+  EXPECT_EQ(counters.launches, 2);
+  EXPECT_EQ(counters.fallbacks.at("aten::silu"), 3);
 }
 
 TEST_F(ExecutorTest, WrongStridesAreMadeRight) {

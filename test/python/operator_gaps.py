@@ -1,7 +1,6 @@
 """Entries of the operator database that fail, each with the reason. An entry that
 passes must leave this list: the tests see to it."""
 
-SEED = "the entry seeds torch's generator inside the function, which Dynamo does not trace"
 SPARSE = "torch.compile takes no sparse tensors"
 HOST = "the result depends on values and is no tensor"
 DEVICE = "the entry needs a GPU"
@@ -12,7 +11,6 @@ UNEVEN = "AOTAutograd does not trace this operator's backward"
 GAPS = {
     "allclose": HOST,
     "as_strided.partial_views": "fails while it runs",
-    "cdist": "fails while it runs",
     "combinations": "refused while tracing",
     "corrcoef": "refused while tracing",
     "cov": "refused while tracing",
@@ -28,36 +26,21 @@ GAPS = {
     "linalg.eig": "fails while it runs",
     "linalg.lstsq": "refused while tracing",
     "linalg.lstsq.grad_oriented": "fails while it runs",
-    "linalg.qr": "values differ",
     "nn.functional.ctc_loss": "fails while it runs",
     "nn.functional.gaussian_nll_loss": "fails while it runs",
     "nn.functional.interpolate.nearest": "fails while it runs",
     "nn.functional.interpolate.nearest-exact": "fails while it runs",
     "nn.functional.linear_cross_entropy.chunked": "fails while it runs",
     "nn.functional.linear_cross_entropy.chunked_none": WARNS,
-    "nn.functional.multilabel_margin_loss": "fails while it runs",
     "nn.functional.upsample_nearest": "fails while it runs",
     "nonzero": "fails while it runs",
-    "pca_lowrank": SEED,
-    "qr": "gradients differ",
-    "renorm": "fails while it runs",
     "resize_": "refused while tracing",
     "resize_as_": REFUSED,
-    "scatter_add": "fails while it runs",
     "sparse.mm.reduce": SPARSE,
     "sparse.sampled_addmm": SPARSE,
-    "std": "gradients differ",
-    "std.unbiased": "values differ",
-    "std_mean": "values differ",
-    "std_mean.unbiased": "values differ",
-    "svd_lowrank": SEED,
     "take": "refused while tracing",
     "tensor_split": UNEVEN,
     "to_sparse": "refused while tracing",
-    "var": "gradients differ",
-    "var.unbiased": "values differ",
-    "var_mean": "gradients differ",
-    "var_mean.unbiased": "values differ",
 }
 
 # Entries that end the process: not run until the cause is mended.

@@ -75,6 +75,7 @@ def make_graph(
         kernels=options["executor"] == "quern",
         fuse=options["fusion"] == "on",
         code_now=part != "backward",
+        strict=options["fallback"] == "error",
         trace=_trace if flag("QUERN_TRACE") else None,
         observe=observe,
         progress=progress,

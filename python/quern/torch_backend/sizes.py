@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import sympy  # type: ignore[import-untyped]
 import torch
+from torch.utils._sympy.symbol import SymT, symbol_is_type
 
 
 class SizeBuilder(Protocol):
@@ -18,7 +19,7 @@ class SizeBuilder(Protocol):
     def real(self, value: float) -> int:
         """The float `value`."""
 
-    def symbol(self, name: str, hint: int) -> int:
+    def symbol(self, name: str, hint: float) -> int:
         """The symbol called `name`, worth `hint` while tracing."""
 
     def apply(self, op: str, operands: list[int]) -> int:
@@ -63,6 +64,10 @@ _OPERATIONS = {
 }
 
 
+def _is_float(symbol: sympy.Symbol) -> bool:
+    return bool(symbol_is_type(symbol, (SymT.FLOAT, SymT.UNBACKED_FLOAT)))
+
+
 class UnknownSizeError(Exception):
     """A size holds a function that the graph's expressions do not have."""
 
@@ -73,7 +78,7 @@ class Sizes:
     def __init__(self, builder: SizeBuilder) -> None:
         self._builder = builder
         self._known: dict[sympy.Basic, int] = {}
-        self._hints: dict[sympy.Basic, int] = {}
+        self._hints: dict[sympy.Basic, float] = {}
 
     def of(self, value: object) -> int:
         """The expression of a number, plain or symbolic."""
@@ -105,7 +110,8 @@ class Sizes:
         known = value.node.shape_env.backed_var_to_val
         for symbol in expr.free_symbols:
             if symbol in known:
-                self._hints[symbol] = int(known[symbol])
+                kind = float if _is_float(symbol) else int
+                self._hints[symbol] = kind(known[symbol])
 
     def _expression(self, expr: sympy.Basic) -> int:
         known = self._known.get(expr)
@@ -132,7 +138,8 @@ class Sizes:
 
     def _leaf(self, expr: sympy.Basic) -> int | None:
         if isinstance(expr, sympy.Symbol):
-            return self._builder.symbol(expr.name, self._hints.get(expr, 2))
+            unknown = 2.0 if _is_float(expr) else 2
+            return self._builder.symbol(expr.name, self._hints.get(expr, unknown))
         if expr is sympy.true or expr is sympy.false:
             return self._builder.constant(int(expr is sympy.true))
         if isinstance(expr, sympy.Integer):

@@ -1,0 +1,51 @@
+// A kernel that cannot be made when it is to run: its nodes through ATen.
+#include "backend-torch/plan/Calls.h"
+#include "backend-torch/run/Executor.h"
+#include "backend-torch/run/Raise.h"
+
+#include <c10/util/Exception.h>
+
+namespace quern {
+
+/// The calls in the place of a kernel, made once and told of once.
+const std::vector<Step> &
+Executor::callsInPlace(int kernel, const std::string &reason) const {
+  std::lock_guard lock(apartMutex);
+  auto [it, isNew] = apart.try_emplace(kernel);
+  if (!isNew)
+    return it->second;
+  it->second = callsOf(*compiled.fusion, compiled.fusion->groups[kernel]);
+  for (const Step &call : it->second)
+    if (!call.isView)
+      TORCH_WARN("`", launchPlan.graph->nodes[call.node].overload,
+                 "` runs through ATen: ", reason);
+  return it->second;
+}
+
+void Executor::runApart(const Step &step, const std::string &reason,
+                        Frame &frame) const {
+  const Group &group = compiled.fusion->groups[step.kernel];
+  if (options.strict || group.part >= 0)
+    raise(reason);
+  const std::vector<Step> &calls = callsInPlace(step.kernel, reason);
+  Frame own = frame;
+  for (const Step &call : calls) {
+    const std::string &overload = launchPlan.graph->nodes[call.node].overload;
+    std::vector<c10::IValue> stack;
+    for (const ArgumentTemplate &argument : call.call.arguments)
+      stack.push_back(instantiate(argument, *compiled.fusion->sizes, own));
+    if (options.trace)
+      options.trace("aten " + overload + " in the place of " +
+                    compiled.kernels[step.kernel]->operands().declaration);
+    callOperator(call, stack);
+    storeResults(call, std::move(stack), own);
+    if (!call.isView)
+      counts->addFallback(overload);
+  }
+  for (ValueId output : group.outputs)
+    frame.slots[output] = std::move(own.slots[output]);
+  ++counts->unlaunched;
+  report(step, frame, nullptr, 0);
+}
+
+} // namespace quern

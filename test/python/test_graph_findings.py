@@ -1,0 +1,72 @@
+"""Graphs that once gave something else than eager, in their smallest form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import torch
+
+
+@pytest.fixture(autouse=True)
+def fresh_dynamo() -> Iterator[None]:
+    torch._dynamo.reset()
+    yield
+    torch._dynamo.reset()
+
+
+def check(function: Callable[..., Any], *inputs: Any, **options: Any) -> None:
+    """Values and, of the inputs that want them, gradients equal eager's."""
+    compiled = torch.compile(function, backend="quern", **options)
+    outcomes = []
+    for call in (compiled, function):
+        own = [_twin(value) for value in inputs]
+        output = call(*own)
+        leaves = [i for i in own if isinstance(i, torch.Tensor) and i.requires_grad]
+        gradients = torch.autograd.grad(output.sum(), leaves, allow_unused=True) if leaves else ()
+        outcomes.append((output, gradients))
+    torch.testing.assert_close(outcomes[0], outcomes[1], rtol=1e-4, atol=1e-5)
+
+
+def _twin(value: Any) -> Any:
+    if not isinstance(value, torch.Tensor):
+        return value
+    return value.detach().clone().requires_grad_(value.requires_grad)
+
+
+def wanting(*shape: int) -> torch.Tensor:
+    return torch.linspace(-1, 2, torch.Size(shape).numel()).sin().view(shape).requires_grad_()
+
+
+@pytest.mark.parametrize("name", ["std", "var"])
+def test_float_made_of_a_symbolic_size(name: str) -> None:
+    """The backward multiplies by `2.0 / (float(s0) - 1)`."""
+    check(getattr(torch, name), wanting(5, 7), dynamic=True)
+
+
+@pytest.mark.parametrize("p", [0.0, 1.0, 2.0, 3.0, float("inf")])
+def test_kernel_chosen_by_a_number(p: float) -> None:
+    """`[P: match p {…}]` of a kernel that is written into a group."""
+    check(lambda x: torch.linalg.vector_norm(x * 2 + 5, p, dim=1) + 1, wanting(5, 7))
+    check(lambda x, y: torch.cdist(x, y, p) + 1, wanting(4, 3), wanting(6, 3) + 9)
+
+
+def test_kernel_chosen_by_a_number_known_when_it_runs() -> None:
+    def norm(x: torch.Tensor, p: float) -> torch.Tensor:
+        return torch.linalg.vector_norm(x * 2, p, dim=1)
+
+    compiled = torch.compile(norm, backend="quern", dynamic=True)
+    x = wanting(5, 7).detach()
+    for p in (3.0, 2.0, 1.0, float("inf"), 1.5):
+        torch.testing.assert_close(compiled(x, p), norm(x, p))
+
+
+@pytest.mark.parametrize("dim", [0, 1])
+def test_indices_cover_a_part(dim: int) -> None:
+    """The other axes of the index are shorter than those of what is indexed."""
+    x, index = wanting(10, 5), torch.tensor([[0, 3], [4, 1], [2, 2]])
+    source = wanting(4, 3).detach()
+    check(lambda x: x.gather(dim, index), x)
+    check(lambda x, source: x.scatter_add(dim, index, source), x, source)
+    check(lambda x: x.detach().scatter(dim, index, 0.5), x.detach())
