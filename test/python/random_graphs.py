@@ -61,7 +61,7 @@ class Maker:
     def input(self, shape: Shape, kind: str = "f") -> str:
         hows = ["plain", "permuted", "strided", "offset", "expanded"]
         how = self.rng.choices(hows, [6, 2, 1, 1, 1])[0]
-        if "expanded" == how and kind == "f" and not shape:
+        if how == "expanded" and kind == "f" and not shape:
             how = "plain"
         name = f"x{len(self.inputs)}"
         self.inputs.append(Given(name, shape, kind, how))
