@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 import torch
-from random_graphs import Program, extents, make, tensors
+from random_graphs import Program, make
+from random_inputs import extents, tensors
 from slices import commit
 
 EXAMPLES = 2000 if os.environ.get("QUERN_TEST_ALL") else 25
@@ -114,7 +115,9 @@ def compare(ours: dict[str, Any], eager: dict[str, Any], exact: dict[str, Any] |
 
 def in_double(program: Program, sizes: dict[str, int], seed: int, gradient: bool) -> Any:
     text = program.text().replace(".double().float()", "")
-    given = [t.double() if t.is_floating_point() else t for t in tensors(program, sizes, seed)]
+    given = [
+        t.double() if t.is_floating_point() else t for t in tensors(program.inputs, sizes, seed)
+    ]
     try:
         return outcome(function(text), ready(given, program, gradient), gradient)
     except RuntimeError:
@@ -131,13 +134,13 @@ def check(
     for round_ in range(3 if dynamic else 1):
         sizes = extents(seed * 8 + round_, zero=round_ == 0)
         try:
-            given = tensors(program, sizes, seed)
+            given = tensors(program.inputs, sizes, seed)
             wanted = outcome(eager, ready(given, program, gradient), gradient)
         except (RuntimeError, IndexError) as error:
             if round_ == 0:
                 raise NotApplicableError(str(error)) from error
             continue
-        given = ready(tensors(program, sizes, seed), program, gradient)
+        given = ready(tensors(program.inputs, sizes, seed), program, gradient)
         try:
             ours = outcome(compiled, given, gradient)
         except Exception as error:
