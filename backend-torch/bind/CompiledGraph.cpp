@@ -89,6 +89,7 @@ CompiledGraph::CompiledGraph(GraphBuilder &builder, Backend &backend,
     constants.push_back(THPVariable_Check(object.ptr()) ? fromPython(object)
                                                         : c10::IValue());
   ExecutorOptions options = executorOptions(chosen);
+  options.memory = backend.memory;
   Progress progress;
   if (chosen.progress)
     progress = [&](std::size_t done, std::size_t total) {

@@ -11,6 +11,7 @@ namespace quern {
 /// The compiler and its table of operators, shared by all graphs.
 struct Backend {
   std::shared_ptr<Recorder> recorder;
+  std::shared_ptr<Memory> memory = std::make_shared<Memory>();
   std::unique_ptr<Compiler> compiler; ///< null in a build without one
   OperatorTable table{{}};
 

@@ -47,6 +47,14 @@ PYBIND11_MODULE(_quern_torch, module) {
                  {"compiles", counters.compiles},
                  {"disk_hits", counters.diskHits}};
            })
+      .def("memory",
+           [](const Backend &backend) {
+             MemoryUsage usage = backend.memory->usage();
+             return std::map<std::string, std::int64_t>{
+                 {"in_use", usage.inUse},
+                 {"peak", usage.peak},
+                 {"mapped", usage.mapped}};
+           })
       .def("add_module", &Backend::addModule)
       .def("identity", &Backend::identity)
       .def("reset", [](const Backend &backend) { backend.recorder->reset(); });

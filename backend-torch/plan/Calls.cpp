@@ -36,6 +36,14 @@ static StepResult resultOf(const Graph &graph, const Node &node, ValueId id) {
   return result;
 }
 
+static bool writesIntoGiven(std::string_view overload) {
+#define QN_GIVEN(name)                                                         \
+  if (overload == name)                                                        \
+    return true;
+#include "backend-torch/plan/Given.def"
+  return false;
+}
+
 Step makeCall(const FusionPlan &fusion, int index) {
   const Graph &graph = *fusion.graph;
   const Node &node = graph.nodes[index];
@@ -53,6 +61,9 @@ Step makeCall(const FusionPlan &fusion, int index) {
     std::string name = node.overload.substr(0, dot);
     std::string overload =
         dot == std::string::npos ? "" : node.overload.substr(dot + 1);
+    step.call.writesIntoGiven = writesIntoGiven(node.overload);
+    if (step.call.writesIntoGiven)
+      overload = "out";
     step.call.op = c10::Dispatcher::singleton().findSchemaOrThrow(
         name.c_str(), overload.c_str());
     step.call.arguments = schemaArguments(graph, node, step.call);

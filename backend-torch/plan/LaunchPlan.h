@@ -44,6 +44,7 @@ struct CallStep {
   std::vector<ArgumentTemplate> arguments;
   std::vector<StepResult> results;
   bool returnsList = false;
+  bool writesIntoGiven = false; ///< its last argument, made by the executor
 };
 
 struct Step {

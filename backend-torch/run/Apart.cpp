@@ -31,9 +31,7 @@ void Executor::runApart(const Step &step, const std::string &reason,
   Frame own = frame;
   for (const Step &call : calls) {
     const std::string &overload = launchPlan.graph->nodes[call.node].overload;
-    std::vector<c10::IValue> stack;
-    for (const ArgumentTemplate &argument : call.call.arguments)
-      stack.push_back(instantiate(argument, *compiled.fusion->sizes, own));
+    std::vector<c10::IValue> stack = stackFor(call, own);
     if (options.trace)
       options.trace("aten " + overload + " in the place of " +
                     compiled.kernels[step.kernel]->operands().declaration);

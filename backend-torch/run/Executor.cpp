@@ -77,6 +77,8 @@ Executor::Executor(CompiledProgram program, std::vector<c10::IValue> objects,
                    Recorder &recorder, ExecutorOptions options)
     : compiled(std::move(program)), options(std::move(options)),
       counts(recorder.add(countsOf(compiled))) {
+  if (!this->options.memory)
+    this->options.memory = std::make_shared<Memory>();
   auto clock = std::chrono::steady_clock::now();
   launchPlan = makePlan(compiled.fusion, compiled.program);
   compiled.times.plan = lap(clock);
@@ -128,12 +130,15 @@ static bool hasStrides(const at::Tensor &tensor, at::IntArrayRef strides) {
   return true;
 }
 
-static at::Tensor withStrides(const at::Tensor &tensor,
-                              at::IntArrayRef strides) {
+at::Tensor Executor::withStrides(const at::Tensor &tensor,
+                                 at::IntArrayRef strides) const {
   if (tensor.layout() != at::kStrided || hasStrides(tensor, strides))
     return tensor;
   at::Tensor result =
-      at::empty_strided(tensor.sizes(), strides, tensor.options());
+      tensor.is_cpu()
+          ? emptyTensor(*options.memory, tensor.sizes(), strides,
+                        tensor.scalar_type())
+          : at::empty_strided(tensor.sizes(), strides, tensor.options());
   return result.copy_(tensor);
 }
 
@@ -161,12 +166,32 @@ void Executor::storeResults(const Step &step, std::vector<c10::IValue> stack,
   }
 }
 
-void Executor::runCall(const Step &step, Frame &frame) const {
-  const Graph &graph = *launchPlan.graph;
+at::Tensor Executor::emptyFor(ValueId id, const Frame &frame) const {
+  const SizeTable &sizes = *compiled.fusion->sizes;
+  const TensorFacts *facts = launchPlan.graph->values[id].tensor();
+  c10::SmallVector<std::int64_t, 8> extents, strides;
+  for (Size size : facts->sizes)
+    extents.push_back(sizes.evaluate(size, frame.symbols).asInt());
+  for (Size stride : facts->strides)
+    strides.push_back(sizes.evaluate(stride, frame.symbols).asInt());
+  return emptyTensor(*options.memory, extents, strides,
+                     static_cast<at::ScalarType>(facts->scalarType));
+}
+
+std::vector<c10::IValue> Executor::stackFor(const Step &step,
+                                            const Frame &frame) const {
   std::vector<c10::IValue> stack;
   stack.reserve(step.call.arguments.size());
   for (const ArgumentTemplate &argument : step.call.arguments)
     stack.push_back(instantiate(argument, *compiled.fusion->sizes, frame));
+  if (step.call.writesIntoGiven)
+    stack.back() = emptyFor(step.call.results[0].slot, frame);
+  return stack;
+}
+
+void Executor::runCall(const Step &step, Frame &frame) const {
+  const Graph &graph = *launchPlan.graph;
+  std::vector<c10::IValue> stack = stackFor(step, frame);
   for (ValueId id : step.frees)
     frame.slots[id] = {};
   if (options.trace)
@@ -264,7 +289,7 @@ void Executor::runKernel(const Step &step, Frame &frame) const {
     if (!operand.isPlaced || slot.isNone()) {
       auto type = static_cast<at::ScalarType>(
           launchPlan.graph->values[operand.base].tensor()->scalarType);
-      slot = at::detail::empty_strided_cpu(output.sizes, output.strides, type);
+      slot = emptyTensor(*options.memory, output.sizes, output.strides, type);
     }
     pointers.push_back(static_cast<char *>(slot.toTensor().mutable_data_ptr()) +
                        output.offset);
@@ -305,6 +330,7 @@ Executor::run(std::vector<c10::IValue> arguments) const {
       runCall(step, frame);
   }
   ++counts->calls;
+  options.memory->endCall();
   std::vector<c10::IValue> results;
   results.reserve(outputs.size());
   for (const ArgumentTemplate &output : outputs)

@@ -3,6 +3,7 @@
 
 #include "backend-torch/compiled/GraphCompiler.h"
 #include "backend-torch/plan/Arguments.h"
+#include "backend-torch/run/Memory.h"
 
 #include <atomic>
 #include <functional>
@@ -68,6 +69,8 @@ struct StepReport {
 using Observe = std::function<void(const StepReport &report)>;
 
 struct ExecutorOptions {
+  /// Where large tensors lie; null: a memory of the executor's own.
+  std::shared_ptr<Memory> memory;
   HostCall hostCall;
   Trace trace;
   Observe observe;
@@ -79,6 +82,7 @@ class Executor {
 public:
   Executor(CompiledProgram compiled, std::vector<c10::IValue> constants,
            Recorder &recorder, ExecutorOptions options);
+  ~Executor() { options.memory->trim(); }
 
   /// Takes the arguments of the graph and gives its outputs.
   std::vector<c10::IValue> run(std::vector<c10::IValue> arguments) const;
@@ -116,6 +120,11 @@ private:
   void runApart(const Step &step, const std::string &reason,
                 Frame &frame) const;
   void runCall(const Step &step, Frame &frame) const;
+  std::vector<c10::IValue> stackFor(const Step &step, const Frame &frame) const;
+  /// A tensor as it was traced, with nothing in it yet.
+  at::Tensor emptyFor(ValueId id, const Frame &frame) const;
+  at::Tensor withStrides(const at::Tensor &tensor,
+                         at::IntArrayRef strides) const;
   /// Gives the time it took in nanoseconds.
   std::int64_t callOperator(const Step &step,
                             std::vector<c10::IValue> &stack) const;

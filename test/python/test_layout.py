@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import quern
 import torch
 from quern.torch_backend.layout import channels_last
 from torch import nn
@@ -94,3 +95,14 @@ def test_compiled_inference_keeps_values_and_strides() -> None:
             for ours, eager in zip(compiled(x), block(x), strict=True):
                 torch.testing.assert_close(ours, eager)
                 assert ours.stride() == eager.stride()
+
+
+def test_norm_joins_what_follows_its_convolution() -> None:
+    quern.reset_counters()
+    block = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU(), nn.Conv2d(8, 8, 3))
+    compiled = torch.compile(block.eval(), backend="quern", fullgraph=True)
+    with torch.no_grad():
+        compiled(torch.randn(2, 3, 9, 9))
+    counters = quern.counters()
+    assert counters["launches"] == 1
+    assert not counters["fallbacks"]

@@ -62,8 +62,8 @@ _WHOLE = (
 )
 
 
-# Operators outside the core table that are better as their parts, which fuse
-# with their neighbours.
+# Operators that are better as their parts, which fuse with their neighbours, even
+# where the library has a row for the whole.
 _APART = (
     torch.ops.aten._native_batch_norm_legit.default,
     torch.ops.aten._native_batch_norm_legit_no_training.default,
@@ -72,7 +72,7 @@ _APART = (
 
 @functools.lru_cache(maxsize=8)
 def _table(kept: frozenset[str]) -> dict[Any, Callable[..., Any]]:
-    whole = {f"aten::{name}" for name in _WHOLE} | kept
+    whole = ({f"aten::{name}" for name in _WHOLE} | kept) - set(map(_full_name, _APART))
     core: dict[Any, Callable[..., Any]] = dict(core_aten_decompositions())
     core |= get_decompositions(_APART)
     table = {

@@ -1,0 +1,176 @@
+// First fit by address in segments from the system.
+#include "backend-torch/run/Memory.h"
+
+#include <ATen/ATen.h>
+#include <ATen/EmptyTensor.h>
+
+#include <algorithm>
+#include <sys/mman.h>
+
+namespace quern {
+
+static constexpr std::size_t SegmentSize = 64 << 20, Page = 2 << 20;
+/// Calls that a segment is kept for without use.
+static constexpr std::int64_t Patience = 32;
+
+static std::size_t roundUp(std::size_t n, std::size_t unit) {
+  return (n + unit - 1) / unit * unit;
+}
+
+/// What a tensor's storage holds on to.
+struct Memory::Lease {
+  std::shared_ptr<Memory> owner;
+  char *start;
+  std::size_t size, bytes;
+
+  static void end(void *context) {
+    std::unique_ptr<Lease> lease(static_cast<Lease *>(context));
+    Memory &memory = *lease->owner;
+    memory.giveBack(lease->start, lease->size);
+    memory.tellProfiler(lease->start, -static_cast<std::int64_t>(lease->bytes));
+  }
+};
+
+Memory::~Memory() {
+  for (const auto &[base, segment] : segments)
+    munmap(base, segment.size);
+}
+
+/// A fresh segment at an address that huge pages can be mapped to.
+static char *mapSegment(std::size_t size) {
+  void *found = mmap(nullptr, size + Page, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (found == MAP_FAILED)
+    return nullptr;
+  auto *start = static_cast<char *>(found);
+  std::size_t before =
+      (Page - reinterpret_cast<std::uintptr_t>(start) % Page) % Page;
+  if (before != 0)
+    munmap(start, before);
+  munmap(start + before + size, Page - before);
+  // Where the system has none, small pages serve as well.
+  madvise(start + before, size, MADV_HUGEPAGE);
+  return start + before;
+}
+
+char *Memory::takeFrom(Segment &segment, std::size_t size) const {
+  auto fits =
+      std::find_if(segment.free.begin(), segment.free.end(),
+                   [&](const auto &free) { return free.second >= size; });
+  if (fits == segment.free.end())
+    return nullptr;
+  auto [start, room] = *fits;
+  segment.free.erase(fits);
+  if (room != size)
+    segment.free.emplace(start + size, room - size);
+  segment.used += size;
+  segment.lastUse = call;
+  return start;
+}
+
+char *Memory::take(std::size_t size) {
+  std::lock_guard lock(mutex);
+  now.inUse += static_cast<std::int64_t>(size);
+  now.peak = std::max(now.peak, now.inUse);
+  for (auto &[base, segment] : segments)
+    if (segment.size - segment.used >= size)
+      if (char *start = takeFrom(segment, size))
+        return start;
+  std::size_t whole = std::max(SegmentSize, roundUp(size, Page));
+  char *base = mapSegment(whole);
+  if (!base) {
+    now.inUse -= static_cast<std::int64_t>(size);
+    return nullptr;
+  }
+  now.mapped += static_cast<std::int64_t>(whole);
+  Segment &segment = segments[base];
+  segment.size = whole;
+  segment.free.emplace(base, whole);
+  return takeFrom(segment, size);
+}
+
+void Memory::giveBack(char *start, std::size_t size) {
+  std::lock_guard lock(mutex);
+  now.inUse -= static_cast<std::int64_t>(size);
+  Segment &segment = std::prev(segments.upper_bound(start))->second;
+  segment.used -= size;
+  auto next = segment.free.lower_bound(start);
+  if (next != segment.free.end() && start + size == next->first) {
+    size += next->second;
+    next = segment.free.erase(next);
+  }
+  if (next != segment.free.begin()) {
+    auto before = std::prev(next);
+    if (before->first + before->second == start) {
+      before->second += size;
+      return;
+    }
+  }
+  segment.free.emplace_hint(next, start, size);
+}
+
+void Memory::tellProfiler(void *start, std::int64_t bytes) const {
+  if (!c10::memoryProfilingEnabled())
+    return;
+  MemoryUsage current = usage();
+  c10::reportMemoryUsageToProfiler(
+      start, bytes, static_cast<std::size_t>(current.inUse),
+      static_cast<std::size_t>(current.mapped), c10::kCPU);
+}
+
+c10::DataPtr Memory::allocate(std::size_t bytes) {
+  // An odd number of cache lines more, so that tensors of equal size do not all
+  // begin at the same place of a page.
+  std::size_t size = roundUp(bytes, 64) + 192;
+  char *start = take(size);
+  if (!start)
+    return c10::GetAllocator(c10::kCPU)->allocate(bytes);
+  auto *lease = new Lease{shared_from_this(), start, size, bytes};
+  tellProfiler(start, static_cast<std::int64_t>(bytes));
+  return {start, lease, &Lease::end, c10::kCPU};
+}
+
+MemoryUsage Memory::usage() const {
+  std::lock_guard lock(mutex);
+  return now;
+}
+
+void Memory::unmapUnused(std::int64_t before) {
+  std::erase_if(segments, [&](const auto &entry) {
+    const auto &[base, segment] = entry;
+    if (segment.used != 0 || segment.lastUse >= before)
+      return false;
+    munmap(base, segment.size);
+    now.mapped -= static_cast<std::int64_t>(segment.size);
+    return true;
+  });
+}
+
+void Memory::endCall() {
+  std::lock_guard lock(mutex);
+  if (++call % Patience == 0)
+    unmapUnused(call - Patience);
+}
+
+void Memory::trim() {
+  std::lock_guard lock(mutex);
+  unmapUnused(call + 1);
+}
+
+at::Tensor emptyTensor(Memory &memory, c10::IntArrayRef sizes,
+                       c10::IntArrayRef strides, c10::ScalarType type) {
+  std::size_t bytes =
+      at::detail::computeStorageNbytes(sizes, strides, c10::elementSize(type));
+  if (bytes < Memory::Least)
+    return at::detail::empty_strided_cpu(sizes, strides, type);
+  auto storage = c10::make_intrusive<c10::StorageImpl>(
+      c10::StorageImpl::use_byte_size_t(), bytes, memory.allocate(bytes),
+      c10::GetAllocator(c10::kCPU), true);
+  at::Tensor tensor = at::detail::make_tensor<c10::TensorImpl>(
+      std::move(storage), c10::DispatchKeySet(c10::DispatchKey::CPU),
+      c10::scalarTypeToTypeMeta(type));
+  tensor.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, strides);
+  return tensor;
+}
+
+} // namespace quern

@@ -1,0 +1,66 @@
+// Memory for large tensors that stays mapped between the calls of graphs.
+#pragma once
+
+#include <c10/core/Allocator.h>
+#include <c10/util/ArrayRef.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+
+namespace at {
+class Tensor;
+}
+
+namespace quern {
+
+/// What a memory holds, in bytes.
+struct MemoryUsage {
+  std::int64_t inUse = 0;  ///< by tensors that live
+  std::int64_t peak = 0;   ///< the most there ever was
+  std::int64_t mapped = 0; ///< from the system, touched or not
+};
+
+/// Pieces of a few large segments. A fresh page costs several times what it
+/// takes to write it, so a freed piece is given out again, the lowest address
+/// first; a segment that many calls did not need goes back to the system.
+/// Thread-safe. Tensors keep the memory they lie in alive.
+class Memory : public std::enable_shared_from_this<Memory> {
+public:
+  ~Memory();
+
+  /// Smaller pieces are left to the allocator of torch.
+  static constexpr std::size_t Least = 128 << 10;
+
+  c10::DataPtr allocate(std::size_t bytes);
+  MemoryUsage usage() const;
+  /// Told at the end of every call of a graph.
+  void endCall();
+  /// Gives back every segment that nothing lies in.
+  void trim();
+
+private:
+  struct Segment {
+    std::size_t size = 0, used = 0;
+    std::int64_t lastUse = 0; ///< the call
+    std::map<char *, std::size_t> free;
+  };
+  struct Lease;
+
+  char *take(std::size_t size);
+  void giveBack(char *start, std::size_t size);
+  char *takeFrom(Segment &segment, std::size_t size) const;
+  void tellProfiler(void *start, std::int64_t bytes) const;
+  void unmapUnused(std::int64_t before);
+
+  mutable std::mutex mutex;
+  std::map<char *, Segment> segments; ///< by address
+  std::int64_t call = 0;
+  MemoryUsage now;
+};
+
+/// An uninitialized tensor in such memory, if it is large.
+at::Tensor emptyTensor(Memory &memory, c10::IntArrayRef sizes,
+                       c10::IntArrayRef strides, c10::ScalarType type);
+
+} // namespace quern

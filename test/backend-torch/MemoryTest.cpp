@@ -1,0 +1,66 @@
+// Memory between calls: pieces come again, segments go when nobody needs them.
+#include "backend-torch/run/Memory.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+using namespace quern;
+
+namespace {
+
+constexpr std::size_t Large = 8 << 20;
+
+at::Tensor floats(Memory &memory, std::int64_t count) {
+  return emptyTensor(memory, {count}, {1}, c10::kFloat);
+}
+
+TEST(MemoryTest, FreedPiecesComeAgain) {
+  auto memory = std::make_shared<Memory>();
+  void *first = memory->allocate(Large).get();
+  EXPECT_EQ(memory->allocate(Large / 2).get(), first);
+  EXPECT_EQ(memory->usage().inUse, 0);
+  c10::DataPtr a = memory->allocate(Large), b = memory->allocate(Large);
+  EXPECT_NE(a.get(), b.get());
+  a.clear();
+  EXPECT_EQ(memory->allocate(Large / 2).get(), first) << "the lowest address";
+}
+
+TEST(MemoryTest, NeighboursBecomeOnePiece) {
+  auto memory = std::make_shared<Memory>();
+  c10::DataPtr a = memory->allocate(Large), b = memory->allocate(Large),
+               c = memory->allocate(Large), d = memory->allocate(Large);
+  void *first = a.get();
+  a.clear();
+  c.clear();
+  b.clear();
+  EXPECT_EQ(memory->allocate(3 * Large).get(), first);
+}
+
+TEST(MemoryTest, SegmentsGoBackWhenNothingLiesInThem) {
+  auto memory = std::make_shared<Memory>();
+  c10::DataPtr kept = memory->allocate(Large);
+  {
+    c10::DataPtr huge = memory->allocate(Large << 5);
+  }
+  std::int64_t before = memory->usage().mapped;
+  for (int i = 0; i != 200; ++i)
+    memory->endCall();
+  EXPECT_LT(memory->usage().mapped, before);
+  EXPECT_GE(memory->usage().mapped, std::int64_t(Large));
+  kept.clear();
+  memory->trim();
+  EXPECT_EQ(memory->usage().mapped, 0);
+}
+
+TEST(MemoryTest, TensorsOutliveTheirMemory) {
+  auto memory = std::make_shared<Memory>();
+  at::Tensor large = floats(*memory, Large), small = floats(*memory, 16);
+  EXPECT_GE(memory->usage().inUse, std::int64_t(4 * Large));
+  EXPECT_LT(memory->usage().inUse, std::int64_t(5 * Large));
+  memory.reset();
+  large.fill_(2);
+  large.resize_({std::int64_t(2 * Large)});
+  EXPECT_EQ(large[Large - 1].item<float>(), 2);
+}
+
+} // namespace

@@ -1,0 +1,75 @@
+"""Large tensors of compiled graphs: mapped once, and no more of them than eager has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from quern.torch_backend.state import state
+from torch import nn
+from torch.autograd import profiler
+
+
+def _usage() -> dict[str, int]:
+    usage: dict[str, int] = state().backend.memory()
+    return usage
+
+
+def _peak(step: Callable[[], Any]) -> int:
+    """The most bytes of tensors that a step has at one time, beyond those before it."""
+    with profiler.profile(profile_memory=True) as seen:
+        step()
+    now = most = 0
+    for event in seen.kineto_results.events():
+        if event.name() == "[memory]":
+            now += event.nbytes()
+            most = max(most, now)
+    return most
+
+
+def _network() -> nn.Module:
+    layers = [nn.Linear(512, 512), nn.GELU(), nn.LayerNorm(512)]
+    return nn.Sequential(*layers, nn.Linear(512, 512), nn.GELU(), nn.Linear(512, 512))
+
+
+def test_later_calls_map_nothing() -> None:
+    module = _network()
+    compiled = torch.compile(module, backend="quern")
+    x = torch.randn(4096, 512)
+    with torch.no_grad():
+        compiled(x)
+        before = _usage()
+        for _ in range(3):
+            torch.testing.assert_close(compiled(x), module(x))
+    after = _usage()
+    assert before["mapped"] == after["mapped"] > 0
+    assert after["peak"] == before["peak"]
+
+
+def test_memory_goes_with_the_graph() -> None:
+    result = torch.compile(torch.sin, backend="quern")(torch.ones(1 << 20))
+    held = _usage()["in_use"]
+    assert held >= result.numel() * 4
+    del result
+    assert _usage()["in_use"] <= held - (4 << 20)
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_no_more_than_eager(training: bool) -> None:
+    module = _network()
+    x = torch.randn(4096, 512)
+
+    def step(call: Callable[..., torch.Tensor]) -> None:
+        if training:
+            call(x).square().sum().backward()
+            module.zero_grad(set_to_none=True)
+        else:
+            with torch.no_grad():
+                call(x)
+
+    compiled = torch.compile(module, backend="quern")
+    for call in (module, compiled):
+        step(call)
+    assert _peak(lambda: step(compiled)) <= _peak(lambda: step(module))
