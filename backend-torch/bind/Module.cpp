@@ -32,6 +32,12 @@ static py::dict countersOf(const Recorder &recorder) {
   return result;
 }
 
+static std::map<std::string, std::int64_t> usageOf(const Backend &backend) {
+  MemoryUsage usage = backend.memory->usage();
+  return {
+      {"in_use", usage.inUse}, {"peak", usage.peak}, {"mapped", usage.mapped}};
+}
+
 PYBIND11_MODULE(_quern_torch, module) {
   bindBuilder(module);
   py::class_<Backend>(module, "Backend")
@@ -47,14 +53,7 @@ PYBIND11_MODULE(_quern_torch, module) {
                  {"compiles", counters.compiles},
                  {"disk_hits", counters.diskHits}};
            })
-      .def("memory",
-           [](const Backend &backend) {
-             MemoryUsage usage = backend.memory->usage();
-             return std::map<std::string, std::int64_t>{
-                 {"in_use", usage.inUse},
-                 {"peak", usage.peak},
-                 {"mapped", usage.mapped}};
-           })
+      .def("memory", &usageOf)
       .def("add_module", &Backend::addModule)
       .def("identity", &Backend::identity)
       .def("reset", [](const Backend &backend) { backend.recorder->reset(); });
