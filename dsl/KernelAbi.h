@@ -1,6 +1,7 @@
 // The order of words in a kernel's packet; std only (docs/decisions/0003).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -62,12 +63,34 @@ struct WorkspaceTerm {
   std::vector<GridEntry::Tile> tiles = {};
 };
 
+/// One step of a computation on the host, in 64-bit integers (HostSteps.def).
+struct HostStep {
+  enum class Kind : std::uint8_t {
+#define QN_HOST_STEP(kind, name, operands) kind,
+#include "dsl/HostSteps.def"
+  };
+  Kind kind;
+  std::array<std::uint32_t, 3> operands = {}; ///< numbers of earlier steps
+  std::int64_t value = 0; ///< a constant, a word's number, a width
+};
+
+/// How an explicit kernel is launched on a GPU (docs/decisions/0010).
+struct GridGeometry {
+  std::vector<HostStep> steps;
+  /// The steps that give the blocks along x, y, z, then the threads of a block.
+  std::array<std::uint32_t, 6> results = {};
+  std::uint32_t sharedBytes = 0; ///< to be asked for when launching
+  std::uint32_t threadsSite = 0; ///< 1 + the site of a block too large
+};
+
 struct LaunchEntry {
   std::string plan, task; ///< symbols in the object, for a CPU
   // For a GPU:
   std::vector<GridEntry> grids = {};
   int laneAxis = -1;
   std::vector<WorkspaceTerm> workspace = {};
+  /// Of an explicit kernel: its only grid has no tiles then.
+  GridGeometry geometry = {};
 };
 
 struct KernelAbi {

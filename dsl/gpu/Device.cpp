@@ -21,18 +21,20 @@ Value Device::number(Location loc, std::int64_t value) {
                                    builder.getI32IntegerAttr(value));
 }
 
-Value Device::threadNumber(Location loc) {
-  return call(loc,
-              isNvptx() ? "llvm.nvvm.read.ptx.sreg.tid.x"
-                        : "llvm.amdgcn.workitem.id.x",
-              builder.getI32Type(), {});
+static constexpr StringLiteral dimensions[] = {"x", "y", "z"};
+
+Value Device::threadNumber(Location loc, unsigned dimension) {
+  StringRef stem =
+      isNvptx() ? "llvm.nvvm.read.ptx.sreg.tid." : "llvm.amdgcn.workitem.id.";
+  return call(loc, (stem + dimensions[dimension]).str(), builder.getI32Type(),
+              {});
 }
 
-Value Device::blockNumber(Location loc) {
-  return call(loc,
-              isNvptx() ? "llvm.nvvm.read.ptx.sreg.ctaid.x"
-                        : "llvm.amdgcn.workgroup.id.x",
-              builder.getI32Type(), {});
+Value Device::blockNumber(Location loc, unsigned dimension) {
+  StringRef stem = isNvptx() ? "llvm.nvvm.read.ptx.sreg.ctaid."
+                             : "llvm.amdgcn.workgroup.id.";
+  return call(loc, (stem + dimensions[dimension]).str(), builder.getI32Type(),
+              {});
 }
 
 /// AMD's barrier orders nothing by itself: fences keep memory on its side.
@@ -141,22 +143,35 @@ static constexpr StringLiteral unused[] = {
     "amdgpu-no-dispatch-id",        "amdgpu-no-dispatch-ptr",
     "amdgpu-no-heap-ptr",           "amdgpu-no-hostcall-ptr",
     "amdgpu-no-implicitarg-ptr",    "amdgpu-no-lds-kernel-id",
-    "amdgpu-no-multigrid-sync-arg", "amdgpu-no-queue-ptr",
-    "amdgpu-no-workgroup-id-y",     "amdgpu-no-workgroup-id-z",
-    "amdgpu-no-workitem-id-y",      "amdgpu-no-workitem-id-z"};
+    "amdgpu-no-multigrid-sync-arg", "amdgpu-no-queue-ptr"};
+static constexpr StringLiteral unusedWhenFlat[] = {
+    "amdgpu-no-workgroup-id-y", "amdgpu-no-workgroup-id-z",
+    "amdgpu-no-workitem-id-y", "amdgpu-no-workitem-id-z"};
 
-ArrayAttr Device::attributes(unsigned threads) {
+ArrayAttr Device::attributes(Block block, bool isFlat) {
   auto pair = [&](StringRef name, const Twine &value) -> Attribute {
     return builder.getArrayAttr(
         {builder.getStringAttr(name), builder.getStringAttr(value)});
   };
-  std::string count = std::to_string(threads);
-  if (isNvptx())
-    return builder.getArrayAttr({pair("nvvm.reqntid", count)});
+  bool isKnown = block[0] && block[1] && block[2];
+  if (isNvptx()) {
+    if (!isKnown)
+      return builder.getArrayAttr({pair("nvvm.maxntid", "1024")});
+    std::string all = std::to_string(*block[0]);
+    if (!isFlat)
+      for (unsigned dimension : {1, 2})
+        all += "," + std::to_string(*block[dimension]);
+    return builder.getArrayAttr({pair("nvvm.reqntid", all)});
+  }
+  std::string most =
+      std::to_string(isKnown ? *block[0] * *block[1] * *block[2] : 1024);
   SmallVector<Attribute> all{
-      pair("amdgpu-flat-work-group-size", count + "," + count),
+      pair("amdgpu-flat-work-group-size", (isKnown ? most : "1") + "," + most),
       pair("uniform-work-group-size", "true")};
   for (StringRef name : unused)
     all.push_back(builder.getStringAttr(name));
+  if (isFlat)
+    for (StringRef name : unusedWhenFlat)
+      all.push_back(builder.getStringAttr(name));
   return builder.getArrayAttr(all);
 }

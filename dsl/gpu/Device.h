@@ -1,6 +1,7 @@
 // How a vendor's GPU spells thread numbers, barriers and shuffles.
 #pragma once
 
+#include "dsl/dialect/Dialect.h"
 #include "dsl/target/TargetInfo.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -16,15 +17,33 @@ public:
 
   const TargetInfo &target;
 
-  /// Numbers of i32: of the thread in its block, of the block in the grid.
-  mlir::Value threadNumber(mlir::Location loc);
-  mlir::Value blockNumber(mlir::Location loc);
+  /// Numbers of i32: of the thread in its block, of the block in the grid,
+  /// along a dimension.
+  mlir::Value threadNumber(mlir::Location loc, unsigned dimension = 0);
+  mlir::Value blockNumber(mlir::Location loc, unsigned dimension = 0);
   void barrier(mlir::Location loc);
   /// What the lane `by` further holds; past the end of a warp anything.
   mlir::Value shuffleDown(mlir::Location loc, mlir::Value value,
                           mlir::Value lane, unsigned by);
   /// What the first lane of a warp holds.
   mlir::Value fromFirst(mlir::Location loc, mlir::Value value);
+
+  // DeviceWarp.cpp. `here`: the lanes that take part, one bit for each; null:
+  // all of the warp, or on AMD those that are at this point.
+  /// The lanes of `here` whose condition holds.
+  mlir::Value ballot(mlir::Location loc, mlir::Value here,
+                     mlir::Value condition);
+  /// What lane `from` holds, a lane that takes part.
+  mlir::Value shuffle(mlir::Location loc, mlir::Value here, mlir::Value value,
+                      mlir::Value from);
+  void warpBarrier(mlir::Location loc, mlir::Value here);
+  /// One bit for each lane.
+  mlir::Type laneSet() const;
+
+  /// LLVM's name of a scope.
+  llvm::StringRef scopeName(qn::Scope scope) const;
+  /// The memory of a thread's own arrays.
+  unsigned localSpace() const { return isNvptx() ? 0 : 5; }
 
   /// Adds the product of two fragments, 16 by 16 and 16 by 8 elements of 16
   /// bits spread over a warp, to `sums`.
@@ -36,8 +55,10 @@ public:
   /// The memory the words of a launch lie in.
   unsigned parameterSpace() const;
   mlir::LLVM::CConv convention() const;
-  /// Attributes of an entry for blocks of `threads`.
-  mlir::ArrayAttr attributes(unsigned threads);
+  /// Threads of a block along x, y, z, where they are known.
+  using Block = std::array<std::optional<std::int64_t>, 3>;
+  /// Attributes of an entry; a flat one asks only for numbers along x.
+  mlir::ArrayAttr attributes(Block block, bool isFlat);
   /// How the parameter is handed over: by value, or by reference to a copy.
   llvm::StringRef passing() const;
 
@@ -52,5 +73,9 @@ private:
 
   mlir::OpBuilder &builder;
 };
+
+/// Writes an error record of three words, unless another thread has.
+void claimError(mlir::OpBuilder &builder, mlir::Value record,
+                mlir::ValueRange parts);
 
 } // namespace quern

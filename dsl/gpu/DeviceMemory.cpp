@@ -1,4 +1,5 @@
 // Where code for a GPU reads and writes otherwise than code for a CPU.
+#include "dsl/gpu/Device.h"
 #include "dsl/lower/Emitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -32,7 +33,8 @@ Value Emitter::shortOffset(Frame &frame, Value position, Value stride) {
 }
 
 /// The first thread that finds an error writes all of it.
-void Emitter::claimError(Value record, ValueRange parts) {
+void quern::claimError(OpBuilder &builder, Value record, ValueRange parts) {
+  OpBuilder::InsertionGuard guard(builder);
   Location loc = record.getLoc();
   Type word = builder.getI64Type();
   Value none =

@@ -35,7 +35,8 @@ Block *EntryBuilder::entryFunction(ModuleOp module, StringRef name) {
       LLVM::LLVMVoidType::get(builder.getContext()), {pointer});
   auto made = LLVM::LLVMFuncOp::create(builder, loc, name, type);
   made.setCConv(device.convention());
-  made.setPassthroughAttr(device.attributes(plan.threads));
+  made.setPassthroughAttr(
+      device.attributes({plan.threads, 1, 1}, /*isFlat=*/true));
   auto words =
       LLVM::LLVMArrayType::get(builder.getI64Type(), packet.words.size() + 1);
   made.setArgAttr(0, device.passing(), TypeAttr::get(words));

@@ -1,5 +1,7 @@
 // Loads at computed positions: windows, gathers and constant tables.
+#include "dsl/gpu/Device.h"
 #include "dsl/lower/Emitter.h"
+#include "dsl/lower/InMemory.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -99,7 +101,7 @@ void Emitter::reportBad(Frame &frame, const Access &access, unsigned dimension,
             arith::ConstantOp::create(b, loc, b.getZeroAttr(index.getType()))));
   Value parts[] = {number, index, size};
   if (target.isGpu())
-    return claimError(record, parts);
+    return claimError(b, record, parts);
   for (auto [offset, value] : llvm::enumerate(parts)) {
     Value at = LLVM::GEPOp::create(
         b, loc, record.getType(), b.getI64Type(), record,
@@ -263,28 +265,12 @@ Value Emitter::spread(Frame &frame, Value pointer, unsigned lanes) {
 
 /// Reads a constant table, kept as a global of the module.
 Value Emitter::lookupIn(Frame &frame, qn::LookupOp op, Value index) {
-  auto module =
-      builder.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
-  std::string name;
-  for (LLVM::GlobalOp global : module.getOps<LLVM::GlobalOp>())
-    if (global.getValueOrNull() == op.getTable())
-      name = global.getSymName();
   Location loc = op.getLoc();
   Type element = op.getType();
-  auto table = cast<RankedTensorType>(op.getTable().getType());
-  auto array = LLVM::LLVMArrayType::get(element, table.getNumElements());
-  if (name.empty()) {
-    auto globals = module.getOps<LLVM::GlobalOp>();
-    name = model.kernel.getSymName().str() + "_table" +
-           std::to_string(std::distance(globals.begin(), globals.end()));
-    builder.setInsertionPointToStart(module.getBody());
-    LLVM::GlobalOp::create(builder, loc, array, /*isConstant=*/true,
-                           LLVM::Linkage::Internal, name, op.getTable(), 64,
-                           target.isGpu() ? 1 : 0);
-  }
   OpBuilder &b = in(frame);
   Type pointerType = LLVM::LLVMPointerType::get(b.getContext());
   unsigned space = target.isGpu() ? 1 : 0;
+  std::string name = tableGlobal(b, model.kernel, op, space);
   Value base = LLVM::AddressOfOp::create(
       b, loc, LLVM::LLVMPointerType::get(b.getContext(), space), name);
   if (space)

@@ -284,7 +284,6 @@ private:
   mlir::Value globalPointer(mlir::Value at);
   mlir::Value shortOffset(Frame &frame, mlir::Value position,
                           mlir::Value stride);
-  void claimError(mlir::Value record, mlir::ValueRange parts);
 
   // EmitLoop.cpp
   void laneLoop(Frame &frame, const LoopSpec &loop,

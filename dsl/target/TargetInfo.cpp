@@ -18,6 +18,7 @@ struct GpuRow {
   TargetKind kind;
   const char *triple, *cpu, *features;
   unsigned warp;
+  std::int64_t sharedBytes;
 };
 } // namespace
 
@@ -44,6 +45,7 @@ std::optional<TargetInfo> quern::targetNamed(std::string_view name) {
       target.hasFma = true;
       target.kind = row.kind;
       target.warp = row.warp;
+      target.sharedBytes = row.sharedBytes;
       return target;
     }
   return std::nullopt;

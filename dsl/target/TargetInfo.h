@@ -24,7 +24,8 @@ struct TargetInfo {
   std::int64_t l1Bytes = 32 << 10, l2Bytes = 512 << 10, l3Bytes = 8 << 20;
   unsigned cores = 1;
   TargetKind kind = TargetKind::Cpu;
-  unsigned warp = 1; ///< threads that shuffle among each other
+  unsigned warp = 1;            ///< threads that shuffle among each other
+  std::int64_t sharedBytes = 0; ///< a block may have at most
 
   bool isGpu() const { return kind != TargetKind::Cpu; }
 

@@ -130,36 +130,12 @@ void ThreadEmitter::keepOthers(ValueRange targets, ValueRange values) {
   });
 }
 
-/// Whether two threads of a block disagree whatever the arguments are.
-bool ThreadEmitter::isProvablyDivided(Value value) const {
-  auto [x, y, z] = model.block;
-  if (!x || !y || !z)
-    return false;
-  std::optional<std::int64_t> first;
-  for (std::int64_t k = 0; k < *z; ++k)
-    for (std::int64_t j = 0; j < *y; ++j)
-      for (std::int64_t i = 0; i < *x; ++i) {
-        auto now = model.evaluate(value, {i, j, k});
-        if (!now)
-          return false;
-        if (first && *first != *now)
-          return true;
-        first = now;
-      }
-  return false;
-}
-
 /// What decides about a barrier, as the first thread has it; an error of the
 /// launch where another one has it otherwise.
 Value ThreadEmitter::agreed(Value value, Operation *at) {
   if (!model.differs(value))
     return scalarOf(value);
-  if (isProvablyDivided(value)) {
-    if (valid)
-      at->emitError("threads of a block part before a barrier: what decides "
-                    "must be the same in all of them");
-    valid = false;
-  }
+  valid &= model.checkDivided(value, at);
   Type type = value.getType();
   Value first = reserve(type.isInteger(1) ? b.getI8Type() : type, 1);
   Type stored = type.isInteger(1) ? b.getI8Type() : type;
@@ -178,7 +154,7 @@ Value ThreadEmitter::agreed(Value value, Operation *at) {
     Value other = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, all,
                                         spread(known));
     guarded(anyLane(both(scope->mask, other)), {}, [&]() -> Value {
-      record(siteOf(at, 0, "barrier", ErrorSite::Kind::Barrier), constant(0),
+      record(sites.of(at, 0, "barrier", ErrorSite::Kind::Barrier), constant(0),
              constant(0));
       return {};
     });

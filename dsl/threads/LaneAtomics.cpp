@@ -1,135 +1,12 @@
 // Atomic operations: one lane after the other; on memory of the block, which
 // one task works on, plain updates.
+#include "dsl/threads/AtomicUpdate.h"
 #include "dsl/threads/ThreadEmitter.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace quern;
-using qn::AtomicKind;
-
-/// What the element becomes.
-Value ThreadEmitter::plainUpdate(qn::AtomicOp op, Value old, Value value,
-                                 Value expected) {
-  switch (op.getKind()) {
-  case AtomicKind::addi:
-    return arith::AddIOp::create(b, loc, old, value);
-  case AtomicKind::addf:
-    return arith::AddFOp::create(b, loc, old, value);
-  case AtomicKind::mins:
-    return arith::MinSIOp::create(b, loc, old, value);
-  case AtomicKind::minu:
-    return arith::MinUIOp::create(b, loc, old, value);
-  case AtomicKind::minf:
-    return arith::MinimumFOp::create(b, loc, old, value);
-  case AtomicKind::maxs:
-    return arith::MaxSIOp::create(b, loc, old, value);
-  case AtomicKind::maxu:
-    return arith::MaxUIOp::create(b, loc, old, value);
-  case AtomicKind::maxf:
-    return arith::MaximumFOp::create(b, loc, old, value);
-  case AtomicKind::andi:
-    return arith::AndIOp::create(b, loc, old, value);
-  case AtomicKind::ori:
-    return arith::OrIOp::create(b, loc, old, value);
-  case AtomicKind::xori:
-    return arith::XOrIOp::create(b, loc, old, value);
-  case AtomicKind::exchange:
-    return value;
-  case AtomicKind::cas: {
-    Value same;
-    if (isa<FloatType>(old.getType())) {
-      Type bits = b.getIntegerType(old.getType().getIntOrFloatBitWidth());
-      same = arith::CmpIOp::create(
-          b, loc, arith::CmpIPredicate::eq,
-          arith::BitcastOp::create(b, loc, bits, old),
-          arith::BitcastOp::create(b, loc, bits, expected));
-    } else {
-      same = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, old,
-                                   expected);
-    }
-    return arith::SelectOp::create(b, loc, same, value, old);
-  }
-  }
-  llvm_unreachable("every atomic operation has its update");
-}
-
-static LLVM::AtomicOrdering orderingOf(qn::Order order) {
-  switch (order) {
-  case qn::Order::relaxed:
-    return LLVM::AtomicOrdering::monotonic;
-  case qn::Order::acquire:
-    return LLVM::AtomicOrdering::acquire;
-  case qn::Order::release:
-    return LLVM::AtomicOrdering::release;
-  case qn::Order::acq_rel:
-    return LLVM::AtomicOrdering::acq_rel;
-  case qn::Order::seq_cst:
-    return LLVM::AtomicOrdering::seq_cst;
-  }
-  llvm_unreachable("every order has its counterpart");
-}
-
-/// Operations that the target has as one instruction, or LLVM makes of some.
-static std::optional<LLVM::AtomicBinOp> instruction(AtomicKind kind) {
-  switch (kind) {
-  case AtomicKind::addi:
-    return LLVM::AtomicBinOp::add;
-  case AtomicKind::mins:
-    return LLVM::AtomicBinOp::min;
-  case AtomicKind::minu:
-    return LLVM::AtomicBinOp::umin;
-  case AtomicKind::maxs:
-    return LLVM::AtomicBinOp::max;
-  case AtomicKind::maxu:
-    return LLVM::AtomicBinOp::umax;
-  case AtomicKind::andi:
-    return LLVM::AtomicBinOp::_and;
-  case AtomicKind::ori:
-    return LLVM::AtomicBinOp::_or;
-  case AtomicKind::xori:
-    return LLVM::AtomicBinOp::_xor;
-  default:
-    return std::nullopt;
-  }
-}
-
-/// Tries until nobody came in between.
-Value ThreadEmitter::exchangeLoop(qn::AtomicOp op, Value pointer, Value value) {
-  Type type = value.getType();
-  Type bits = b.getIntegerType(type.getIntOrFloatBitWidth());
-  unsigned bytes = bits.getIntOrFloatBitWidth() / 8;
-  auto asBits = [&](Value number) -> Value {
-    return number.getType() == bits
-               ? number
-               : Value(arith::BitcastOp::create(b, loc, bits, number));
-  };
-  auto asNumber = [&](Value raw) -> Value {
-    return type == bits ? raw
-                        : Value(arith::BitcastOp::create(b, loc, type, raw));
-  };
-  Value first = LLVM::LoadOp::create(b, loc, bits, pointer, bytes);
-  auto loop = scf::WhileOp::create(b, loc, TypeRange(bits), ValueRange(first));
-  OpBuilder::InsertionGuard guard(b);
-  Block *before = b.createBlock(&loop.getBefore(), {}, bits, loc);
-  Value seen = before->getArgument(0);
-  Value next = asBits(plainUpdate(op, asNumber(seen), value, {}));
-  LLVM::AtomicOrdering order = orderingOf(op.getOrder());
-  LLVM::AtomicOrdering failure = order == LLVM::AtomicOrdering::seq_cst
-                                     ? order
-                                     : LLVM::AtomicOrdering::monotonic;
-  auto tried = LLVM::AtomicCmpXchgOp::create(b, loc, pointer, seen, next, order,
-                                             failure);
-  Value now = LLVM::ExtractValueOp::create(b, loc, tried, ArrayRef<int64_t>{0});
-  Value done =
-      LLVM::ExtractValueOp::create(b, loc, tried, ArrayRef<int64_t>{1});
-  Value again = arith::XOrIOp::create(b, loc, done, constant(1, b.getI1Type()));
-  scf::ConditionOp::create(b, loc, again, now);
-  Block *after = b.createBlock(&loop.getAfter(), {}, bits, loc);
-  scf::YieldOp::create(b, loc, after->getArgument(0));
-  b.setInsertionPointAfter(loop);
-  return asNumber(loop.getResult(0));
-}
 
 /// One lane's operation; gives the old value as it is in memory.
 Value ThreadEmitter::atomicLane(qn::AtomicOp op, Value pointer, Value value,
@@ -138,35 +15,12 @@ Value ThreadEmitter::atomicLane(qn::AtomicOp op, Value pointer, Value value,
   unsigned bytes = type.getIntOrFloatBitWidth() / 8;
   if (isShared) {
     Value old = LLVM::LoadOp::create(b, loc, type, pointer, bytes);
-    LLVM::StoreOp::create(b, loc, plainUpdate(op, old, value, expected),
+    LLVM::StoreOp::create(b, loc, plainUpdate(b, loc, op, old, value, expected),
                           pointer, bytes);
     return old;
   }
-  LLVM::AtomicOrdering order = orderingOf(op.getOrder());
-  if (auto instruction = ::instruction(op.getKind()))
-    return LLVM::AtomicRMWOp::create(b, loc, *instruction, pointer, value,
-                                     order);
-  bool isFloat = isa<FloatType>(type);
-  Type bits = b.getIntegerType(type.getIntOrFloatBitWidth());
-  auto asBits = [&](Value number) -> Value {
-    return isFloat ? Value(arith::BitcastOp::create(b, loc, bits, number))
-                   : number;
-  };
-  Value old;
-  if (op.getKind() == AtomicKind::exchange) {
-    old = LLVM::AtomicRMWOp::create(b, loc, LLVM::AtomicBinOp::xchg, pointer,
-                                    asBits(value), order);
-  } else if (op.getKind() == AtomicKind::cas) {
-    LLVM::AtomicOrdering failure = order == LLVM::AtomicOrdering::seq_cst
-                                       ? order
-                                       : LLVM::AtomicOrdering::monotonic;
-    auto tried = LLVM::AtomicCmpXchgOp::create(
-        b, loc, pointer, asBits(expected), asBits(value), order, failure);
-    old = LLVM::ExtractValueOp::create(b, loc, tried, ArrayRef<int64_t>{0});
-  } else {
-    return exchangeLoop(op, pointer, value);
-  }
-  return isFloat ? Value(arith::BitcastOp::create(b, loc, type, old)) : old;
+  return atomicUpdate(b, loc, op, pointer, value, expected, "",
+                      /*hasFloatAdd=*/false);
 }
 
 Lanes ThreadEmitter::atomic(qn::AtomicOp op) {

@@ -2,46 +2,14 @@
 #include "dsl/threads/ThreadEmitter.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace quern;
-
-static Type memoryType(Type element) {
-  if (auto complex = dyn_cast<ComplexType>(element))
-    element = complex.getElementType();
-  unsigned bits = element.getIntOrFloatBitWidth();
-  return bits <= 8 ? IntegerType::get(element.getContext(), 8) : element;
-}
 
 static Type elementOf(Type place) {
   if (auto operand = dyn_cast<qn::OperandType>(place))
     return operand.getElementType();
   return cast<MemRefType>(place).getElementType();
-}
-
-static Type like(Value value, Type element) {
-  auto vector = dyn_cast<VectorType>(value.getType());
-  return vector ? Type(VectorType::get(vector.getShape(), element)) : element;
-}
-
-/// A truth value takes a byte that is not zero.
-Value ThreadEmitter::fromMemory(Value raw, Type element) {
-  if (element.isInteger(1))
-    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, raw,
-                                 zero(raw.getType()));
-  if (isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8)
-    return arith::BitcastOp::create(b, loc, like(raw, element), raw);
-  return raw;
-}
-
-Value ThreadEmitter::toMemory(Value value, Type element) {
-  Type memory = like(value, memoryType(element));
-  if (element.isInteger(1))
-    return arith::ExtUIOp::create(b, loc, memory, value);
-  if (isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8)
-    return arith::BitcastOp::create(b, loc, memory, value);
-  return value;
 }
 
 /// Strides count halves of complex elements.
@@ -165,20 +133,6 @@ void ThreadEmitter::check(Operation *op, Address &at, unsigned dimension,
     at.mask = both(at.mask, fits);
 }
 
-std::int64_t ThreadEmitter::siteOf(Operation *op, unsigned dimension,
-                                   StringRef axis, ErrorSite::Kind kind) {
-  std::int64_t &number = siteNumbers[{op, dimension}];
-  if (number)
-    return number;
-  std::string place;
-  if (auto at = op->getLoc()->findInstanceOf<FileLineColLoc>())
-    place = llvm::formatv("{0}:{1}:{2}", at.getFilename().getValue(),
-                          at.getLine(), at.getColumn());
-  std::string name = axis.empty() ? std::to_string(dimension) : axis.str();
-  sites.push_back({model.kernel.getSymName().str(), name, place, kind});
-  return number = sites.size();
-}
-
 void ThreadEmitter::record(std::int64_t site, Value index, Value extent) {
   Value record = words[Packet::errorWord];
   Value parts[] = {constant(site), index, extent};
@@ -202,7 +156,7 @@ void ThreadEmitter::report(Operation *op, unsigned dimension, StringRef axis,
     worst =
         vector::ReductionOp::create(b, loc, vector::CombiningKind::MAXUI, seen);
   }
-  record(siteOf(op, dimension, axis, ErrorSite::Kind::Index), worst, extent);
+  record(sites.of(op, dimension, axis, ErrorSite::Kind::Index), worst, extent);
 }
 
 Value ThreadEmitter::guarded(Value good, Type type,
@@ -319,22 +273,7 @@ void ThreadEmitter::write(qn::WriteOp op) {
 
 /// An element of a constant table.
 Lanes ThreadEmitter::lookup(qn::LookupOp op) {
-  auto module = model.kernel->getParentOfType<ModuleOp>();
-  std::string name;
-  for (LLVM::GlobalOp global : module.getOps<LLVM::GlobalOp>())
-    if (global.getValueOrNull() == op.getTable())
-      name = global.getSymName();
-  auto table = cast<RankedTensorType>(op.getTable().getType());
-  if (name.empty()) {
-    OpBuilder::InsertionGuard guard(b);
-    auto globals = module.getOps<LLVM::GlobalOp>();
-    name = model.kernel.getSymName().str() + "_table" +
-           std::to_string(std::distance(globals.begin(), globals.end()));
-    auto array = LLVM::LLVMArrayType::get(op.getType(), table.getNumElements());
-    b.setInsertionPointToStart(module.getBody());
-    LLVM::GlobalOp::create(b, loc, array, /*isConstant=*/true,
-                           LLVM::Linkage::Internal, name, op.getTable(), 64);
-  }
+  std::string name = tableGlobal(b, model.kernel, op, 0);
   Lanes index = get(op.getIndex());
   Address at;
   at.element = op.getType();

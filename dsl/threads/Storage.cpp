@@ -45,13 +45,6 @@ Value ThreadEmitter::reserve(Type element, std::int64_t count) {
                                 element, number, alignment);
 }
 
-static Type memoryType(Type element) {
-  if (auto complex = dyn_cast<ComplexType>(element))
-    element = complex.getElementType();
-  unsigned bits = element.getIntOrFloatBitWidth();
-  return bits <= 8 ? IntegerType::get(element.getContext(), 8) : element;
-}
-
 Value ThreadEmitter::slotOf(Value value) {
   Value &slot = slots[value];
   if (!slot)

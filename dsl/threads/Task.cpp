@@ -1,5 +1,6 @@
 // The plan and task functions of an explicit kernel, and its loops over blocks
 // and threads.
+#include "dsl/gpu/Grid.h"
 #include "dsl/threads/ThreadEmitter.h"
 #include "dsl/threads/Threads.h"
 
@@ -87,7 +88,6 @@ void ThreadEmitter::buildTask(ModuleOp module, StringRef name) {
   Block *entry = function(module, name, 3);
   loadWords();
   entryEnd = constant(0).getDefiningOp();
-  checkThreads();
   Value begin = entry->getArgument(1), end = entry->getArgument(2);
   for (unsigned operand = 0; operand < 6; ++operand)
     launchValue(operand);
@@ -102,21 +102,11 @@ void ThreadEmitter::buildTask(ModuleOp module, StringRef name) {
     b.setInsertionPointToStart(branch.thenBlock());
     blockLoop(begin, end);
     b.setInsertionPointToStart(branch.elseBlock());
-    record(siteOf(model.kernel.launch(), 0, "block", ErrorSite::Kind::Threads),
-           size, constant(maximumThreads));
+    record(
+        sites.of(model.kernel.launch(), 0, "block", ErrorSite::Kind::Threads),
+        size, constant(maximumThreads));
   }
   LLVM::ReturnOp::create(b, loc, ValueRange());
-}
-
-/// Too many threads in a block are refused where that is known.
-void ThreadEmitter::checkThreads() {
-  auto [x, y, z] = model.block;
-  if (!x || !y || !z || *x * *y * *z <= maximumThreads)
-    return;
-  model.kernel.launch().emitError()
-      << "a block has " << *x * *y * *z << " threads, at most "
-      << maximumThreads << " are possible";
-  valid = false;
 }
 
 void ThreadEmitter::blockLoop(Value begin, Value end) {
@@ -213,11 +203,11 @@ void ThreadEmitter::threads(llvm::function_ref<void()> body) {
 
 std::optional<KernelAbi> quern::lowerThreads(qn::KernelOp kernel,
                                              const TargetInfo &target) {
-  if (target.isGpu()) {
-    kernel.emitError("a `kernel` cannot be compiled for a GPU yet");
-    return std::nullopt;
-  }
   ThreadModel model(kernel, target);
+  if (!model.checkThreads())
+    return std::nullopt;
+  if (target.isGpu())
+    return lowerToGrid(model, target);
   Packet packet(kernel);
   KernelAbi abi;
   abi.words = packet.words;

@@ -3,7 +3,9 @@
 #pragma once
 
 #include "dsl/KernelAbi.h"
+#include "dsl/lower/InMemory.h"
 #include "dsl/lower/Packet.h"
+#include "dsl/threads/Sites.h"
 #include "dsl/threads/ThreadModel.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -40,8 +42,8 @@ public:
   ThreadEmitter(const ThreadModel &model, const TargetInfo &target,
                 const Packet &packet, std::vector<ErrorSite> &sites,
                 mlir::OpBuilder &builder)
-      : model(model), target(target), packet(packet), sites(sites), b(builder),
-        lanes(model.lanes) {}
+      : model(model), target(target), packet(packet),
+        sites(sites, model.kernel), b(builder), lanes(model.lanes) {}
 
   // Task.cpp
   void buildPlan(mlir::ModuleOp module, llvm::StringRef name);
@@ -56,7 +58,6 @@ private:
   void loadWords();
   mlir::Value launchValue(unsigned operand);
   void blockLoop(mlir::Value begin, mlir::Value end);
-  void checkThreads();
 
   // BlockControl.cpp: what all threads of a block do together
   void region(mlir::Block &block);
@@ -70,7 +71,6 @@ private:
   void keepOthers(mlir::ValueRange targets, mlir::ValueRange values);
   void bindShared(mlir::ValueRange targets, mlir::ValueRange values);
   mlir::Value agreed(mlir::Value value, mlir::Operation *at);
-  bool isProvablyDivided(mlir::Value value) const;
   void combineBlock(qn::CombineOp op);
   void prefixBlock(qn::PrefixOp op);
   /// Runs `body` for every vector of threads of the block.
@@ -162,15 +162,17 @@ private:
   void report(mlir::Operation *op, unsigned dimension, llvm::StringRef axis,
               mlir::Value bad, Lanes index, mlir::Value extent);
   void record(std::int64_t site, mlir::Value index, mlir::Value extent);
-  std::int64_t siteOf(mlir::Operation *op, unsigned dimension,
-                      llvm::StringRef axis, ErrorSite::Kind kind);
   Lanes read(qn::ReadOp op);
   Lanes readAt(Address &at, mlir::Type type);
   void write(qn::WriteOp op);
   void storeMasked(const Address &at, mlir::Value stored);
   mlir::Value pointers(const Address &at);
-  mlir::Value fromMemory(mlir::Value raw, mlir::Type element);
-  mlir::Value toMemory(mlir::Value value, mlir::Type element);
+  mlir::Value fromMemory(mlir::Value raw, mlir::Type element) {
+    return quern::fromMemory(b, loc, raw, element);
+  }
+  mlir::Value toMemory(mlir::Value value, mlir::Type element) {
+    return quern::toMemory(b, loc, value, element);
+  }
   /// `good` decides whether `body` runs; its value is 0 elsewhere.
   mlir::Value guarded(mlir::Value good, mlir::Type type,
                       llvm::function_ref<mlir::Value()> body);
@@ -180,10 +182,6 @@ private:
   mlir::Value atomicLane(qn::AtomicOp op, mlir::Value pointer,
                          mlir::Value value, mlir::Value expected,
                          bool isShared);
-  mlir::Value plainUpdate(qn::AtomicOp op, mlir::Value old, mlir::Value value,
-                          mlir::Value expected);
-  mlir::Value exchangeLoop(qn::AtomicOp op, mlir::Value pointer,
-                           mlir::Value value);
 
   // LaneTogether.cpp: what the lanes of a vector do together
   Lanes shuffle(qn::ShuffleOp op);
@@ -214,7 +212,7 @@ private:
   const ThreadModel &model;
   const TargetInfo &target;
   const Packet &packet;
-  std::vector<ErrorSite> &sites;
+  Sites sites;
   mlir::OpBuilder &b;
   mlir::Location loc = b.getUnknownLoc();
   const unsigned lanes;
@@ -229,8 +227,6 @@ private:
   std::int64_t reservedBytes = 0;
   bool isReversed = false; ///< threads go from the last to the first
   llvm::DenseMap<mlir::Value, mlir::Value> slots, arrays;
-  llvm::DenseMap<std::tuple<mlir::Operation *, unsigned>, std::int64_t>
-      siteNumbers;
 };
 
 } // namespace quern

@@ -31,18 +31,19 @@ ThreadModel::ThreadModel(qn::KernelOp kernel, const TargetInfo &target)
   findGeometry(target);
   findWaiting();
   findVariances();
-  findSpread();
+  if (!target.isGpu())
+    findSpread();
   findStages(kernel.block());
   findKept();
 }
 
 /// Threads along x fill vectors; where they do so badly vectors are smaller.
-/// Operations on warps want vectors that are warps.
+/// Operations on warps want vectors that are warps, as those of a GPU are.
 void ThreadModel::findGeometry(const TargetInfo &target) {
   qn::LaunchOp launch = kernel.launch();
   for (unsigned dimension = 0; dimension < 3; ++dimension)
     block[dimension] = constantOf(launch->getOperand(3 + dimension));
-  bool usesWarps = false;
+  bool usesWarps = target.isGpu();
   kernel.walk([&](Operation *op) {
     usesWarps |= isa<qn::LaneOp, qn::ShuffleOp, qn::BallotOp, qn::VoteOp>(op);
     if (auto barrier = dyn_cast<qn::BarrierOp>(op))
@@ -224,4 +225,40 @@ ThreadModel::evaluate(Value value, std::array<std::int64_t, 3> thread) const {
                                            : x.udiv(y);
   std::int64_t number = result.getSExtValue();
   return value.getType().isInteger(1) ? number & 1 : number;
+}
+
+bool ThreadModel::checkThreads() const {
+  auto [x, y, z] = block;
+  if (!x || !y || !z || *x * *y * *z <= maximumThreads)
+    return true;
+  kernel.launch().emitError()
+      << "a block has " << *x * *y * *z << " threads, at most "
+      << maximumThreads << " are possible";
+  return false;
+}
+
+bool ThreadModel::isProvablyDivided(Value value) const {
+  auto [x, y, z] = block;
+  if (!x || !y || !z)
+    return false;
+  std::optional<std::int64_t> first;
+  for (std::int64_t k = 0; k < *z; ++k)
+    for (std::int64_t j = 0; j < *y; ++j)
+      for (std::int64_t i = 0; i < *x; ++i) {
+        auto now = evaluate(value, {i, j, k});
+        if (!now)
+          return false;
+        if (first && *first != *now)
+          return true;
+        first = now;
+      }
+  return false;
+}
+
+bool ThreadModel::checkDivided(Value value, Operation *at) const {
+  if (!isProvablyDivided(value))
+    return true;
+  at->emitError("threads of a block part before a barrier: what decides must "
+                "be the same in all of them");
+  return false;
 }

@@ -7,9 +7,13 @@
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/IndVarSimplify.h"
 #include "llvm/Transforms/Scalar/InferAddressSpaces.h"
 #include "llvm/Transforms/Scalar/LICM.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/LoopRotation.h"
+#include "llvm/Transforms/Scalar/LoopUnrollPass.h"
+#include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 
 namespace quern::jit {
@@ -38,6 +42,24 @@ void prepare(llvm::Module &module, const llvm::TargetMachine &machine,
   }
 }
 
+/// Loops of a known, small number of rounds become straight code, so that a
+/// thread's own arrays become registers. A CPU's kernels are unrolled where
+/// they are made.
+void unrollLoops(llvm::FunctionPassManager &passes) {
+  llvm::LoopPassManager turned, unrolled;
+  turned.addPass(llvm::LoopRotatePass());
+  unrolled.addPass(llvm::IndVarSimplifyPass());
+  unrolled.addPass(llvm::LoopFullUnrollPass());
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(turned)));
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(unrolled)));
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+}
+
 } // namespace
 
 void CodeGenerator::optimise(llvm::Module &module) {
@@ -62,6 +84,8 @@ void CodeGenerator::optimise(llvm::Module &module) {
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(
       llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/false));
+  if (target.isGpu())
+    unrollLoops(passes);
   for (llvm::Function &function : module)
     if (!function.isDeclaration())
       passes.run(function, functions);

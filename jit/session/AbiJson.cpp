@@ -40,6 +40,39 @@ static void print(OStream &out, const GridEntry::Tile &tile) {
   });
 }
 
+static llvm::StringRef spelling(HostStep::Kind kind) {
+  switch (kind) {
+#define QN_HOST_STEP(kind, name, operands)                                     \
+  case HostStep::Kind::kind:                                                   \
+    return name;
+#include "dsl/HostSteps.def"
+  }
+  return "";
+}
+
+static unsigned operandsOf(HostStep::Kind kind) {
+  switch (kind) {
+#define QN_HOST_STEP(kind, name, operands)                                     \
+  case HostStep::Kind::kind:                                                   \
+    return operands;
+#include "dsl/HostSteps.def"
+  }
+  return 0;
+}
+
+static void print(OStream &out, const HostStep &step) {
+  out.object([&] {
+    out.attribute("step", spelling(step.kind));
+    if (unsigned count = operandsOf(step.kind))
+      out.attributeArray("of", [&] {
+        for (unsigned number = 0; number < count; ++number)
+          out.value(std::int64_t(step.operands[number]));
+      });
+    if (operandsOf(step.kind) < 2)
+      out.attribute("value", step.value);
+  });
+}
+
 static void print(OStream &out, const WorkspaceTerm &term);
 static void print(OStream &out, const GridEntry &grid);
 static void print(OStream &out, const LaunchEntry &launch);
@@ -71,6 +104,18 @@ static void print(OStream &out, const GridEntry &grid) {
   });
 }
 
+static void print(OStream &out, const GridGeometry &geometry) {
+  out.object([&] {
+    printAll(out, "steps", geometry.steps);
+    out.attributeArray("results", [&] {
+      for (std::uint32_t result : geometry.results)
+        out.value(std::int64_t(result));
+    });
+    out.attribute("shared_bytes", std::int64_t(geometry.sharedBytes));
+    out.attribute("threads_site", std::int64_t(geometry.threadsSite));
+  });
+}
+
 static void print(OStream &out, const LaunchEntry &launch) {
   out.object([&] {
     if (launch.grids.empty()) {
@@ -81,6 +126,11 @@ static void print(OStream &out, const LaunchEntry &launch) {
     out.attribute("lane_axis", launch.laneAxis);
     printAll(out, "workspace", launch.workspace);
     printAll(out, "entries", launch.grids);
+    if (!launch.geometry.steps.empty()) {
+      out.attributeBegin("geometry");
+      print(out, launch.geometry);
+      out.attributeEnd();
+    }
   });
 }
 

@@ -28,6 +28,22 @@ void writeTiles(Writer &out, const std::vector<GridEntry::Tile> &tiles) {
   }
 }
 
+void writeGeometry(Writer &out, const GridGeometry &geometry) {
+  out.number(geometry.steps.size());
+  for (const HostStep &step : geometry.steps) {
+    out.number(static_cast<std::uint32_t>(step.kind));
+    for (std::uint32_t operand : step.operands)
+      out.number(operand);
+    auto value = static_cast<std::uint64_t>(step.value);
+    out.number(static_cast<std::uint32_t>(value));
+    out.number(static_cast<std::uint32_t>(value >> 32));
+  }
+  for (std::uint32_t result : geometry.results)
+    out.number(result);
+  out.number(geometry.sharedBytes);
+  out.number(geometry.threadsSite);
+}
+
 void writeGrids(Writer &out, const LaunchEntry &launch) {
   out.number(launch.grids.size());
   for (const GridEntry &grid : launch.grids) {
@@ -43,6 +59,7 @@ void writeGrids(Writer &out, const LaunchEntry &launch) {
     out.number(static_cast<std::uint32_t>(term.bytes));
     writeTiles(out, term.tiles);
   }
+  writeGeometry(out, launch.geometry);
 }
 
 class Reader {
@@ -85,6 +102,23 @@ std::vector<GridEntry::Tile> readTiles(Reader &in) {
   return tiles;
 }
 
+GridGeometry readGeometry(Reader &in) {
+  GridGeometry geometry;
+  for (std::uint32_t left = in.number(); left > 0 && !in.failed; --left) {
+    HostStep step{.kind = static_cast<HostStep::Kind>(in.number())};
+    for (std::uint32_t &operand : step.operands)
+      operand = in.number();
+    std::uint64_t low = in.number(), high = in.number();
+    step.value = static_cast<std::int64_t>(low | high << 32);
+    geometry.steps.push_back(step);
+  }
+  for (std::uint32_t &result : geometry.results)
+    result = in.number();
+  geometry.sharedBytes = in.number();
+  geometry.threadsSite = in.number();
+  return geometry;
+}
+
 void readGrids(Reader &in, LaunchEntry &launch) {
   for (std::uint32_t left = in.number(); left > 0 && !in.failed; --left) {
     GridEntry grid;
@@ -101,6 +135,7 @@ void readGrids(Reader &in, LaunchEntry &launch) {
     term.tiles = readTiles(in);
     launch.workspace.push_back(std::move(term));
   }
+  launch.geometry = readGeometry(in);
 }
 
 } // namespace

@@ -78,10 +78,18 @@ GridKernel::make(std::shared_ptr<SessionDevice> owner,
     return image.error();
   std::unique_ptr<GridKernel> made(
       new GridKernel(std::move(owner), std::move(kernel), std::move(*image)));
-  for (const LaunchEntry &launch : made->kernel->abi.launches)
-    if (auto chosen = made->choose(launch, binding.extents); !chosen)
-      return chosen.error();
   made->packet = std::move(words);
+  made->checks =
+      std::ranges::any_of(made->kernel->abi.sites, [](const ErrorSite &site) {
+        return site.kind != ErrorSite::Kind::Threads;
+      });
+  for (const LaunchEntry &launch : made->kernel->abi.launches) {
+    auto chosen = launch.geometry.steps.empty()
+                      ? made->choose(launch, binding.extents)
+                      : made->layOut(launch);
+    if (!chosen)
+      return chosen.error();
+  }
   if (auto placed = made->placeNumbers(numbers); !placed)
     return placed.error();
   return made;
@@ -107,11 +115,70 @@ Result<std::monostate> GridKernel::choose(const LaunchEntry &launch,
   std::int64_t most =
       std::int64_t(owner->device->facts().processors) * std::max(*resident, 1);
   std::int64_t blocks = ceilDivide(units, entry->unitsPerBlock);
-  Launch chosen{*function, {}};
+  Launch chosen{*function, {}, {}};
   chosen.shape.grid[0] = static_cast<unsigned>(std::min(blocks, most));
   chosen.shape.block[0] = entry->threads;
-  launches.push_back(chosen);
+  chosen.behind = {chosen.shape.grid[0]};
+  launches.push_back(std::move(chosen));
   return std::monostate();
+}
+
+/// An explicit kernel is launched as its text says, in as many pieces as the
+/// driver's limits ask for.
+Result<std::monostate> GridKernel::layOut(const LaunchEntry &launch) {
+  GridShape shape = evaluate(launch.geometry, packet);
+  bool isEmpty = false;
+  std::int64_t threads = 1;
+  for (std::int64_t count : shape.blocks)
+    isEmpty |= count <= 0;
+  for (std::int64_t count : shape.threads) {
+    isEmpty |= count <= 0;
+    threads = std::min(threads * std::clamp<std::int64_t>(count, 0, 1 << 20),
+                       std::int64_t(1) << 40);
+  }
+  if (isEmpty)
+    return std::monostate();
+  constexpr std::int64_t mostBlocks = std::int64_t(1) << 32;
+  for (std::int64_t count : shape.blocks)
+    if (count >= mostBlocks)
+      return Error{"a grid of " + std::to_string(count) +
+                       " blocks along one dimension, fewer than " +
+                       std::to_string(mostBlocks) + " are possible",
+                   {}};
+  int most = owner->device->facts().blockThreads;
+  if (threads > most) {
+    refused = {launch.geometry.threadsSite, threads, most};
+    return std::monostate();
+  }
+  auto function = image.function(launch.grids.front().symbol);
+  if (!function)
+    return function.error();
+  addPieces(*function, shape, launch.geometry.sharedBytes);
+  return std::monostate();
+}
+
+/// Pieces of the grid, x fastest.
+void GridKernel::addPieces(DeviceFunction function, const GridShape &shape,
+                           std::uint32_t sharedBytes) {
+  // AMD counts threads, not blocks, along a dimension in 32 bits; both have 16
+  // bits for blocks along y and z.
+  std::array<std::int64_t, 3> most = {std::int64_t(1) << 21, 65535, 65535};
+  Launch piece{function, {}, {}};
+  piece.shape.sharedBytes = sharedBytes;
+  for (unsigned dimension = 0; dimension < 3; ++dimension)
+    piece.shape.block[dimension] =
+        static_cast<unsigned>(shape.threads[dimension]);
+  auto size = [&](unsigned dimension, std::int64_t first) {
+    return static_cast<unsigned>(
+        std::min(shape.blocks[dimension] - first, most[dimension]));
+  };
+  for (std::int64_t z = 0; z < shape.blocks[2]; z += most[2])
+    for (std::int64_t y = 0; y < shape.blocks[1]; y += most[1])
+      for (std::int64_t x = 0; x < shape.blocks[0]; x += most[0]) {
+        piece.shape.grid = {size(0, x), size(1, y), size(2, z)};
+        piece.behind = {std::uint64_t(x), std::uint64_t(y), std::uint64_t(z)};
+        launches.push_back(piece);
+      }
 }
 
 /// Kernels read operands through pointers; a number becomes memory once.
@@ -142,8 +209,9 @@ Result<ErrorRecord> GridKernel::run(std::span<const PointerWord> pointers,
   std::vector<std::uint64_t> words = packet;
   for (const PointerWord &pointer : pointers)
     words[pointer.word] = pointer.address;
-  ErrorRecord record;
-  bool checks = !kernel->abi.sites.empty();
+  ErrorRecord record = refused;
+  if (record.site)
+    return record;
   RunMemory scratch(device, stream), errors(device, stream);
   if (workspace)
     if (auto taken = scratch.take(workspace); !taken)
@@ -157,9 +225,9 @@ Result<ErrorRecord> GridKernel::run(std::span<const PointerWord> pointers,
   }
   words[0] = errors.address;
   words[1] = scratch.address;
-  words.push_back(0);
   for (const Launch &launch : launches) {
-    words.back() = launch.shape.grid[0];
+    words.resize(packet.size());
+    words.insert(words.end(), launch.behind.begin(), launch.behind.end());
     void *parameters[] = {words.data()};
     if (auto done =
             image.launch(launch.function, launch.shape, parameters, stream);

@@ -3,6 +3,7 @@
 
 #include "jit/bind/Binding.h"
 #include "jit/session/Devices.h"
+#include "jit/session/HostSteps.h"
 
 #include <optional>
 
@@ -39,6 +40,9 @@ private:
   struct Launch {
     DeviceFunction function;
     LaunchShape shape;
+    /// The words behind the packet: the number of blocks, or the numbers of an
+    /// explicit kernel's first one.
+    std::vector<std::uint64_t> behind;
   };
   GridKernel(std::shared_ptr<SessionDevice> owner,
              std::shared_ptr<const CompiledKernel> kernel, Device::Image image)
@@ -46,6 +50,9 @@ private:
         image(std::move(image)) {}
   Result<std::monostate> choose(const LaunchEntry &launch,
                                 const Extents &extents);
+  Result<std::monostate> layOut(const LaunchEntry &launch);
+  void addPieces(DeviceFunction function, const GridShape &shape,
+                 std::uint32_t sharedBytes);
   Result<std::monostate> placeNumbers(const std::vector<Number> &numbers);
 
   std::shared_ptr<SessionDevice> owner;
@@ -53,6 +60,8 @@ private:
   Device::Image image;
   std::vector<Launch> launches;
   std::size_t workspace = 0;
+  ErrorRecord refused; ///< why nothing is launched, if so
+  bool checks = false; ///< whether a launch may fail when it runs
   std::vector<std::uint64_t> packet;
   std::optional<Device::Memory> numberMemory;
 };

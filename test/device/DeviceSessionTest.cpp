@@ -23,6 +23,11 @@ rowwise pick(x: f32[N], i: i64[M]) -> f32[M]:
 
 op twice(x: f32[N]) -> f32[N]:
     return add(add(x, x), x)
+
+kernel fill(y: mut f32[N], width: int, rows: int):
+    launch grid((N + width - 1) // width, rows) block(width)
+    if block.x * width + thread.x < N:
+        y[block.x * width + thread.x] = 1
 )";
 
 class DeviceSession : public testing::Test {
@@ -52,10 +57,13 @@ protected:
     static constexpr std::int64_t one = 1;
     return {data, type, {&size, 1}, {&one, 1}, true, {DeviceKind::Cuda, 0}};
   }
-  std::vector<std::uint64_t> lastPacket() const {
+  std::string lastLaunch() const {
     std::string line = ask<const char *()>("standin_launches")();
     line.pop_back();
-    line = line.substr(line.rfind('\n') + 1);
+    return line.substr(line.rfind('\n') + 1);
+  }
+  std::vector<std::uint64_t> lastPacket() const {
+    std::string line = lastLaunch();
     std::istringstream words(line.substr(line.find(':') + 1));
     std::vector<std::uint64_t> packet;
     for (std::string word; std::getline(words, word, ':');)
@@ -90,6 +98,43 @@ TEST_F(DeviceSession, LaunchesWithItsPacket) {
     EXPECT_EQ(std::ranges::count(packet, address), 1);
   EXPECT_EQ(std::ranges::count(packet, std::uint64_t(1000)), 1) << "the extent";
   EXPECT_GE(packet.back(), 1u) << "the number of blocks";
+}
+
+/// The host computes the grid from extents and scalar arguments; what exceeds
+/// a driver's limit is launched in pieces.
+TEST_F(DeviceSession, AnExplicitKernelIsLaunchedAsItsTextSays) {
+  auto y = device->allocate(4000);
+  ASSERT_TRUE(y);
+  std::int64_t size = 1000;
+  auto bind = [&](std::int64_t width, std::int64_t rows) {
+    Argument arguments[] = {view(y->handle(), DType::F32, size), width, rows};
+    return module.bind("fill", arguments);
+  };
+  auto bound = bind(96, 3);
+  ASSERT_TRUE(bound) << bound.error().message;
+  void *pointers[] = {y->handle()};
+  auto ran = bound->run(pointers);
+  ASSERT_TRUE(ran) << ran.error().message;
+  EXPECT_NE(lastLaunch().find("grid 11 3 1 block 96 1 1"), std::string::npos)
+      << lastLaunch();
+  auto many = bind(96, 70000);
+  ASSERT_TRUE(many) << many.error().message;
+  ran = many->run(pointers);
+  ASSERT_TRUE(ran) << ran.error().message;
+  EXPECT_NE(lastLaunch().find("grid 11 4465 1 block 96 1 1"), std::string::npos)
+      << lastLaunch();
+  std::vector<std::uint64_t> packet = lastPacket();
+  EXPECT_EQ(packet[packet.size() - 2], 65535u) << "the first block along y";
+  auto wide = bind(4096, 1);
+  ASSERT_TRUE(wide) << wide.error().message;
+  ran = wide->run(pointers);
+  ASSERT_FALSE(ran);
+  EXPECT_NE(ran.error().message.find("QN2055"), std::string::npos)
+      << ran.error().message;
+  auto none = bind(96, 0);
+  ASSERT_TRUE(none) << none.error().message;
+  EXPECT_TRUE(none->run(pointers));
+  EXPECT_EQ(std::string(ask<const char *()>("standin_violations")()), "");
 }
 
 TEST_F(DeviceSession, ACheckedIndexIsReadBack) {

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import operator
 import re
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
@@ -17,7 +18,7 @@ from emulator.ptx import Module, Words
 from emulator.ptx_types import Array
 
 HEADER = re.compile(
-    r"qn\.rowwise @\w+ axes \[(?P<axes>[^\]]*)\](?P<wide> wide)?(?: staged \d+)?\s*"
+    r"qn\.(?:rowwise|kernel) @\w+ axes \[(?P<axes>[^\]]*)\](?P<wide> wide)?(?: staged \d+)?\s*"
     r"(?:attributes \{.*?array<i64(?:: (?P<numbers>[^>]*))?>\})?\s*\((?P<arguments>[^{]*)\) \{"
 )
 OPERAND = re.compile(
@@ -33,6 +34,51 @@ class Operand:
     number: int
     element: str
     axes: list[str]
+
+
+def signed(value: int, width: int = 64) -> int:
+    value &= 2**width - 1
+    return value - 2**width if value >> (width - 1) else value
+
+
+#: Steps of a launch's geometry that take two numbers.
+STEPS: dict[str, Callable[[int, int], int]] = {
+    "add": operator.add,
+    "subtract": operator.sub,
+    "multiply": operator.mul,
+    "divide": lambda a, b: 0 if b == 0 else abs(a) // abs(b) * (-1 if (a < 0) != (b < 0) else 1),
+    "remainder": lambda a, b: 0 if b == 0 else abs(a) % abs(b) * (-1 if a < 0 else 1),
+    "smallest": min,
+    "largest": max,
+    "and": operator.and_,
+    "or": operator.or_,
+    "xor": operator.xor,
+    "shift-left": lambda a, b: a << b if b < 64 else 0,
+    "shift-right": lambda a, b: a >> min(b, 63),
+    "equal": lambda a, b: int(a == b),
+    "less": lambda a, b: int(a < b),
+}
+
+
+def evaluate(geometry: dict[str, Any], words: Sequence[Any]) -> list[int]:
+    """Blocks along x, y, z, and the threads of a block."""
+    values: list[int] = []
+    for step in geometry["steps"]:
+        of, kind = [values[n] for n in step.get("of", [])], step["step"]
+        if kind == "constant":
+            value = int(step["value"])
+        elif kind == "word":
+            value = int(words[step["value"]])
+        elif kind == "choose":
+            value = of[1] if of[0] else of[2]
+        elif kind == "sign-extend":
+            value = signed(of[0], step["value"])
+        elif kind == "zero-extend":
+            value = of[0] & (2 ** step["value"] - 1)
+        else:
+            value = STEPS[kind](*of)
+        values.append(signed(value))
+    return [values[n] for n in geometry["results"]]
 
 
 def quern(program: Path, *words: str) -> str:
@@ -69,6 +115,7 @@ class GpuKernel:
         del arguments[len(numbers) :]
         self.scalars = sum(not argument["element"] for argument in arguments)
         self.results = len(set(re.findall(r"qn\.store %[\w#]+, %(arg\d+)", text)))
+        self.is_explicit = "qn.kernel @" in text
         tensors = [(n, a) for n, a in zip(numbers, arguments, strict=True) if a["element"]]
         self.operands = [
             Operand(
@@ -106,16 +153,15 @@ class GpuKernel:
         workspace = np.zeros(max(self.workspace(launch, sizes) for launch in self.abi["launches"]))
         module = Module(self.ptx)
         for launch in self.abi["launches"]:
-            entry = self.entry(launch, sizes)
-            units = self.units(entry, sizes)
-            if units == 0:
-                continue
-            grid = min(-(-units // entry["units_per_block"]), blocks)
             words = [
                 self.word(w, flat, workspace, memory, sizes, scalars) for w in self.abi["words"]
             ]
-            packet = Words([*words, grid])
-            back = module.launch(entry["symbol"], grid, entry["threads"], [packet])
+            shape = self.shape(launch, sizes, words, blocks)
+            if shape is None:
+                continue
+            symbol, grid, block, shared, behind = shape
+            packet = Words([*words, *behind])
+            back = module.launch(symbol, grid, block, [packet], shared=shared)
             kept = [w for w in words if isinstance(w, np.ndarray) and w.ndim]
             seen: list[Array] = []
             for array in kept:
@@ -124,6 +170,24 @@ class GpuKernel:
             for array, now in zip(seen, back, strict=True):
                 array[...] = now
         return list(arrays)
+
+    def shape(
+        self, launch: dict[str, Any], sizes: dict[str, int], words: list[Any], blocks: int
+    ) -> tuple[str, Any, Any, int, list[int]] | None:
+        """Entry, grid, block, bytes asked for and the words behind the packet."""
+        if "geometry" in launch:
+            geometry = launch["geometry"]
+            values = evaluate(geometry, words)
+            if min(values) <= 0:
+                return None
+            symbol = launch["entries"][0]["symbol"]
+            return symbol, values[:3], values[3:], geometry["shared_bytes"], [0, 0, 0]
+        entry = self.entry(launch, sizes)
+        units = self.units(entry, sizes)
+        if units == 0:
+            return None
+        grid = min(-(-units // entry["units_per_block"]), blocks)
+        return entry["symbol"], grid, entry["threads"], 0, [grid]
 
     @staticmethod
     def owner(array: Array) -> Array:

@@ -1,0 +1,160 @@
+// The entry of an explicit kernel: packet, numbers of thread and block, launch.
+#include "dsl/gpu/Grid.h"
+#include "dsl/gpu/Geometry.h"
+#include "dsl/gpu/GridEmitter.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace quern;
+
+/// Words behind the packet: the numbers of the first block along x, y, z.
+static constexpr unsigned firstBlockWords = 3;
+
+bool GridEmitter::isFlat() const {
+  return model.block[1] == 1 && model.block[2] == 1;
+}
+
+bool GridEmitter::isWhole() const {
+  auto [x, y, z] = model.block;
+  return x && y && z && *x * *y * *z % target.warp == 0;
+}
+
+unsigned GridEmitter::warpCount() const {
+  auto [x, y, z] = model.block;
+  std::int64_t most = x && y && z ? *x * *y * *z : maximumThreads;
+  return llvm::divideCeil(most, target.warp);
+}
+
+void GridEmitter::entryFunction(ModuleOp module, StringRef name) {
+  b.setInsertionPointToEnd(module.getBody());
+  Type pointer =
+      LLVM::LLVMPointerType::get(b.getContext(), device.parameterSpace());
+  auto type = LLVM::LLVMFunctionType::get(
+      LLVM::LLVMVoidType::get(b.getContext()), {pointer});
+  auto made = LLVM::LLVMFuncOp::create(b, loc, name, type);
+  made.setCConv(device.convention());
+  made.setPassthroughAttr(device.attributes(model.block, /*isFlat=*/false));
+  auto words = LLVM::LLVMArrayType::get(b.getI64Type(),
+                                        packet.words.size() + firstBlockWords);
+  made.setArgAttr(0, device.passing(), TypeAttr::get(words));
+  made.setArgAttr(0, LLVM::LLVMDialect::getAlignAttrName(),
+                  b.getI64IntegerAttr(8));
+  Block *entry = made.addEntryBlock(b);
+  packetPointer = entry->getArgument(0);
+  b.setInsertionPointToEnd(entry);
+}
+
+/// All words of the packet; those not needed are dropped later.
+void GridEmitter::loadWords() {
+  Type pointer = LLVM::LLVMPointerType::get(b.getContext(), 1);
+  SmallVector<Type> types(packet.words.size(), b.getI64Type());
+  types[Packet::errorWord] = types[Packet::workspaceWord] = pointer;
+  for (BlockArgument argument : model.kernel.block().getArguments()) {
+    Type type = argument.getType();
+    types[packet.argumentWord(argument.getArgNumber())] =
+        isa<qn::OperandType>(type) ? pointer : memoryType(type);
+  }
+  types.append(firstBlockWords, b.getI32Type());
+  for (auto [number, type] : llvm::enumerate(types)) {
+    Value at = LLVM::GEPOp::create(
+        b, loc, packetPointer.getType(), b.getI64Type(), packetPointer,
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(number)});
+    words.push_back(LLVM::LoadOp::create(b, loc, type, at, 8));
+  }
+  for (BlockArgument argument : model.kernel.block().getArguments()) {
+    Value word = words[packet.argumentWord(argument.getArgNumber())];
+    if (!isa<qn::OperandType>(argument.getType()))
+      word = fromMemory(b, loc, word, argument.getType());
+    values[argument] = word;
+  }
+}
+
+/// Blocks are counted on from the launch's first one.
+void GridEmitter::findNumbers() {
+  for (unsigned dimension = 0; dimension < 3; ++dimension) {
+    Value first = words[packet.words.size() + dimension];
+    blockNumber[dimension] = arith::AddIOp::create(
+        b, loc, device.blockNumber(loc, dimension), first);
+    threadNumber[dimension] = model.block[dimension] == 1
+                                  ? short32(0)
+                                  : device.threadNumber(loc, dimension);
+  }
+}
+
+/// The thread's number in the block, x fastest, and the lanes that there are.
+void GridEmitter::findThread(qn::LaunchOp launch) {
+  auto size = [&](unsigned dimension) -> Value {
+    return arith::TruncIOp::create(b, loc, b.getI32Type(),
+                                   get(launch->getOperand(3 + dimension)));
+  };
+  thread = threadNumber[0];
+  threads = size(0);
+  for (unsigned dimension : {1, 2}) {
+    if (model.block[dimension] == 1)
+      continue;
+    Value before =
+        arith::MulIOp::create(b, loc, threadNumber[dimension], threads);
+    thread = arith::AddIOp::create(b, loc, thread, before);
+    threads = arith::MulIOp::create(b, loc, threads, size(dimension));
+  }
+  lane = arith::AndIOp::create(b, loc, thread, short32(target.warp - 1));
+  warp = arith::DivUIOp::create(b, loc, thread, short32(target.warp));
+  if (!isWhole() && target.kind == TargetKind::Nvptx)
+    here.set = lanesThere();
+}
+
+/// The lanes of this warp that the block has.
+Value GridEmitter::lanesThere() {
+  Value size = short32(target.warp);
+  Value before = arith::MulIOp::create(b, loc, warp, size);
+  Value count = arith::SubIOp::create(b, loc, threads, before);
+  Value missing = arith::SubIOp::create(b, loc, size, count);
+  missing = arith::MaxSIOp::create(b, loc, missing, short32(0));
+  return arith::ShRUIOp::create(b, loc, short32(-1), missing);
+}
+
+LaunchEntry GridEmitter::build(ModuleOp module, StringRef name) {
+  GeometryBuilder geometry(model.kernel, packet);
+  LaunchEntry made;
+  auto computed = geometry.build();
+  if (!computed) {
+    valid = false;
+    return made;
+  }
+  made.geometry = std::move(*computed);
+  planShared();
+  made.geometry.sharedBytes = placeShared(module, name);
+  entryFunction(module, name);
+  loadWords();
+  entryEnd = words.back().getDefiningOp();
+  findNumbers();
+  block(model.kernel.block());
+  LLVM::ReturnOp::create(b, loc, ValueRange());
+  auto [x, y, z] = model.block;
+  bool isKnown = x && y && z;
+  if (!isKnown)
+    made.geometry.threadsSite =
+        sites.of(model.kernel.launch(), 0, "block", ErrorSite::Kind::Threads);
+  made.grids.push_back(
+      {.symbol = name.str(),
+       .threads = static_cast<std::uint32_t>(isKnown ? *x * *y * *z : 0)});
+  return made;
+}
+
+std::optional<KernelAbi> quern::lowerToGrid(const ThreadModel &model,
+                                            const TargetInfo &target) {
+  qn::KernelOp kernel = model.kernel;
+  Packet packet(kernel);
+  KernelAbi abi;
+  abi.words = packet.words;
+  OpBuilder builder(kernel.getContext());
+  GridEmitter emitter(model, target, packet, abi.sites, builder);
+  std::string name = kernel.getSymName().str();
+  abi.launches.push_back(
+      emitter.build(kernel->getParentOfType<ModuleOp>(), name));
+  if (!emitter.valid)
+    return std::nullopt;
+  kernel.erase();
+  return abi;
+}

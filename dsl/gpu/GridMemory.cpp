@@ -1,0 +1,162 @@
+// Reads, writes and atomic operations of a thread, and the checks in front.
+#include "dsl/gpu/GridEmitter.h"
+#include "dsl/threads/AtomicUpdate.h"
+
+using namespace mlir;
+using namespace quern;
+
+static unsigned byteWidth(Type element) {
+  return element.getIntOrFloatBitWidth() / 8;
+}
+
+static Type elementOf(Type place) {
+  if (auto operand = dyn_cast<qn::OperandType>(place))
+    return operand.getElementType();
+  return cast<MemRefType>(place).getElementType();
+}
+
+/// The sum of indices times strides, in elements as they lie in memory: in 32
+/// bits, which is what a GPU multiplies fast, unless an operand is larger.
+Value GridEmitter::offsetOf(Value of, ValueRange indices,
+                            std::optional<std::uint64_t> part) {
+  auto memory = dyn_cast<MemRefType>(of.getType());
+  std::int64_t unit = isa<ComplexType>(elementOf(of.getType())) ? 2 : 1;
+  Type type = memory || !model.kernel.getWide() ? Type(b.getI32Type())
+                                                : Type(b.getI64Type());
+  auto fit = [&](Value value) -> Value {
+    return type == value.getType()
+               ? value
+               : Value(arith::TruncIOp::create(b, loc, type, value));
+  };
+  SmallVector<Value> strides;
+  if (memory) {
+    std::int64_t stride = unit;
+    for (std::int64_t extent : llvm::reverse(memory.getShape())) {
+      strides.insert(strides.begin(), constant(stride, type));
+      stride *= extent;
+    }
+  } else {
+    auto operand = cast<qn::OperandType>(of.getType());
+    unsigned argument = cast<BlockArgument>(of).getArgNumber();
+    for (auto [number, kind] : llvm::enumerate(operand.getStrides())) {
+      Value stride = constant(kind == StrideClass::One ? unit : 0, type);
+      if (kind == StrideClass::Dynamic) {
+        stride = fit(words[packet.strideWord(argument, number)]);
+        stride = arith::MulIOp::create(b, loc, stride, constant(unit, type));
+      }
+      strides.push_back(stride);
+    }
+  }
+  Value sum = constant(part.value_or(0), type);
+  for (auto [index, stride] : llvm::zip(indices, strides)) {
+    Value offset = arith::MulIOp::create(b, loc, fit(get(index)), stride);
+    sum = arith::AddIOp::create(b, loc, sum, offset);
+  }
+  return sum;
+}
+
+/// Whether an index is in range, and a record of it if not.
+Value GridEmitter::inRange(Operation *op, Value of, unsigned dimension,
+                           Value index) {
+  StringRef axis;
+  std::int64_t fixed = 0;
+  if (auto memory = dyn_cast<MemRefType>(of.getType()))
+    fixed = memory.getDimSize(dimension);
+  else
+    axis = cast<qn::OperandType>(of.getType()).getAxes()[dimension].getValue();
+  if (model.ranges.isInside(index, axis, fixed, op))
+    return {};
+  Value extent = axis.empty()
+                     ? constant(fixed)
+                     : words[packet.extentWord(model.kernel.axisNumber(axis))];
+  Value at = get(index);
+  Value bad =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::uge, at, extent);
+  guarded(bad, {}, [&]() -> Value {
+    record(sites.of(op, dimension, axis, ErrorSite::Kind::Index), at, extent);
+    return {};
+  });
+  return arith::XOrIOp::create(b, loc, bad, constant(1, b.getI1Type()));
+}
+
+void GridEmitter::record(std::int64_t site, Value index, Value extent) {
+  Value parts[] = {constant(site), index, extent};
+  claimError(b, words[Packet::errorWord], parts);
+}
+
+GridEmitter::Place GridEmitter::place(Operation *op, Value of,
+                                      ValueRange indices, bool checked,
+                                      std::optional<std::uint64_t> part) {
+  Place at;
+  at.element = memoryType(elementOf(of.getType()));
+  for (auto [dimension, index] : llvm::enumerate(indices))
+    if (Value fits = checked ? inRange(op, of, dimension, index) : Value())
+      at.good =
+          at.good ? Value(arith::AndIOp::create(b, loc, at.good, fits)) : fits;
+  Value base = get(of);
+  at.pointer =
+      LLVM::GEPOp::create(b, loc, base.getType(), at.element, base,
+                          ArrayRef<LLVM::GEPArg>{offsetOf(of, indices, part)});
+  return at;
+}
+
+/// `good` decides whether `body` runs; its value is 0 elsewhere.
+Value GridEmitter::guarded(Value good, Type type,
+                           llvm::function_ref<Value()> body) {
+  if (!good)
+    return body();
+  SmallVector<Type> types;
+  if (type)
+    types.push_back(type);
+  auto branch = scf::IfOp::create(b, loc, types, good, bool(type));
+  OpBuilder::InsertionGuard guard(b);
+  if (!branch.thenBlock()->empty())
+    branch.thenBlock()->back().erase();
+  b.setInsertionPointToEnd(branch.thenBlock());
+  Value value = body();
+  scf::YieldOp::create(b, loc, value ? ValueRange(value) : ValueRange());
+  if (!type)
+    return {};
+  b.setInsertionPointToEnd(branch.elseBlock());
+  Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+  scf::YieldOp::create(b, loc, zero);
+  return branch.getResult(0);
+}
+
+Value GridEmitter::read(qn::ReadOp op) {
+  Place at =
+      place(op, op.getPlace(), op.getIndices(), op.getChecked(), op.getPart());
+  Value raw = guarded(at.good, at.element, [&]() -> Value {
+    return LLVM::LoadOp::create(b, loc, at.element, at.pointer,
+                                byteWidth(at.element));
+  });
+  return fromMemory(b, loc, raw, op.getType());
+}
+
+void GridEmitter::write(qn::WriteOp op) {
+  Place at =
+      place(op, op.getPlace(), op.getIndices(), op.getChecked(), op.getPart());
+  Value stored = toMemory(b, loc, get(op.getValue()), op.getValue().getType());
+  guarded(at.good, {}, [&]() -> Value {
+    LLVM::StoreOp::create(b, loc, stored, at.pointer, byteWidth(at.element));
+    return {};
+  });
+}
+
+/// What a block shares is seen by the block alone.
+Value GridEmitter::atomic(qn::AtomicOp op) {
+  Place at = place(op, op.getPlace(), op.getIndices(), op.getChecked(), {});
+  Type type = op.getValue().getType();
+  qn::Scope scope = op.getScope();
+  if (isa<MemRefType>(op.getPlace().getType()) && scope != qn::Scope::warp)
+    scope = qn::Scope::block;
+  Value old = guarded(at.good, at.element, [&]() -> Value {
+    Value expected = op.getExpected()
+                         ? toMemory(b, loc, get(op.getExpected()), type)
+                         : Value();
+    return atomicUpdate(b, loc, op, at.pointer,
+                        toMemory(b, loc, get(op.getValue()), type), expected,
+                        device.scopeName(scope), /*hasFloatAdd=*/true);
+  });
+  return fromMemory(b, loc, old, type);
+}

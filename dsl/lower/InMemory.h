@@ -1,0 +1,25 @@
+// How values of the language lie in memory.
+#pragma once
+
+#include "dsl/dialect/Dialect.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace quern {
+
+/// What an element, or a half of a complex one, takes: a truth value and a
+/// float of 8 bits take a byte.
+mlir::Type memoryType(mlir::Type element);
+
+/// A scalar or vector as it was loaded, as a value; a truth value is a byte
+/// that is not zero.
+mlir::Value fromMemory(mlir::OpBuilder &b, mlir::Location loc, mlir::Value raw,
+                       mlir::Type element);
+mlir::Value toMemory(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value,
+                     mlir::Type element);
+
+/// The global that holds a constant table; made where the module has none.
+std::string tableGlobal(mlir::OpBuilder &b, mlir::Operation *kernel,
+                        qn::LookupOp op, unsigned space);
+
+} // namespace quern

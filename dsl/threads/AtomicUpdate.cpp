@@ -1,0 +1,169 @@
+// Atomic operations as instructions, or as loops that exchange and compare.
+#include "dsl/threads/AtomicUpdate.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace quern;
+using qn::AtomicKind;
+
+Value quern::plainUpdate(OpBuilder &b, Location loc, qn::AtomicOp op, Value old,
+                         Value value, Value expected) {
+  switch (op.getKind()) {
+  case AtomicKind::addi:
+    return arith::AddIOp::create(b, loc, old, value);
+  case AtomicKind::addf:
+    return arith::AddFOp::create(b, loc, old, value);
+  case AtomicKind::mins:
+    return arith::MinSIOp::create(b, loc, old, value);
+  case AtomicKind::minu:
+    return arith::MinUIOp::create(b, loc, old, value);
+  case AtomicKind::minf:
+    return arith::MinimumFOp::create(b, loc, old, value);
+  case AtomicKind::maxs:
+    return arith::MaxSIOp::create(b, loc, old, value);
+  case AtomicKind::maxu:
+    return arith::MaxUIOp::create(b, loc, old, value);
+  case AtomicKind::maxf:
+    return arith::MaximumFOp::create(b, loc, old, value);
+  case AtomicKind::andi:
+    return arith::AndIOp::create(b, loc, old, value);
+  case AtomicKind::ori:
+    return arith::OrIOp::create(b, loc, old, value);
+  case AtomicKind::xori:
+    return arith::XOrIOp::create(b, loc, old, value);
+  case AtomicKind::exchange:
+    return value;
+  case AtomicKind::cas: {
+    Value same;
+    if (isa<FloatType>(old.getType())) {
+      Type bits = b.getIntegerType(old.getType().getIntOrFloatBitWidth());
+      same = arith::CmpIOp::create(
+          b, loc, arith::CmpIPredicate::eq,
+          arith::BitcastOp::create(b, loc, bits, old),
+          arith::BitcastOp::create(b, loc, bits, expected));
+    } else {
+      same = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, old,
+                                   expected);
+    }
+    return arith::SelectOp::create(b, loc, same, value, old);
+  }
+  }
+  llvm_unreachable("every atomic operation has its update");
+}
+
+static LLVM::AtomicOrdering orderingOf(qn::Order order) {
+  switch (order) {
+  case qn::Order::relaxed:
+    return LLVM::AtomicOrdering::monotonic;
+  case qn::Order::acquire:
+    return LLVM::AtomicOrdering::acquire;
+  case qn::Order::release:
+    return LLVM::AtomicOrdering::release;
+  case qn::Order::acq_rel:
+    return LLVM::AtomicOrdering::acq_rel;
+  case qn::Order::seq_cst:
+    return LLVM::AtomicOrdering::seq_cst;
+  }
+  llvm_unreachable("every order has its counterpart");
+}
+
+/// Operations that the target has as one instruction, or LLVM makes of some.
+static std::optional<LLVM::AtomicBinOp> instruction(AtomicKind kind) {
+  switch (kind) {
+  case AtomicKind::addi:
+    return LLVM::AtomicBinOp::add;
+  case AtomicKind::mins:
+    return LLVM::AtomicBinOp::min;
+  case AtomicKind::minu:
+    return LLVM::AtomicBinOp::umin;
+  case AtomicKind::maxs:
+    return LLVM::AtomicBinOp::max;
+  case AtomicKind::maxu:
+    return LLVM::AtomicBinOp::umax;
+  case AtomicKind::andi:
+    return LLVM::AtomicBinOp::_and;
+  case AtomicKind::ori:
+    return LLVM::AtomicBinOp::_or;
+  case AtomicKind::xori:
+    return LLVM::AtomicBinOp::_xor;
+  default:
+    return std::nullopt;
+  }
+}
+
+/// Tries until nobody came in between.
+static Value exchangeLoop(OpBuilder &b, Location loc, qn::AtomicOp op,
+                          Value pointer, Value value, StringRef scope) {
+  Type type = value.getType();
+  Type bits = b.getIntegerType(type.getIntOrFloatBitWidth());
+  unsigned bytes = bits.getIntOrFloatBitWidth() / 8;
+  auto asBits = [&](Value number) -> Value {
+    return number.getType() == bits
+               ? number
+               : Value(arith::BitcastOp::create(b, loc, bits, number));
+  };
+  auto asNumber = [&](Value raw) -> Value {
+    return type == bits ? raw
+                        : Value(arith::BitcastOp::create(b, loc, type, raw));
+  };
+  Value first = LLVM::LoadOp::create(b, loc, bits, pointer, bytes);
+  auto loop = scf::WhileOp::create(b, loc, TypeRange(bits), ValueRange(first));
+  OpBuilder::InsertionGuard guard(b);
+  Block *before = b.createBlock(&loop.getBefore(), {}, bits, loc);
+  Value seen = before->getArgument(0);
+  Value next = asBits(plainUpdate(b, loc, op, asNumber(seen), value, {}));
+  LLVM::AtomicOrdering order = orderingOf(op.getOrder());
+  LLVM::AtomicOrdering failure = order == LLVM::AtomicOrdering::seq_cst
+                                     ? order
+                                     : LLVM::AtomicOrdering::monotonic;
+  auto tried = LLVM::AtomicCmpXchgOp::create(b, loc, pointer, seen, next, order,
+                                             failure, scope);
+  Value now = LLVM::ExtractValueOp::create(b, loc, tried, ArrayRef<int64_t>{0});
+  Value done =
+      LLVM::ExtractValueOp::create(b, loc, tried, ArrayRef<int64_t>{1});
+  Value again = arith::XOrIOp::create(
+      b, loc, done, arith::ConstantOp::create(b, loc, b.getBoolAttr(true)));
+  scf::ConditionOp::create(b, loc, again, now);
+  Block *after = b.createBlock(&loop.getAfter(), {}, bits, loc);
+  scf::YieldOp::create(b, loc, after->getArgument(0));
+  b.setInsertionPointAfter(loop);
+  return asNumber(loop.getResult(0));
+}
+
+Value quern::atomicUpdate(OpBuilder &b, Location loc, qn::AtomicOp op,
+                          Value pointer, Value value, Value expected,
+                          StringRef scope, bool hasFloatAdd) {
+  LLVM::AtomicOrdering order = orderingOf(op.getOrder());
+  if (auto instruction = ::instruction(op.getKind()))
+    return LLVM::AtomicRMWOp::create(b, loc, *instruction, pointer, value,
+                                     order, scope);
+  if (hasFloatAdd && op.getKind() == AtomicKind::addf)
+    return LLVM::AtomicRMWOp::create(b, loc, LLVM::AtomicBinOp::fadd, pointer,
+                                     value, order, scope);
+  Type type = value.getType();
+  bool isFloat = isa<FloatType>(type);
+  Type bits = b.getIntegerType(type.getIntOrFloatBitWidth());
+  auto asBits = [&](Value number) -> Value {
+    return isFloat ? Value(arith::BitcastOp::create(b, loc, bits, number))
+                   : number;
+  };
+  Value old;
+  if (op.getKind() == AtomicKind::exchange) {
+    old = LLVM::AtomicRMWOp::create(b, loc, LLVM::AtomicBinOp::xchg, pointer,
+                                    asBits(value), order, scope);
+  } else if (op.getKind() == AtomicKind::cas) {
+    LLVM::AtomicOrdering failure = order == LLVM::AtomicOrdering::seq_cst
+                                       ? order
+                                       : LLVM::AtomicOrdering::monotonic;
+    auto tried =
+        LLVM::AtomicCmpXchgOp::create(b, loc, pointer, asBits(expected),
+                                      asBits(value), order, failure, scope);
+    old = LLVM::ExtractValueOp::create(b, loc, tried, ArrayRef<int64_t>{0});
+  } else {
+    return exchangeLoop(b, loc, op, pointer, value, scope);
+  }
+  return isFloat ? Value(arith::BitcastOp::create(b, loc, type, old)) : old;
+}

@@ -1,0 +1,21 @@
+// Numbers the places that may fail, each once.
+#include "dsl/threads/Sites.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace quern;
+
+std::int64_t Sites::of(Operation *op, unsigned dimension, StringRef axis,
+                       ErrorSite::Kind kind) {
+  std::int64_t &number = numbers[{op, dimension}];
+  if (number)
+    return number;
+  std::string place;
+  if (auto at = op->getLoc()->findInstanceOf<FileLineColLoc>())
+    place = llvm::formatv("{0}:{1}:{2}", at.getFilename().getValue(),
+                          at.getLine(), at.getColumn());
+  std::string name = axis.empty() ? std::to_string(dimension) : axis.str();
+  sites.push_back({kernel.getSymName().str(), name, place, kind});
+  return number = sites.size();
+}

@@ -1,0 +1,26 @@
+// The places of an explicit kernel that may fail when it runs.
+#pragma once
+
+#include "dsl/KernelAbi.h"
+#include "dsl/dialect/Dialect.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+namespace quern {
+
+class Sites {
+public:
+  Sites(std::vector<ErrorSite> &sites, qn::KernelOp kernel)
+      : sites(sites), kernel(kernel) {}
+
+  /// 1 + the number of the site that dimension `dimension` of `op` has.
+  std::int64_t of(mlir::Operation *op, unsigned dimension, llvm::StringRef axis,
+                  ErrorSite::Kind kind);
+
+private:
+  std::vector<ErrorSite> &sites;
+  qn::KernelOp kernel;
+  llvm::DenseMap<std::tuple<mlir::Operation *, unsigned>, std::int64_t> numbers;
+};
+
+} // namespace quern
