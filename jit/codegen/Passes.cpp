@@ -49,7 +49,7 @@ void unrollLoops(llvm::FunctionPassManager &passes) {
   llvm::LoopPassManager turned, unrolled;
   turned.addPass(llvm::LoopRotatePass());
   unrolled.addPass(llvm::IndVarSimplifyPass());
-  unrolled.addPass(llvm::LoopFullUnrollPass());
+  unrolled.addPass(llvm::LoopFullUnrollPass(/*OptLevel=*/3));
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(turned)));
   passes.addPass(llvm::InstCombinePass());

@@ -26,6 +26,10 @@ Signed divide(Signed a, Signed b, bool rest) {
   return rest ? a % b : a / b;
 }
 
+Signed divideUnsigned(Unsigned x, Unsigned y, bool rest) {
+  return y ? Signed(rest ? x % y : x / y) : 0;
+}
+
 Signed shift(Kind kind, Signed a, Signed b) {
   bool isFar = Unsigned(b) >= 64;
   switch (kind) {
@@ -43,7 +47,7 @@ Signed ofNumbers(const HostStep &step, Signed a, Signed b, Signed c) {
   switch (step.kind) {
   case Kind::Constant:
   case Kind::Word:
-    break;
+    return step.value;
   case Kind::Add:
     return Signed(x + y);
   case Kind::Subtract:
@@ -54,9 +58,8 @@ Signed ofNumbers(const HostStep &step, Signed a, Signed b, Signed c) {
   case Kind::Remainder:
     return divide(a, b, step.kind == Kind::Remainder);
   case Kind::DivideUnsigned:
-    return y ? Signed(x / y) : 0;
   case Kind::RemainderUnsigned:
-    return y ? Signed(x % y) : 0;
+    return divideUnsigned(x, y, step.kind == Kind::RemainderUnsigned);
   case Kind::Smallest:
     return std::min(a, b);
   case Kind::Largest:
@@ -84,11 +87,10 @@ Signed ofNumbers(const HostStep &step, Signed a, Signed b, Signed c) {
   case Kind::Choose:
     return a ? b : c;
   case Kind::SignExtend:
-    return extend(a, unsigned(step.value), true);
   case Kind::ZeroExtend:
-    return extend(a, unsigned(step.value), false);
+    return extend(a, unsigned(step.value), step.kind == Kind::SignExtend);
   }
-  return step.value;
+  return 0;
 }
 
 } // namespace
