@@ -110,9 +110,12 @@ GraphArgument argumentFromPython(py::handle object) {
   }
   if (PyTuple_Check(o)) {
     auto tuple = object.cast<py::tuple>();
-    bool isValue = tuple[0].cast<std::string>() == "value";
-    return numbered(isValue ? Kind::Value : Kind::Size,
-                    tuple[1].cast<std::int64_t>());
+    auto kind = tuple[0].cast<std::string>();
+    GraphArgument result = numbered(kind == "value" ? Kind::Value : Kind::Size,
+                                    tuple[1].cast<std::int64_t>());
+    if (kind == "truth")
+      result.text = kind;
+    return result;
   }
   if (PyList_Check(o))
     return listFromPython(object);

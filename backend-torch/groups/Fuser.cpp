@@ -225,8 +225,8 @@ void Fuser::finish(int unit, const Draft &draft) {
   OpaqueKind kind = OpaqueKind::Fallback;
   if (!draft.isWhole()) {
     why = whyNotOneKernel(draft);
-    if (!why && !callsLibrary(analysis, draft)) {
-      why = "it only copies";
+    if (!callsLibrary(analysis, draft)) {
+      why = "it only copies or fills";
       kind = OpaqueKind::Preferred;
     }
   }

@@ -99,6 +99,10 @@ static Operation classifyPrimitive(const Graph &graph, const Node &node,
       value = graph.argument(node, "s");
     std::optional<std::string> literal =
         value ? literalOf(*value, *facts->type) : std::nullopt;
+    if (value && value->kind == GraphArgument::Kind::Size) {
+      call.size = static_cast<Size>(value->integer);
+      return call;
+    }
     if (!literal)
       return Opaque{"its value is only known at run time", {}};
     call.literal = *literal;

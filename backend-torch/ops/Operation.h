@@ -90,8 +90,9 @@ struct LibraryCall {
 
 struct PrimitiveCall {
   Primitive kind = Primitive::Copy;
-  ValueId operand = -1; ///< Copy, Cast
-  std::string literal;  ///< Fill
+  ValueId operand = -1;                    ///< Copy, Cast
+  std::string literal;                     ///< Fill, where the value is known
+  std::optional<Size> size = std::nullopt; ///< Fill, where the call brings it
 };
 
 /// Why a node runs through ATen: for want of a kernel, because ATen is faster,

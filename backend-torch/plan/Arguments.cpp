@@ -62,6 +62,8 @@ ArgumentTemplate makeTemplate(const GraphArgument &argument,
     result.kind = ArgumentTemplate::Kind::Number;
     result.size = static_cast<Size>(argument.integer);
     result.type = type;
+    if (!type && argument.text == "truth")
+      result.type = c10::BoolType::get();
     return result;
   case Kind::List: {
     auto list = type ? type->cast<c10::ListType>() : nullptr;

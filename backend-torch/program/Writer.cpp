@@ -164,7 +164,8 @@ void GroupWriter::writeNode(int index) {
   DType type = *graph.values[node.results[0]].tensor()->type;
   std::string cast(spelling(type));
   if (auto *primitive = std::get_if<PrimitiveCall>(&operation)) {
-    std::string text = primitive->kind == Primitive::Fill
+    std::string text = primitive->size ? number(*primitive->size)
+                       : primitive->kind == Primitive::Fill
                            ? primitive->literal
                            : name(primitive->operand);
     if (primitive->kind != Primitive::Copy)

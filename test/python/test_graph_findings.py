@@ -70,3 +70,22 @@ def test_indices_cover_a_part(dim: int) -> None:
     check(lambda x: x.gather(dim, index), x)
     check(lambda x, source: x.scatter_add(dim, index, source), x, source)
     check(lambda x: x.detach().scatter(dim, index, 0.5), x.detach())
+
+
+def test_condition_on_a_size_that_data_decide() -> None:
+    """`nonzero` brings `u0`, and an assertion is given `u0 >= 0`, not `u0`."""
+    with torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True):
+        compiled = torch.compile(torch.nonzero, backend="quern", fullgraph=True)
+        for x in (torch.zeros(2, 3), torch.eye(4), torch.tensor(2.0)):
+            assert torch.equal(compiled(x), x.nonzero())
+
+
+def test_numbers_of_the_host_keep_their_types() -> None:
+    def numbers(x: torch.Tensor) -> tuple[Any, ...]:
+        number = x.sum().item()
+        return (x > 0).any().item(), number, x.long().max().item(), x * number
+
+    x = torch.tensor([2.0, -1.0])
+    with torch._dynamo.config.patch(capture_scalar_outputs=True):
+        ours = torch.compile(numbers, backend="quern", fullgraph=True)(x)
+    assert repr(ours) == repr(numbers(x))

@@ -44,6 +44,7 @@ _WHOLE = (
     "linspace",
     "logspace",
     "renorm",
+    "take",
     "roll",
     "triu",
     "tril",

@@ -148,7 +148,7 @@ class Importer:
         if isinstance(value, (list, tuple)):
             return [self._argument(each) for each in value]
         if isinstance(value, _SYMBOLIC):
-            return ("size", self._sizes.of(value))
+            return _size(value, self._sizes)
         if value is None or isinstance(value, (*_PLAIN, *_ENUMERATIONS)):
             return value
         raise _NotPlainError
@@ -159,7 +159,7 @@ class Importer:
             raise _NotPlainError
         value = node.meta.get("val")
         if isinstance(value, _SYMBOLIC):
-            return ("size", self._sizes.result_of(value))
+            return _size(value, self._sizes)
         if isinstance(value, (list, tuple)):
             return [("value", each) for each in ids]
         return ("value", ids[0])
@@ -199,6 +199,11 @@ _SIZE_QUERIES = {
     "aten.sym_numel.default",
     "aten.sym_storage_offset.default",
 }
+
+
+def _size(value: Any, sizes: Sizes) -> tuple[str, int]:
+    kind = "truth" if isinstance(value, torch.SymBool) else "size"
+    return kind, sizes.of(value)
 
 
 def leaf_is_known(leaf: object, values: dict[Node, list[int]]) -> bool:
