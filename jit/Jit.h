@@ -89,10 +89,11 @@ struct TensorView {
 
 /// What a parameter is given: nothing (an absent optional), a tensor, a host
 /// scalar, the name of a function or type for a compile-time parameter (a
-/// `bool[n]` as n digits), or a list of scalars (`int[*S]`, `int[3]`).
-using Argument =
-    std::variant<std::monostate, TensorView, std::int64_t, double, bool,
-                 std::string, std::vector<std::int64_t>, std::vector<double>>;
+/// `bool[n]` as n digits), a list of scalars (`int[*S]`, `int[3]`), or a list
+/// of tensors.
+using Argument = std::variant<std::monostate, TensorView, std::int64_t, double,
+                              bool, std::string, std::vector<std::int64_t>,
+                              std::vector<double>, std::vector<TensorView>>;
 
 /// Shape and type of an output that the caller is to allocate.
 struct TensorSpec {
@@ -112,7 +113,7 @@ enum class DeclarationKind : std::uint8_t {
 struct ParameterInfo {
   std::string name;
   std::string type; ///< as written: "T[*R, C]"
-  bool isTensor = false, optional = false, isMutable = false;
+  bool isTensor = false, isList = false, optional = false, isMutable = false;
   bool compileTime = false; ///< stands in `[ ]`
 };
 
@@ -150,10 +151,15 @@ public:
   /// Runs on the session's pool, or on the device of the tensors it was bound
   /// for, in the order of `stream` (the device's default one when null).
   /// `pointers` holds the data of every tensor parameter that was given a
-  /// tensor, in order, then of every output that is present. An elementwise
-  /// parameter that was given a number has no pointer.
+  /// tensor, in order, those of a list one by one, then of every output that is
+  /// present. An elementwise parameter that was given a number has no pointer.
   Result<std::monostate> run(std::span<void *const> pointers,
                              void *stream = nullptr);
+  /// False where the binding read values of tensors (`host` in an `op`), and
+  /// has run what they depend on: it is to be run once, for the same tensors.
+  bool isReusable() const;
+  /// How many pointers `run` takes.
+  std::size_t pointerCount() const;
   /// Where the tensors are that it was bound for, and the outputs must be.
   DeviceId device() const;
   /// Compiles once more and shows every stage from `qn` to `asm`; nothing for
@@ -224,6 +230,23 @@ struct Counters {
   std::int64_t compiles = 0, diskHits = 0, launches = 0;
 };
 
+/// A call in an `op` of what is no Quern text: `extern "aten::mm"(a, b)`.
+struct ExternCall {
+  std::string symbol;
+  /// Names are empty for arguments by position.
+  std::vector<std::pair<std::string, Argument>> arguments;
+};
+
+/// Who runs such calls: a framework that the session's owner knows.
+class ExternRunner {
+public:
+  virtual ~ExternRunner() = default;
+  /// Types and shapes of the results; the arguments have no data.
+  virtual Result<std::vector<TensorSpec>> infer(const ExternCall &call) = 0;
+  virtual Result<std::monostate> run(const ExternCall &call,
+                                     std::span<const TensorView> results) = 0;
+};
+
 /// One JIT: target, caches, threads, the library. Thread-safe.
 class QUERN_API Session {
 public:
@@ -246,6 +269,8 @@ public:
   /// elsewhere is of use only under the same name.
   Result<std::string> identity() const;
   void setThreads(int threads);
+  /// Without one, an `op` with `extern` cannot be bound.
+  void setExternRunner(std::shared_ptr<ExternRunner> runner);
   Counters counters() const;
 
   struct State; ///< the library's own

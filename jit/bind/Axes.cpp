@@ -273,6 +273,9 @@ bool AxisSolver::computed(bool last) {
       solution.axes[number].solved = true;
       continue;
     }
+    // What an `op` returns has the extents that it computes.
+    if (declaration.kind == typed::DeclarationKind::Op)
+      continue;
     report.report(axis.span, fault::AxisUnknown, axisText(id));
     return false;
   }

@@ -48,6 +48,14 @@ std::string quern::jit::deviceText(DeviceId device) {
   llvm_unreachable("every kind has its name");
 }
 
+llvm::ArrayRef<TensorView> quern::jit::tensorsOf(const Argument &argument) {
+  if (const auto *view = std::get_if<TensorView>(&argument))
+    return llvm::ArrayRef(*view);
+  if (const auto *list = std::get_if<std::vector<TensorView>>(&argument))
+    return *list;
+  return {};
+}
+
 std::optional<DeviceId> quern::jit::commonDevice(const CallRequest &request,
                                                  DiagnosticEngine &report) {
   const TensorView *first = nullptr;
@@ -65,8 +73,8 @@ std::optional<DeviceId> quern::jit::commonDevice(const CallRequest &request,
   };
   for (auto [parameter, argument] :
        llvm::zip(request.declaration.parameters, request.arguments))
-    if (const auto *view = std::get_if<TensorView>(&argument))
-      if (!agrees(*view, parameter.variable->name, parameter.variable->span))
+    for (const TensorView &view : tensorsOf(argument))
+      if (!agrees(view, parameter.variable->name, parameter.variable->span))
         return std::nullopt;
   for (const TensorView &view : request.outs)
     if (!agrees(view, "out", request.declaration.nameSpan))

@@ -67,6 +67,9 @@ struct CallRequest {
   llvm::ArrayRef<std::pair<std::string, Argument>> constants;
 };
 
+/// The tensors of an argument: one, those of a list, or none.
+llvm::ArrayRef<TensorView> tensorsOf(const Argument &argument);
+
 /// "the CPU", "CUDA device 1".
 std::string deviceText(DeviceId device);
 

@@ -4,6 +4,7 @@
 #include "llvm/ADT/APFloat.h"
 
 #include <cmath>
+#include <cstring>
 
 using namespace quern;
 using namespace quern::jit;
@@ -86,4 +87,31 @@ bool quern::jit::encodeElement(const HostValue &value, ElementType type,
     return true;
   }
   return false;
+}
+
+std::optional<HostValue> quern::jit::decodeElement(const void *bytes,
+                                                   ElementType type) {
+  std::uint64_t bits = 0;
+  if (bytesOf(type) > sizeof(bits))
+    return std::nullopt;
+  std::memcpy(&bits, bytes, bytesOf(type));
+  unsigned width = 8 * bytesOf(type);
+  switch (kindOf(type)) {
+  case ElementKind::Bool:
+    return HostValue::of(std::int64_t{bits != 0});
+  case ElementKind::Signed:
+    return HostValue::of(llvm::SignExtend64(bits, width));
+  case ElementKind::Unsigned:
+    return HostValue::of(static_cast<std::int64_t>(bits));
+  case ElementKind::Float: {
+    llvm::APFloat number(floatSemantics(type), llvm::APInt(width, bits));
+    bool lost = false;
+    number.convert(llvm::APFloat::IEEEdouble(),
+                   llvm::APFloat::rmNearestTiesToEven, &lost);
+    return HostValue::of(number.convertToDouble());
+  }
+  case ElementKind::Complex:
+    return std::nullopt;
+  }
+  return std::nullopt;
 }

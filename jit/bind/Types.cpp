@@ -11,8 +11,8 @@ namespace {
 /// What is said of an argument of the wrong kind.
 llvm::StringRef described(const Argument &argument) {
   constexpr llvm::StringLiteral names[] = {
-      "nothing", "tensor", "number",          "number",
-      "bool",    "string", "list of numbers", "list of numbers"};
+      "nothing", "tensor",          "number",          "number",         "bool",
+      "string",  "list of numbers", "list of numbers", "list of tensors"};
   return names[argument.index()];
 }
 
@@ -31,6 +31,7 @@ public:
 private:
   bool named();
   bool tensors();
+  bool solve(const Parameter &parameter, const TensorView &tensor);
   bool numbers();
   bool complete();
   bool check();
@@ -69,7 +70,7 @@ bool TypeSolver::named() {
 /// Whether the argument's kind suits the parameter; reports if not.
 bool TypeSolver::isShape(const Parameter &parameter, const Argument &argument) {
   const Variable &variable = *parameter.variable;
-  if (parameter.isList) {
+  if (parameter.isList && declaration.kind != typed::DeclarationKind::Op) {
     report.report(variable.span, fault::ListUnsupported, variable.name);
     return false;
   }
@@ -84,6 +85,13 @@ bool TypeSolver::isShape(const Parameter &parameter, const Argument &argument) {
                   std::holds_alternative<double>(argument) ||
                   std::holds_alternative<bool>(argument);
   bool isList = parameter.pack.valid() || parameter.count > 0;
+  if (parameter.isList) {
+    if (std::holds_alternative<std::vector<TensorView>>(argument))
+      return true;
+    report.report(variable.span, fault::ScalarExpected, variable.name,
+                  "a list of tensors", described(argument));
+    return false;
+  }
   if (parameter.isTensor) {
     // A number broadcasts like a 0-d tensor.
     if (isTensor || (isNumber && !parameter.isMutable &&
@@ -107,21 +115,28 @@ bool TypeSolver::tensors() {
        llvm::zip_equal(declaration.parameters, request.arguments)) {
     if (!isShape(parameter, argument))
       return false;
-    auto *tensor = std::get_if<TensorView>(&argument);
-    if (!tensor || !parameter.element.isBareParameter())
+    if (!parameter.element.isBareParameter())
       continue;
-    unsigned index = parameter.element.parameterIndex();
-    auto type = static_cast<ElementType>(tensor->type);
-    if (known[index] && *known[index] != type) {
-      report.report(parameter.variable->span, fault::TypeConflict,
-                    declaration.typeParameters[index].name,
-                    spelling(*known[index]), origin[index], spelling(type),
-                    parameter.variable->name);
-      return false;
-    }
-    known[index] = type;
-    origin[index] = parameter.variable->name.str();
+    for (const TensorView &tensor : tensorsOf(argument))
+      if (!solve(parameter, tensor))
+        return false;
   }
+  return true;
+}
+
+/// The tensor's element type is that of the bare type parameter.
+bool TypeSolver::solve(const Parameter &parameter, const TensorView &tensor) {
+  unsigned index = parameter.element.parameterIndex();
+  auto type = static_cast<ElementType>(tensor.type);
+  if (known[index] && *known[index] != type) {
+    report.report(parameter.variable->span, fault::TypeConflict,
+                  declaration.typeParameters[index].name,
+                  spelling(*known[index]), origin[index], spelling(type),
+                  parameter.variable->name);
+    return false;
+  }
+  known[index] = type;
+  origin[index] = parameter.variable->name.str();
   return true;
 }
 
@@ -169,16 +184,16 @@ bool TypeSolver::complete() {
 bool TypeSolver::check() {
   for (auto [parameter, argument] :
        llvm::zip_equal(declaration.parameters, request.arguments)) {
-    auto *tensor = std::get_if<TensorView>(&argument);
-    if (!tensor)
-      continue;
     ElementType wanted = parameter.element.substitute(solution.types);
-    auto given = static_cast<ElementType>(tensor->type);
-    if (given == wanted)
-      continue;
-    report.report(parameter.variable->span, fault::ElementMismatch,
-                  parameter.variable->name, spelling(given), spelling(wanted));
-    return false;
+    for (const TensorView &tensor : tensorsOf(argument)) {
+      auto given = static_cast<ElementType>(tensor.type);
+      if (given == wanted)
+        continue;
+      report.report(parameter.variable->span, fault::ElementMismatch,
+                    parameter.variable->name, spelling(given),
+                    spelling(wanted));
+      return false;
+    }
   }
   return true;
 }

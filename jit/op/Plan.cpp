@@ -1,11 +1,9 @@
-// Places the temporaries of a plan and runs its steps.
+// Tensors of a plan, and where its temporaries lie.
 #include "jit/op/Plan.h"
 
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
 
 using namespace quern;
 using namespace quern::jit;
@@ -27,6 +25,15 @@ Extents jit::contiguousStrides(Numbers sizes) {
     step *= std::max<std::int64_t>(sizes[axis], 1);
   }
   return strides;
+}
+
+TensorView PlanTensor::view(void *data) const {
+  TensorView view;
+  view.data = data;
+  view.type = static_cast<DType>(type);
+  view.sizes = {sizes.data(), sizes.size()};
+  view.strides = {strides.data(), strides.size()};
+  return view;
 }
 
 bool PlanTensor::isContiguous() const {
@@ -71,100 +78,4 @@ void OpPlan::placeTemporaries() {
     arenaBytes = std::max(arenaBytes, slot->offset + slot->bytes);
     placed.push_back(slot);
   }
-}
-
-namespace {
-
-/// Calls `visit` with the byte offsets of every element in two tensors of one
-/// shape.
-template <typename Visitor>
-void forEachElement(const PlanTensor &a, const PlanTensor &b, std::size_t axis,
-                    std::int64_t aOffset, std::int64_t bOffset,
-                    Visitor &&visit) {
-  if (axis == a.sizes.size())
-    return visit(aOffset, bOffset);
-  std::int64_t width = bytesOf(a.type);
-  for (std::int64_t i = 0; i < a.sizes[axis]; ++i)
-    forEachElement(a, b, axis + 1, aOffset + i * a.strides[axis] * width,
-                   bOffset + i * b.strides[axis] * width, visit);
-}
-
-class Run {
-public:
-  Run(const OpPlan &plan, std::span<void *const> pointers, char *arena)
-      : plan(plan), pointers(pointers), arena(arena) {}
-
-  Result<std::monostate> step(PlanStep step) {
-    if (step.kind == PlanStep::Kind::Launch) {
-      std::vector<void *> places;
-      for (const PlanTensor &tensor : step.tensors)
-        places.push_back(address(tensor));
-      return step.kernel.run(places);
-    }
-    if (step.kind == PlanStep::Kind::Fill)
-      fill(step);
-    else
-      copy(step);
-    return std::monostate();
-  }
-
-private:
-  char *address(const PlanTensor &tensor) {
-    const PlanSlot &slot = plan.slots[tensor.slot];
-    char *base = slot.kind == PlanSlot::Kind::Given
-                     ? static_cast<char *>(pointers[slot.pointer])
-                     : arena + slot.offset;
-    return base + tensor.offset;
-  }
-  void fill(const PlanStep &step) {
-    const PlanTensor &target = step.tensors[0];
-    char *to = address(target);
-    forEachElement(target, target, 0, 0, 0, [&](std::int64_t at, std::int64_t) {
-      std::memcpy(to + at, step.bits, bytesOf(target.type));
-    });
-  }
-  void copy(const PlanStep &step) {
-    const PlanTensor &target = step.tensors[0], &source = step.tensors[1];
-    char *to = address(target);
-    const char *from = address(source);
-    if (target.isContiguous() && source.isContiguous()) {
-      std::memmove(to, from, target.elements() * bytesOf(target.type));
-      return;
-    }
-    forEachElement(target, source, 0, 0, 0,
-                   [&](std::int64_t at, std::int64_t place) {
-                     std::memcpy(to + at, from + place, bytesOf(target.type));
-                   });
-  }
-
-  const OpPlan &plan;
-  std::span<void *const> pointers;
-  char *arena;
-};
-
-} // namespace
-
-Result<std::monostate> OpPlan::ready() {
-  for (PlanStep &step : steps)
-    if (step.kind == PlanStep::Kind::Launch)
-      if (auto done = step.kernel.ready(); !done)
-        return done;
-  return std::monostate();
-}
-
-Result<std::monostate> OpPlan::run(std::span<void *const> pointers) {
-  std::unique_ptr<char, decltype(&std::free)> arena(nullptr, &std::free);
-  if (arenaBytes > 0) {
-    std::int64_t bytes = (arenaBytes + alignment - 1) / alignment * alignment;
-    arena.reset(static_cast<char *>(std::aligned_alloc(alignment, bytes)));
-    if (!arena)
-      return Error{"no memory for " + std::to_string(bytes) +
-                       " bytes of temporaries",
-                   {}};
-  }
-  Run run(*this, pointers, arena.get());
-  for (const PlanStep &step : steps)
-    if (auto done = run.step(step); !done)
-      return done;
-  return std::monostate();
 }

@@ -3,6 +3,7 @@
 
 #include "jit/Jit.h"
 #include "jit/bind/Binding.h"
+#include "jit/pool/Pool.h"
 
 #include <memory>
 #include <vector>
@@ -19,40 +20,58 @@ struct PlanTensor {
   Extents sizes, strides; ///< in elements
 
   std::int64_t elements() const;
+  std::int64_t bytes() const { return elements() * bytesOf(type); }
   bool isContiguous() const;
+  /// As a call sees it; without data while only shapes are known.
+  TensorView view(void *data = nullptr) const;
 };
 
 /// Strides of a tensor whose last axis has neighbouring elements.
 Extents contiguousStrides(Numbers sizes);
 
-/// Memory that steps read and write.
+/// Memory that steps read and write. What steps that have run already wrote is
+/// kept for those that follow.
 struct PlanSlot {
-  enum class Kind : std::uint8_t { Given, Temporary };
+  enum class Kind : std::uint8_t { Given, Temporary, Kept };
   Kind kind = Kind::Temporary;
   unsigned pointer = 0;    ///< Given: which of the caller's pointers
   std::int64_t bytes = 0;  ///< Temporary
   std::int64_t offset = 0; ///< Temporary: in the arena
   std::size_t firstStep = 0, lastStep = 0; ///< Temporary: when it lives
+  std::shared_ptr<char> memory;            ///< Kept
 };
 
 struct PlanStep {
-  enum class Kind : std::uint8_t { Launch, Fill, Copy };
+  enum class Kind : std::uint8_t { Launch, Each, Extern, Fill, Copy };
   Kind kind = Kind::Launch;
-  BoundKernel kernel;              ///< Launch
-  std::vector<PlanTensor> tensors; ///< Launch: pointers; else target, source
-  std::uint64_t bits[2] = {0, 0};  ///< Fill: the element
+  /// Launch: one; Each: any number that do not wait for one another.
+  std::vector<BoundKernel> kernels;
+  /// The kernels' pointers, one kernel's after the other's; else target,
+  /// source.
+  std::vector<PlanTensor> tensors;
+  std::vector<bool> written; ///< of kernels and externs, by tensor
+  /// Extern: whose tensors are `tensors`, those of the arguments first.
+  ExternCall call;
+  std::shared_ptr<ExternRunner> runner;
+  std::uint64_t bits[2] = {0, 0}; ///< Fill: the element
 };
 
 struct OpPlan {
   std::vector<PlanSlot> slots;
   std::vector<PlanStep> steps;
   std::int64_t arenaBytes = 0;
+  bool hasRead = false; ///< it holds for the values of one call only
 
   /// Gives every temporary its place; those that never live together may share.
   void placeTemporaries();
   /// Waits for the code of every launch.
   Result<std::monostate> ready();
-  Result<std::monostate> run(std::span<void *const> pointers);
+  Result<std::monostate> run(std::span<void *const> pointers, Pool &pool);
+  /// Runs the steps there are and forgets them; what they wrote is kept.
+  Result<std::monostate> advance(std::span<void *const> pointers, Pool &pool);
+  /// Where a tensor's first element is, unless in the arena.
+  char *address(const PlanTensor &tensor,
+                std::span<void *const> pointers) const;
 };
 
 } // namespace quern::jit

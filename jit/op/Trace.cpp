@@ -86,8 +86,7 @@ bool OpTracer::execute(const Statement &statement) {
     return evaluate(*llvm::cast<EvaluateStatement>(statement).expression)
         .has_value();
   case StatementKind::ForEach:
-    unsupported(statement.span, "a loop over a list");
-    return false;
+    return executeForEach(llvm::cast<ForEachStatement>(statement));
   case StatementKind::Store:
     unsupported(statement.span, "writing one element");
     return false;
@@ -191,35 +190,35 @@ std::unique_ptr<OpPlan> OpTracer::trace(const CallRequest &request,
                                         std::vector<TensorSpec> &outputs) {
   plan = std::make_unique<OpPlan>();
   std::vector<OpValue> arguments;
-  unsigned pointer = 0;
   for (auto [parameter, argument] :
        llvm::zip_equal(request.declaration.parameters, request.arguments)) {
     if (!parameter.isTensor) {
       arguments.push_back(scalarsOf(parameter, argument, request, solution));
       continue;
     }
-    const auto *given = std::get_if<TensorView>(&argument);
-    if (!given) {
-      arguments.emplace_back();
-      continue;
-    }
-    PlanTensor tensor;
-    tensor.slot = plan->slots.size();
-    plan->slots.push_back({PlanSlot::Kind::Given, pointer++, 0, 0, 0, 0});
-    tensor.type = static_cast<ElementType>(given->type);
-    tensor.sizes.assign(given->sizes.begin(), given->sizes.end());
-    tensor.strides.assign(given->strides.begin(), given->strides.end());
-    operands.push_back(operandOf(parameter.variable->name,
-                                 parameter.variable->span, tensor,
-                                 given->data));
-    operands.back().isWritten = parameter.isMutable;
-    arguments.emplace_back(std::move(tensor));
+    llvm::StringRef name = parameter.variable->name;
+    std::vector<OpValue> tensors;
+    for (auto [index, given] : llvm::enumerate(tensorsOf(argument)))
+      tensors.push_back(tensorArgument(
+          parameter, given,
+          parameter.isList ? (name + "[" + llvm::Twine(index) + "]").str()
+                           : name.str(),
+          operands));
+    if (parameter.isList)
+      arguments.push_back(OpValue::list(std::move(tensors)));
+    else
+      arguments.push_back(tensors.empty() ? OpValue() : tensors.front());
   }
   Frame top(request.declaration, std::move(solution));
   bool done = enter(top, arguments);
   frame = &top;
   if (!done || !giveOutputs(request, operands, outputs))
     return nullptr;
+  for (const PlanStep &step : plan->steps)
+    for (auto [tensor, isWritten] : llvm::zip(step.tensors, step.written))
+      if (const PlanSlot &slot = plan->slots[tensor.slot];
+          isWritten && slot.kind == PlanSlot::Kind::Given)
+        operands[slot.pointer].isWritten = true;
   plan->placeTemporaries();
   return std::move(plan);
 }

@@ -42,14 +42,18 @@ using CallBinder =
 class OpTracer {
 public:
   /// `bind` makes the kernels that are called; it reports by itself.
-  OpTracer(CallBinder bind, DiagnosticEngine &report)
-      : bind(bind), report(report) {}
+  OpTracer(CallBinder bind, std::shared_ptr<ExternRunner> externs, Pool &pool,
+           DiagnosticEngine &report)
+      : bind(bind), externs(std::move(externs)), pool(pool), report(report) {}
 
   /// Parameters and then outputs become pointers of the plan. Nothing comes
   /// back after an error.
   std::unique_ptr<OpPlan> trace(const CallRequest &request, Solution solution,
                                 std::vector<Operand> &operands,
                                 std::vector<TensorSpec> &outputs);
+
+  /// What failed while steps ran that `host` waits for, if anything did.
+  const std::optional<Error> &failure() const { return failed; }
 
 private:
   /// One `op` being followed.
@@ -78,12 +82,21 @@ private:
   unsigned temporary(std::int64_t bytes);
   PlanTensor allocate(ElementType type, Extents sizes);
 
+  // TraceLists.cpp
+  OpValue tensorArgument(const typed::Parameter &parameter,
+                         const TensorView &given, std::string name,
+                         std::vector<Operand> &operands);
+  bool executeForEach(const typed::ForEachStatement &statement);
+  void gather(std::size_t first);
+  MaybeValue readOnHost(const typed::BuiltinExpression &expression);
+
   // TraceOutputs.cpp
   static OpValue scalarsOf(const typed::Parameter &parameter,
                            const Argument &argument, const CallRequest &request,
                            const Solution &solution);
   static Operand operandOf(llvm::StringRef name, Span span,
                            const PlanTensor &tensor, void *data);
+  bool isAsDeclared(const typed::Result &declared, const PlanTensor &result);
   bool giveOutputs(const CallRequest &request, std::vector<Operand> &operands,
                    std::vector<TensorSpec> &outputs);
   void giveOutput(const PlanTensor &result, const PlanTensor &target);
@@ -105,16 +118,25 @@ private:
   std::nullopt_t unsupported(Span span, llvm::StringRef what);
 
   // TraceCalls.cpp
+  static std::optional<Argument> toArgument(const OpValue &value);
+  static OpValue oneOrList(std::vector<OpValue> results);
   MaybeValue call(const typed::CallExpression &expression);
   MaybeValue callKernel(const CallRequest &request,
                         llvm::ArrayRef<OpValue> arguments);
+  MaybeValue callExtern(const typed::ExternExpression &expression);
+  MaybeValue externResults(const typed::ExternExpression &expression,
+                           llvm::ArrayRef<TensorSpec> specs, PlanStep step);
   MaybeValue callOp(const CallRequest &request,
                     llvm::ArrayRef<OpValue> arguments);
   std::optional<std::vector<std::pair<std::string, Argument>>>
   constantsOf(const typed::CallExpression &expression);
 
   CallBinder bind;
+  std::shared_ptr<ExternRunner> externs;
+  Pool &pool;
   DiagnosticEngine &report;
+  std::vector<void *> pointers; ///< of the parameters' tensors
+  std::optional<Error> failed;
   std::unique_ptr<OpPlan> plan;
   Frame *frame = nullptr;
   std::size_t rounds = 0;

@@ -52,7 +52,7 @@ OpTracer::constantsOf(const CallExpression &expression) {
   return constants;
 }
 
-static std::optional<Argument> toArgument(const OpValue &value) {
+std::optional<Argument> OpTracer::toArgument(const OpValue &value) {
   switch (value.kind) {
   case OpValue::Kind::Absent:
     return Argument();
@@ -60,14 +60,18 @@ static std::optional<Argument> toArgument(const OpValue &value) {
     if (value.number.isFloat)
       return value.number.floating;
     return value.number.integer;
-  case OpValue::Kind::Tensor: {
-    TensorView view;
-    view.type = static_cast<DType>(value.tensor.type);
-    view.sizes = {value.tensor.sizes.data(), value.tensor.sizes.size()};
-    view.strides = {value.tensor.strides.data(), value.tensor.strides.size()};
-    return view;
-  }
+  case OpValue::Kind::Tensor:
+    return value.tensor.view();
   case OpValue::Kind::List: {
+    auto isTensor = [](const OpValue &element) {
+      return element.kind == OpValue::Kind::Tensor;
+    };
+    if (!value.elements.empty() && llvm::all_of(value.elements, isTensor)) {
+      std::vector<TensorView> views;
+      for (const OpValue &element : value.elements)
+        views.push_back(element.tensor.view());
+      return views;
+    }
     std::vector<std::int64_t> integers;
     for (const OpValue &element : value.elements) {
       if (element.kind != OpValue::Kind::Number || element.number.isFloat)
@@ -93,7 +97,7 @@ OpTracer::MaybeValue OpTracer::call(const CallExpression &expression) {
   for (const OpValue &value : values) {
     auto argument = toArgument(value);
     if (!argument)
-      return unsupported(expression.span, "a list of tensors");
+      return unsupported(expression.span, "a list of such values");
     arguments.push_back(std::move(*argument));
   }
   auto constants = constantsOf(expression);
@@ -108,7 +112,7 @@ OpTracer::MaybeValue OpTracer::call(const CallExpression &expression) {
              : callKernel(request, values);
 }
 
-static OpValue oneOrList(std::vector<OpValue> results) {
+OpValue OpTracer::oneOrList(std::vector<OpValue> results) {
   if (results.size() == 1)
     return std::move(results.front());
   return OpValue::list(std::move(results));
@@ -131,8 +135,10 @@ OpTracer::MaybeValue OpTracer::callKernel(const CallRequest &request,
   for (const Operand &operand : bound->operands) {
     if (!operand.isResult) {
       const OpValue &value = *tensors[next++];
-      if (operand.present && !operand.isNumber)
+      if (operand.present && !operand.isNumber) {
         step.tensors.push_back(value.tensor);
+        step.written.push_back(operand.isWritten);
+      }
       continue;
     }
     if (!operand.present) {
@@ -141,9 +147,10 @@ OpTracer::MaybeValue OpTracer::callKernel(const CallRequest &request,
     }
     PlanTensor result = allocate(operand.type, operand.sizes);
     step.tensors.push_back(result);
+    step.written.push_back(true);
     results.emplace_back(std::move(result));
   }
-  step.kernel = std::move(bound->kernel);
+  step.kernels.push_back(std::move(bound->kernel));
   plan->steps.push_back(std::move(step));
   return oneOrList(std::move(results));
 }

@@ -59,6 +59,25 @@ void OpTracer::giveOutput(const PlanTensor &result, const PlanTensor &target) {
   plan->steps.push_back(std::move(step));
 }
 
+/// Axes of the arguments have their extents in the result as well.
+bool OpTracer::isAsDeclared(const typed::Result &declared,
+                            const PlanTensor &result) {
+  std::size_t position = 0;
+  for (const Dimension &dimension : declared.dimensions) {
+    const Axis &axis = frame->declaration.axis(dimension.axis());
+    if (dimension.isSplit() || axis.pack || position == result.sizes.size())
+      return true; // what lies behind a pack has no fixed position
+    const AxisGroup &group = frame->solution.axes[dimension.axis().index];
+    std::int64_t extent = result.sizes[position++];
+    if (!group.solved || group.extents.front() == extent)
+      continue;
+    report.report(declared.span, fault::ResultShape, frame->declaration.name,
+                  axis.name, group.extents.front(), extent);
+    return false;
+  }
+  return true;
+}
+
 bool OpTracer::giveOutputs(const CallRequest &request,
                            std::vector<Operand> &operands,
                            std::vector<TensorSpec> &outputs) {
@@ -72,6 +91,8 @@ bool OpTracer::giveOutputs(const CallRequest &request,
       unsupported(declared.span, "a result that is no tensor");
       return false;
     }
+    if (!isAsDeclared(declared, value.tensor))
+      return false;
     PlanTensor target = value.tensor;
     target.offset = 0;
     target.strides = contiguousStrides(target.sizes);
@@ -90,7 +111,10 @@ bool OpTracer::giveOutputs(const CallRequest &request,
       data = given.data;
     }
     target.slot = plan->slots.size();
-    plan->slots.push_back({PlanSlot::Kind::Given, pointer++, 0, 0, 0, 0});
+    PlanSlot slot;
+    slot.kind = PlanSlot::Kind::Given;
+    slot.pointer = pointer++;
+    plan->slots.push_back(slot);
     outputs.push_back({static_cast<DType>(target.type),
                        {target.sizes.begin(), target.sizes.end()}});
     Operand operand = operandOf("result", declared.span, target, data);

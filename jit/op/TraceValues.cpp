@@ -177,7 +177,7 @@ OpTracer::MaybeValue OpTracer::evaluate(const Expression &expression) {
     break;
   }
   case ExpressionKind::Extern:
-    return unsupported(expression.span, "`extern`");
+    return callExtern(llvm::cast<ExternExpression>(expression));
   default:
     break;
   }
@@ -193,10 +193,15 @@ OpTracer::hostBuiltin(const BuiltinExpression &expression) {
   case Builtin::Full:
     return allocation(expression);
   case Builtin::HostRead:
-    return unsupported(expression.span, "reading a tensor on the host");
-  case Builtin::Length:
+    return readOnHost(expression);
+  case Builtin::Length: {
+    MaybeValue list = evaluate(*expression.operands.front());
+    if (!list)
+      return std::nullopt;
+    return HostValue::of(static_cast<std::int64_t>(list->elements.size()));
+  }
   case Builtin::Zip:
-    return unsupported(expression.span, "a list of tensors");
+    return unsupported(expression.span, "`zip` outside of a loop");
   default:
     if (builtinInfo(expression.builtin).group == BuiltinGroup::View)
       return view(expression);

@@ -23,6 +23,12 @@ std::int64_t BoundKernel::workspaceBytes() const {
   return prepared ? prepared->workspace(state->core->pool.threads()) : 0;
 }
 
+std::size_t BoundKernel::pointerCount() const { return state->external.size(); }
+
+bool BoundKernel::isReusable() const {
+  return !state->plan || !state->plan->hasRead;
+}
+
 DeviceId BoundKernel::device() const { return state->device; }
 
 Result<std::monostate> BoundKernel::ready() {
@@ -272,7 +278,7 @@ Result<std::monostate> BoundKernel::run(std::span<void *const> pointers,
   if (auto problem = checkPointers(bound, pointers))
     return std::move(*problem);
   if (bound.plan)
-    return bound.plan->run(pointers);
+    return bound.plan->run(pointers, bound.core->pool);
   const Prepared *prepared = bound.prepared.load(std::memory_order_acquire);
   if (!prepared) {
     if (auto made = bound.prepare(); !made)

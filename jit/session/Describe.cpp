@@ -52,6 +52,7 @@ DeclarationInfo quern::describe(const typed::Declaration &declaration,
         {.name = parameter.variable->name.str(),
          .type = parameter.text.str(),
          .isTensor = parameter.isTensor,
+         .isList = parameter.isList,
          .optional = parameter.isOptional || parameter.defaultValue,
          .isMutable = parameter.isMutable});
   for (const typed::TypeParameter &parameter : declaration.typeParameters)

@@ -81,12 +81,15 @@ Result<BoundKernel> Module::bind(
                       .arguments = {arguments.data(), arguments.size()},
                       .outs = {outs.data(), outs.size()},
                       .constants = {constants.data(), constants.size()}};
+  std::optional<Error> failure;
   std::optional<BoundKernel> bound =
       declaration.kind == typed::DeclarationKind::Op
-          ? state->bindOp(request, diagnostics)
+          ? state->bindOp(request, diagnostics, failure)
           : state->bindKernel(request, callable->observed, diagnostics);
   if (bound)
     return std::move(*bound);
+  if (failure)
+    return std::move(*failure);
   std::lock_guard lock(core.frontend);
   return toError(diagnostics, core.sources);
 }
@@ -114,8 +117,8 @@ Module::State::bindKernel(const CallRequest &request, const Observed &observed,
 }
 
 std::optional<BoundKernel>
-Module::State::bindOp(const CallRequest &request,
-                      DiagnosticEngine &report) const {
+Module::State::bindOp(const CallRequest &request, DiagnosticEngine &report,
+                      std::optional<Error> &failure) const {
   std::optional<DeviceId> device = commonDevice(request, report);
   if (!device)
     return std::nullopt;
@@ -139,11 +142,13 @@ Module::State::bindOp(const CallRequest &request,
   auto bound = std::make_shared<BoundKernel::State>();
   bound->core = core;
   bound->name = request.declaration.name.str();
-  OpTracer tracer(bindCallee, report);
+  OpTracer tracer(bindCallee, core->externs, core->pool, report);
   bound->plan = tracer.trace(request, std::move(solution),
                              bound->binding.operands, bound->binding.outputs);
-  if (!bound->plan)
+  if (!bound->plan) {
+    failure = tracer.failure();
     return std::nullopt;
+  }
   listPointers(*bound, false);
   BoundKernel kernel;
   kernel.state = std::move(bound);

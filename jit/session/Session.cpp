@@ -170,6 +170,11 @@ Result<std::string> Session::identity() const {
 
 void Session::setThreads(int threads) { state->core->pool.resize(threads); }
 
+void Session::setExternRunner(std::shared_ptr<ExternRunner> runner) {
+  std::lock_guard lock(state->core->frontend);
+  state->core->externs = std::move(runner);
+}
+
 Counters Session::counters() const {
   SessionCore &core = *state->core;
   return {core.compiler.compiles.load(std::memory_order_relaxed),

@@ -27,6 +27,7 @@ struct SessionCore {
   jit::Pool pool;
   jit::Devices devices;
   std::atomic<std::int64_t> launches{0};
+  std::shared_ptr<ExternRunner> externs; ///< or null; set before it is used
 
   /// The front end serves one thread at a time.
   std::mutex frontend;
@@ -70,9 +71,11 @@ struct Module::State {
   std::optional<BoundKernel> bindKernel(const jit::CallRequest &request,
                                         const jit::Observed &observed,
                                         DiagnosticEngine &report) const;
-  /// An `op` followed for its shapes: a plan of launches.
+  /// An `op` followed for its shapes: a plan of launches. Without one there is
+  /// a report, or the failure of a step that had to run.
   std::optional<BoundKernel> bindOp(const jit::CallRequest &request,
-                                    DiagnosticEngine &report) const;
+                                    DiagnosticEngine &report,
+                                    std::optional<Error> &failure) const;
 };
 
 struct BoundKernel::State {

@@ -1,5 +1,6 @@
 // The extension module `_quern`: sessions and modules for Python.
 #include "python/bind/Errors.h"
+#include "python/bind/Externs.h"
 #include "python/bind/Function.h"
 #include "python/bind/Tables.h"
 
@@ -52,7 +53,9 @@ std::shared_ptr<Session> makeSession(int threads, const std::string &cache,
   options.threads = threads;
   options.cacheDirectory = cache;
   options.target = target;
-  return valueOrThrow(Session::create(options));
+  auto session = valueOrThrow(Session::create(options));
+  session->setExternRunner(makeExternRunner());
+  return session;
 }
 
 py::dict toDict(const OperatorRow &row) {

@@ -139,14 +139,42 @@ bool CallArguments::readParameter(std::size_t index) {
   }
   if (!object || isScalar(object) || !parameter.isTensor)
     return scalarSignature(object, parameter.name);
+  if (parameter.isList)
+    return readList(index);
+  operandOf[index] = readTensor(object, parameter.name);
+  return operandOf[index] != nullptr;
+}
+
+Borrowed *CallArguments::readTensor(PyObject *object, const std::string &name) {
   Borrowed *operand = nextOperand();
-  if (!operand->read(object, cache, parameter.name.c_str()))
-    return false;
+  if (!operand->read(object, cache, name.c_str()))
+    return nullptr;
   if (!maker.type)
     maker = operand->framework();
-  operandOf[index] = operand;
   pointers.push_back(operand->view().data);
   key.add(operand->view());
+  return operand;
+}
+
+bool CallArguments::readList(std::size_t index) {
+  const std::string &name = info.parameters[index].name;
+  PyObject *list = slots[index];
+  if (!PyList_Check(list) && !PyTuple_Check(list)) {
+    PyErr_Format(PyExc_TypeError, "`%s` must be a list of tensors, not %s",
+                 name.c_str(), Py_TYPE(list)->tp_name);
+    return false;
+  }
+  auto &operands = lists.emplace_back(index, std::vector<const Borrowed *>());
+  Py_ssize_t size = PySequence_Fast_GET_SIZE(list);
+  key.add(-7);
+  key.add(size);
+  for (Py_ssize_t i = 0; i < size; ++i) {
+    const Borrowed *operand =
+        readTensor(PySequence_Fast_GET_ITEM(list, i), name);
+    if (!operand)
+      return false;
+    operands.second.push_back(operand);
+  }
   return true;
 }
 
@@ -225,8 +253,17 @@ std::vector<Argument> CallArguments::arguments() const {
       continue;
     if (operandOf[i])
       result.emplace_back(operandOf[i]->view());
+    else if (info.parameters[i].isList)
+      result.emplace_back();
     else
       result.push_back(toArgument(slots[i]));
+  }
+  // Compile-time parameters stand behind all others.
+  for (const auto &[index, operands] : lists) {
+    std::vector<TensorView> views;
+    for (const Borrowed *operand : operands)
+      views.push_back(operand->view());
+    result[index] = std::move(views);
   }
   return result;
 }

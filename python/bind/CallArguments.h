@@ -54,6 +54,8 @@ private:
   bool readParameter(std::size_t index);
   bool readOuts();
   bool scalarSignature(PyObject *object, const std::string &name);
+  bool readList(std::size_t index);
+  Borrowed *readTensor(PyObject *object, const std::string &name);
   Borrowed *nextOperand();
 
   static constexpr std::size_t kInline = 8;
@@ -68,6 +70,8 @@ private:
   std::array<Borrowed, kInline> inlineOperands;
   std::vector<std::unique_ptr<Borrowed>> moreOperands;
   std::vector<const Borrowed *> operandOf; ///< by parameter, null for scalars
+  /// Of list parameters, which few declarations have.
+  std::vector<std::pair<std::size_t, std::vector<const Borrowed *>>> lists;
   std::vector<const Borrowed *> outOperands;
   std::size_t operandCount = 0;
 };

@@ -64,6 +64,13 @@ std::optional<DType> fromBufferFormat(const char *format, long itemBytes) {
 
 const char *numpyName(DType type) { return rowOf(type).numpy; }
 
+std::optional<DType> typeNamed(std::string_view name) {
+  for (const Row &row : rows)
+    if (name == row.numpy)
+      return row.type;
+  return std::nullopt;
+}
+
 unsigned bytesOf(DType type) { return rowOf(type).bits / 8; }
 
 std::optional<std::string_view> languageSpelling(std::string_view name) {

@@ -152,7 +152,8 @@ PyObject *callFunction(PyObject *object, PyObject *const *args,
     raise(self.errorClass, bound.error());
     return nullptr;
   }
-  remember(self, call.signature(), *bound);
+  if (bound->isReusable())
+    remember(self, call.signature(), *bound);
   return launch(self, *bound, call);
 }
 

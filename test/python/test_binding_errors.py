@@ -55,6 +55,24 @@ op endless(x: f32[N]) -> f32[N]:
 op viewed(x: f32[N]) -> f32[N]:
     let y = x.reshape(4, 4)
     return twice(y.reshape(size(N)))
+
+elementwise bumped(x: mut f32, y: f32):
+    x = x + y
+
+op pairs(xs: list[mut f32[*S]], ys: list[f32[*S]]):
+    each (x, y) in zip(xs, ys): bumped(x, y)
+
+op first(x: f32[N]) -> f32[M]:
+    return zeros(f32, int(host(x)))
+
+op three(x: f32[N]) -> f32[N]:
+    return zeros(f32, 3)
+
+op sorted(x: f32[N]) -> f32[N]:
+    return extern "aten::sort"(x)
+
+op place(x: f32[N]) -> f32[]:
+    return extern "aten::argmax"(x)
 """
 X = np.ones(4, dtype=np.float32)
 HUGE = as_strided(X, shape=(9,), strides=(2**60,))
@@ -77,6 +95,11 @@ CALLS: dict[str, Call] = {
     "QN2070": lambda k: k.endless(torch.ones(4)),
     "QN2071": lambda k: k.divided(torch.ones(4), 0),
     "QN2072": lambda k: k.viewed(torch.ones(6)),
+    "QN2073": lambda k: k.pairs([X], []),
+    "QN2074": lambda k: k.first(X),
+    "QN2075": lambda k: k.three(X),
+    "QN2076": lambda k: k.sorted(torch.ones(4)),
+    "QN2077": lambda k: k.place(torch.ones(4)),
 }
 
 

@@ -49,3 +49,164 @@ def test_loop_on_host_values(k: quern.Module, n: int) -> None:
 def test_views_and_allocation(k: quern.Module) -> None:
     x = torch.arange(12).reshape(3, 4)
     torch.testing.assert_close(k.halves(x), x.t().contiguous())
+
+
+LISTS = """
+elementwise step[T: Float](p: mut T, g: T, rate: T):
+    p = p - rate * g
+
+op sgd[T: Float](ps: list[mut T[*S]], gs: list[T[*S]], rate: T):
+    each (p, g) in zip(ps, gs): step(p, g, rate)
+
+rowwise total[T: Float](x: T[*S]) -> acc(T)[]:
+    return sum(x over *S)
+
+elementwise joined[T: Float](a: T, b: T) -> T:
+    return a + b
+
+op norm[T: Float](xs: list[T[*S]]) -> acc(T)[]:
+    var all = zeros(acc(T))
+    for x in xs:
+        all = joined(all, total(x))
+    return all
+
+elementwise add_to[T: Float](y: mut T, x: T):
+    y = y + x
+
+op gathered[T: Float](xs: list[T[N]], start: T[N]) -> T[N]:
+    let all = joined(start, start)
+    each x in xs: add_to(all, x)
+    return all
+
+op many[T: Float](xs: list[T[*S]]) -> T[N]:
+    return zeros(T, len(xs))
+"""
+HOST = """
+rowwise holding(x: bool[N]) -> i64[]:
+    return count(x over N)
+
+rowwise ranks(x: bool[N]) -> i64[N]:
+    return scan(sum, i64(x) over N, exclusive)
+
+rowwise place(into: i64[K], x: bool[N], rank: i64[N]) -> i64[K]:
+    return scatter(into, at = (K = rank), index(N), with = last, when = x)
+
+op nonzero(x: bool[N]) -> i64[K]:
+    let n = host(holding(x))
+    return place(zeros(i64, n), x, ranks(x))
+
+elementwise halve[T: Float](x: mut T):
+    x = x / 2
+
+rowwise top[T: Float](x: T[N]) -> T[]:
+    return max(x over N)
+
+op tamed[T: Float](x: mut T[N]):
+    while host(top(x)) > 1 bound 100:
+        halve(x)
+
+op wrong(x: f32[N]) -> f32[N]:
+    return zeros(f32, 3)
+"""
+EXTERN = """
+elementwise twice[T: Float](x: T) -> T:
+    return 2 * x
+
+op doubled_product[T: Float](a: T[M, K], b: T[K, N]) -> T[M, N]:
+    return twice(extern "aten::mm"(twice(a), b))
+
+op sorted[T: Float](x: T[N]) -> (T[N], i64[N]):
+    return extern "aten::sort"[T, i64](x, dim = 0, descending = true)
+
+op stacked[T: Float](xs: list[T[N]]) -> T[M, N]:
+    return extern "aten::stack"[T](xs)
+
+op few(x: f32[N]) -> f32[N]:
+    return extern "aten::sort"(x)
+
+op mistyped(x: f32[N]) -> f32[]:
+    return extern "aten::argmax"(x)
+
+op unknown(x: f32[N]) -> f32[N]:
+    return extern "aten::no_such_operator"(x)
+"""
+
+
+@pytest.mark.parametrize("shapes", [[], [(3,)], [(4, 3), (), (0, 2), (70_000,), (5,)]])
+def test_each_is_applied_to_all(shapes: list[tuple[int, ...]]) -> None:
+    k = quern.compile(LISTS)
+    parameters = [torch.randn(shape) for shape in shapes]
+    gradients = [torch.randn(shape) for shape in shapes]
+    wanted = [p - 0.5 * g for p, g in zip(parameters, gradients, strict=True)]
+    k.sgd(parameters, gradients, 0.5)
+    torch.testing.assert_close(parameters, wanted)
+
+
+def test_each_into_one_tensor_goes_in_order() -> None:
+    k = quern.compile(LISTS)
+    xs = [torch.full((1000,), 2.0**i) for i in range(8)]
+    assert torch.equal(k.gathered(xs, torch.zeros(1000)), torch.full((1000,), 255.0))
+
+
+def test_each_given_one_tensor_twice() -> None:
+    x = torch.ones(4)
+    with pytest.raises(quern.Error, match="shares memory"):
+        quern.compile(LISTS).sgd([x, x], [x, x], 0.5)
+
+
+def test_loop_over_a_list() -> None:
+    k = quern.compile(LISTS)
+    xs = [torch.randn(7), torch.randn(2, 3), torch.randn(())]
+    torch.testing.assert_close(k.norm(xs), sum(x.sum() for x in xs))
+    assert k.many(xs).shape == (3,)
+
+
+def test_lists_that_do_not_fit() -> None:
+    k = quern.compile(LISTS)
+    x = torch.ones(2)
+    with pytest.raises(quern.Error, match="list of 2 and a list of 1"):
+        k.sgd([x, x], [x], 0.5)
+    with pytest.raises(quern.Error, match="`f64`"):
+        k.sgd([x], [x.double()], 0.5)
+    with pytest.raises(TypeError, match="list of tensors"):
+        k.norm(x)
+
+
+@pytest.mark.parametrize("size", [0, 1, 1000])
+def test_extent_read_on_the_host(size: int) -> None:
+    k = quern.compile(HOST)
+    for _ in range(3):
+        x = torch.rand(size) > 0.5
+        assert torch.equal(k.nonzero(x), x.nonzero()[:, 0])
+
+
+def test_loop_on_values() -> None:
+    k = quern.compile(HOST)
+    x = torch.tensor([100.0, 3.0])
+    k.tamed(x)
+    assert x.tolist() == [0.78125, 0.0234375]
+
+
+def test_result_that_is_not_as_declared() -> None:
+    k = quern.compile(HOST)
+    with pytest.raises(quern.Error, match="axis `N` of extent 5, the extent is 3"):
+        k.wrong(torch.zeros(5))
+
+
+def test_extern_calls_torch() -> None:
+    k = quern.compile(EXTERN)
+    a, b = torch.randn(5, 7), torch.randn(3, 7).t()
+    torch.testing.assert_close(k.doubled_product(a, b), 4 * (a @ b))
+    values, places = k.sorted(a[0])
+    assert torch.equal(values, a[0].sort(descending=True).values)
+    assert torch.equal(a[0][places], values)
+    assert torch.equal(k.stacked([a[0], a[1]]), a[:2])
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("few", "gives 2 tensors"), ("mistyped", "elements of type `i64`"), ("unknown", "no_such")],
+)
+def test_extern_mistakes(name: str, message: str) -> None:
+    with pytest.raises(quern.Error, match=message):
+        getattr(quern.compile(EXTERN), name)(torch.randn(4))
