@@ -106,7 +106,13 @@ const Expression *DeclarationChecker::index(const ast::IndexExpr &expr) {
   if (!positionAxes(base, own, expr.span))
     return nullptr;
   if (own.size() != expr.indices.size()) {
-    report(expr.span, diag::PositionCount, expr.indices.size(), own.size());
+    auto report = this->report(expr.span, diag::PositionCount,
+                               expr.indices.size(), own.size());
+    llvm::StringRef first = own.empty() ? "" : axes[own.front().index].name;
+    if (expr.indices.size() < own.size() && !first.empty())
+      report.hint("`.at(" + first +
+                  " = …)` reads along one axis and keeps "
+                  "the others");
     return nullptr;
   }
   llvm::SmallVector<const Expression *, 4> positions;

@@ -53,7 +53,8 @@ const Variable *DeclarationChecker::assignable(const ast::Expr *target) {
   }
   Binding *binding = lookup(name->name().text());
   if (!binding) {
-    reportUnknown(name->name());
+    reportUnknown(name->name(), "a new name is declared: `let " +
+                                    name->name().text().str() + " = …`");
     return nullptr;
   }
   if (binding->kind == Binding::Kind::Poison) {
@@ -62,8 +63,12 @@ const Variable *DeclarationChecker::assignable(const ast::Expr *target) {
   }
   const Variable *variable = binding->variable;
   if (!variable) {
-    report(target->span, diag::AssignToLet, name->name().text())
-        .label(binding->span, "defined here");
+    auto report =
+        this->report(target->span, diag::AssignToLet, name->name().text());
+    if (binding->span.valid())
+      report.label(binding->span, "defined here");
+    if (binding->kind == Binding::Kind::Alias)
+      report.hint("define it with `var`");
     return nullptr;
   }
   if (variable->kind == VariableKind::Var)
@@ -124,8 +129,12 @@ void DeclarationChecker::assignVariable(const ast::Expr *target,
     value = makeBinary(compoundOperator(stmt.op), stmt.span,
                        variableValue(*variable, target->span), value);
   value = valueFor(*variable, value);
-  if (!value)
+  if (!value) {
+    // One mistake, one error: further uses of the variable are not blamed.
+    if (Binding *binding = lookup(variable->name))
+      binding->kind = Binding::Kind::Poison;
     return;
+  }
   auto *node = makeStatement<AssignStatement>(stmt.span);
   node->targets = builder.list(llvm::ArrayRef(variable));
   node->value = value;

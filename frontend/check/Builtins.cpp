@@ -235,6 +235,23 @@ const Expression *DeclarationChecker::kindTest(const ast::CallExpr &expr,
   return node;
 }
 
+void DeclarationChecker::reportNoMember(const Expression *value,
+                                        const ast::Identifier &member) {
+  std::string what = "a value of type `" + spell(value) + "`";
+  auto report =
+      this->report(member.span, diag::UnknownMember, what, member.text());
+  const Symbol *symbol = module.lookup(member.text());
+  if (symbol && symbol->reduction)
+    report.hint("write `" + member.text() + "(… over C)`");
+  else if (symbol && symbol->callable)
+    report.hint("write `" + member.text() + "(…)`");
+  else if (member.text() == "T")
+    report.hint("axes go by their names: the order in the result's type "
+                "permutes");
+  else if (viewNamed(member.text()))
+    report.hint("views are taken in an `op`");
+}
+
 /// `s.mean`, `thread.x`, `target.is_gpu`, `const` fields there are none.
 const Expression *DeclarationChecker::memberValue(const ast::MemberExpr &expr) {
   const auto *base = llvm::dyn_cast<ast::NameExpr>(expr.base);
@@ -250,8 +267,7 @@ const Expression *DeclarationChecker::memberValue(const ast::MemberExpr &expr) {
     return nullptr;
   if (value->type->isTuple())
     return field(value, expr.member, expr.span);
-  report(expr.member.span, diag::UnknownMember, "`" + spell(value) + "`",
-         expr.member.text());
+  reportNoMember(value, expr.member);
   return nullptr;
 }
 
@@ -310,7 +326,6 @@ DeclarationChecker::methodCall(const ast::CallExpr &expr,
   std::optional<Builtin> view = viewNamed(member.member.text());
   if (view && value->type->isTensor())
     return viewCall(expr, value, *view);
-  report(member.member.span, diag::UnknownMember, "`" + spell(value) + "`",
-         member.member.text());
+  reportNoMember(value, member.member);
   return nullptr;
 }

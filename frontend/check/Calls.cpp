@@ -72,21 +72,23 @@ const Expression *DeclarationChecker::namedCall(const ast::CallExpr &expr,
     return nullptr;
   if (isWanted)
     return symbolCall(expr, *symbol, name);
+  std::optional<Builtin> builtin =
+      symbol && symbol->builtin ? symbol->builtin : builtinNamed(name.text());
   bool isSpecial = false;
   if (const Expression *value = specialForm(expr, name.text(), isSpecial))
     return value;
   if (isSpecial)
     return nullptr;
-  if (symbol && !expr.over && symbol->reduction && !builtinNamed(name.text())) {
+  if (symbol && !expr.over && symbol->reduction && !builtin) {
     report(name.span, diag::ReductionWithoutOver, name.text())
         .hint(("write `" + name.text() + "(… over C)`").str());
     return nullptr;
   }
-  if (expr.over && (symbol || builtinNamed(name.text()))) {
+  if (expr.over && (symbol || builtin)) {
     report(expr.over->span, diag::OverOnNonReduction, name.text());
     return nullptr;
   }
-  if (std::optional<Builtin> builtin = builtinNamed(name.text()))
+  if (builtin)
     return builtinCall(expr, *builtin);
   if (symbol)
     report(name.span, diag::NotCallable, name.text());

@@ -41,6 +41,10 @@ public:
   /// use: a module of the prelude sees those before it.
   ModuleLibrary(SourceManager &sources, ModuleLoader loader,
                 std::vector<std::string> preludeModules);
+  /// A library on top of `base`, which outlives it: what `base` finds, the
+  /// prelude included, is checked and kept there, for all who share it; the
+  /// rest comes through `loader` and goes with this library.
+  ModuleLibrary(ModuleLibrary &base, ModuleLoader loader);
   ~ModuleLibrary();
 
   /// Checks `module`. Reports to `diagnostics`; the result is never null, but
@@ -58,6 +62,11 @@ public:
   struct State;
 
 private:
+  /// The prelude is loaded at the first need; a module of it sees only those
+  /// that come before it.
+  llvm::ArrayRef<std::shared_ptr<const typed::TypedModule>>
+  visiblePrelude(DiagnosticEngine &diagnostics);
+
   std::unique_ptr<State> state;
 };
 

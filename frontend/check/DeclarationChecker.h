@@ -68,7 +68,9 @@ private:
   // Names.cpp
   bool define(llvm::StringRef name, const Binding &binding);
   Binding *lookup(llvm::StringRef name);
-  void reportUnknown(const ast::Identifier &name);
+  /// `otherwise` is the hint where no known name is near.
+  void reportUnknown(const ast::Identifier &name,
+                     llvm::StringRef otherwise = {});
   std::size_t openScope() const { return shadowed.size(); }
   void closeScope(std::size_t mark);
   typed::Variable *newVariable(llvm::StringRef name, Span span,
@@ -81,9 +83,11 @@ private:
                                 const ast::Identifier &name);
   const Expression *constantParameterValue(unsigned index, Span span);
   const Expression *packValue(const ast::PackExpr &text);
+  void reportNoMember(const Expression *value, const ast::Identifier &member);
   const Expression *memberValue(const ast::MemberExpr &text);
   const Expression *targetQuery(const ast::Identifier &member, Span span,
                                 const ast::CallExpr *call);
+  std::string axesHint() const;
   AxisId axisNamed(const ast::Identifier &name);
   std::optional<ScalarType> typeNamed(const ast::Expr *expr);
 

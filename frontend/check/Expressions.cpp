@@ -115,7 +115,10 @@ const Expression *DeclarationChecker::asScalar(const Expression *value,
     return nullptr;
   }
   if (!type.isScalar()) {
-    report(value->span, diag::NotAScalar, spell(value));
+    auto report = this->report(value->span, diag::NotAScalar, spell(value));
+    if (declaration.kind == DeclarationKind::Op)
+      report.hint("an `op` computes nothing itself: call an `elementwise` or "
+                  "a `rowwise`");
     return nullptr;
   }
   if (type.pack.valid() && !mayAlign) {

@@ -86,7 +86,12 @@ bool DeclarationChecker::constantParameterType(const ast::GenericParam &text,
   const auto *named = llvm::dyn_cast_if_present<ast::NamedType>(element);
   if (!named) {
     hasFailed = true;
-    if (!llvm::isa_and_present<ast::ErrorType>(element))
+    if (!element)
+      report(text.span, diag::GenericKind, "without a constraint or type")
+          .hint("write `" + text.name.text() +
+                ": Any`, `Number`, `Float` …, "
+                "or `int`");
+    else if (!llvm::isa<ast::ErrorType>(element))
       report(text.span, diag::GenericKind, "of this type");
     return false;
   }

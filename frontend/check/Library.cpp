@@ -12,20 +12,25 @@ ModuleLibrary::ModuleLibrary(SourceManager &sources, ModuleLoader loader,
     : state(std::make_unique<State>(sources, std::move(loader),
                                     std::move(preludeModules))) {}
 
+ModuleLibrary::ModuleLibrary(ModuleLibrary &base, ModuleLoader loader)
+    : state(std::make_unique<State>(base.state->sources, std::move(loader),
+                                    std::vector<std::string>())) {
+  state->base = &base;
+}
+
 ModuleLibrary::~ModuleLibrary() = default;
 
-/// The prelude is loaded at the first need; a module of it sees only those that
-/// come before it.
-static llvm::ArrayRef<std::shared_ptr<const TypedModule>>
-visiblePrelude(ModuleLibrary &library, ModuleLibrary::State &state,
-               DiagnosticEngine &diagnostics) {
-  if (!state.isPreludeStarted) {
-    state.isPreludeStarted = true;
-    for (const std::string &name : state.preludeNames)
-      if (auto module = library.load(name, diagnostics))
-        state.prelude.push_back(std::move(module));
+llvm::ArrayRef<std::shared_ptr<const TypedModule>>
+ModuleLibrary::visiblePrelude(DiagnosticEngine &diagnostics) {
+  if (state->base)
+    return state->base->visiblePrelude(diagnostics);
+  if (!state->isPreludeStarted) {
+    state->isPreludeStarted = true;
+    for (const std::string &name : state->preludeNames)
+      if (auto module = load(name, diagnostics))
+        state->prelude.push_back(std::move(module));
   }
-  return state.prelude;
+  return state->prelude;
 }
 
 std::shared_ptr<const TypedModule>
@@ -33,7 +38,7 @@ ModuleLibrary::check(const ast::Module &module, llvm::StringRef name,
                      DiagnosticEngine &diagnostics) {
   // Copied: loading goes on while modules of the prelude are checked.
   std::vector<std::shared_ptr<const TypedModule>> prelude =
-      visiblePrelude(*this, *state, diagnostics).vec();
+      visiblePrelude(diagnostics).vec();
   return ModuleChecker(*this, module, name, state->sources, prelude,
                        diagnostics)
       .run();
@@ -42,7 +47,10 @@ ModuleLibrary::check(const ast::Module &module, llvm::StringRef name,
 std::shared_ptr<const TypedModule>
 ModuleLibrary::load(llvm::StringRef name, DiagnosticEngine &diagnostics,
                     Span use) {
-  (void)visiblePrelude(*this, *state, diagnostics);
+  (void)visiblePrelude(diagnostics);
+  if (state->base)
+    if (auto shared = state->base->load(name, diagnostics))
+      return shared;
   auto known = state->modules.find(name);
   if (known != state->modules.end())
     return known->second;
@@ -73,6 +81,8 @@ ModuleLibrary::load(llvm::StringRef name, DiagnosticEngine &diagnostics,
 }
 
 const SymbolTable &ModuleLibrary::preludeNames(const TypedModule &module) {
+  if (state->base)
+    return state->base->preludeNames(module);
   auto [place, isNew] = state->names.try_emplace(&module);
   if (!isNew)
     return place->second;

@@ -14,6 +14,7 @@ struct ModuleLibrary::State {
         preludeNames(std::move(preludeNames)) {}
 
   SourceManager &sources;
+  ModuleLibrary *base = nullptr; ///< asked first
   ModuleLoader loader;
   std::vector<std::string> preludeNames;
   std::vector<std::shared_ptr<const typed::TypedModule>> prelude;

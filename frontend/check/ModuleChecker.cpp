@@ -124,6 +124,28 @@ void ModuleChecker::import(const ast::UseDecl &decl) {
   }
 }
 
+bool ModuleChecker::isPrelude(const TypedModule &module) const {
+  return llvm::any_of(prelude,
+                      [&](const auto &each) { return each.get() == &module; });
+}
+
+/// The prelude is cut into modules for those who write it: each gives what all
+/// of them have, and the builtins that take and yield scalars.
+void ModuleChecker::importShared(Symbol &symbol, llvm::StringRef name,
+                                 Suggestion &suggestion) {
+  addPrelude(symbol, name);
+  for (const std::shared_ptr<const TypedModule> &module : prelude)
+    for (const Declaration *declaration : module->declarations())
+      suggestion.consider(declaration->name);
+#define QN_BUILTIN(enumerator, spelling, group, operands, constraint, result)  \
+  if (BuiltinGroup::group == BuiltinGroup::Scalar)                             \
+    suggestion.consider(spelling);
+#include "frontend/typed/Builtins.def"
+  std::optional<Builtin> builtin = builtinNamed(name);
+  if (builtin && builtinInfo(*builtin).group == BuiltinGroup::Scalar)
+    symbol.builtin = builtin;
+}
+
 void ModuleChecker::importName(const TypedModule &from,
                                const ast::UseDecl &decl,
                                const ast::ImportedName &name) {
@@ -145,17 +167,38 @@ void ModuleChecker::importName(const TypedModule &from,
   const ast::Identifier &local = name.alias ? name.alias : name.name;
   symbol.span = local.span;
   symbol.isImport = true;
-  if (!symbol.callable && !symbol.reduction && !symbol.constant) {
+  if (isPrelude(from))
+    importShared(symbol, name.name.text(), suggestion);
+  if (symbol.isEmpty()) {
     symbol.isPoisoned = true;
+    std::string hint = suggestion.hint();
+    if (hint.empty() && lookup(name.name.text()))
+      hint = "`" + name.name.text().str() + "` is known without an import";
     diagnostics
         .report(name.name.span, diag::UnknownImport, decl.name.text(),
                 name.name.text())
-        .hint(suggestion.hint());
+        .hint(hint);
   }
   auto [place, isNew] = symbols.try_emplace(local.text(), symbol);
   if (!isNew)
     diagnostics.report(local.span, diag::Redefinition, local.text())
         .label(place->second.span, "first defined here");
+}
+
+/// Adds what the prelude means by `name` and the symbol does not.
+void ModuleChecker::addPrelude(Symbol &symbol, llvm::StringRef name) {
+  for (const std::shared_ptr<const TypedModule> &module : prelude) {
+    const SymbolTable &inner = library.preludeNames(*module);
+    auto entry = inner.find(name);
+    if (entry == inner.end())
+      continue;
+    if (!symbol.callable && !symbol.constant)
+      symbol.callable = entry->second.callable;
+    if (!symbol.reduction)
+      symbol.reduction = entry->second.reduction;
+    if (!symbol.callable && !symbol.constant)
+      symbol.constant = entry->second.constant;
+  }
 }
 
 /// The module's own names first, the prelude's last.
@@ -175,20 +218,8 @@ const Symbol *ModuleChecker::lookup(llvm::StringRef name) {
     return known->second.get();
   auto symbol = std::make_unique<Symbol>(found != symbols.end() ? found->second
                                                                 : Symbol());
-  for (const std::shared_ptr<const TypedModule> &module : prelude) {
-    const SymbolTable &inner = library.preludeNames(*module);
-    auto entry = inner.find(name);
-    if (entry == inner.end())
-      continue;
-    if (!symbol->callable && !symbol->constant)
-      symbol->callable = entry->second.callable;
-    if (!symbol->reduction)
-      symbol->reduction = entry->second.reduction;
-    if (!symbol->callable && !symbol->constant)
-      symbol->constant = entry->second.constant;
-  }
-  bool isEmpty = !symbol->callable && !symbol->reduction && !symbol->constant;
-  if (isEmpty)
+  addPrelude(*symbol, name);
+  if (symbol->isEmpty())
     return nullptr;
   return (merged[name] = std::move(symbol)).get();
 }

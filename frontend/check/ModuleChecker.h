@@ -51,6 +51,10 @@ public:
 private:
   void declare(const ast::Decl &decl);
   void import(const ast::UseDecl &decl);
+  bool isPrelude(const typed::TypedModule &module) const;
+  void importShared(Symbol &symbol, llvm::StringRef name,
+                    Suggestion &suggestion);
+  void addPrelude(Symbol &symbol, llvm::StringRef name);
   void importName(const typed::TypedModule &from, const ast::UseDecl &decl,
                   const ast::ImportedName &name);
   void constant(const ast::ConstDecl &decl);

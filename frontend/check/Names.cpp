@@ -54,12 +54,15 @@ Binding *DeclarationChecker::lookup(llvm::StringRef name) {
   return &found->second;
 }
 
-void DeclarationChecker::reportUnknown(const ast::Identifier &name) {
+void DeclarationChecker::reportUnknown(const ast::Identifier &name,
+                                       llvm::StringRef otherwise) {
   Suggestion suggestion(name.text());
   for (const auto &[candidate, binding] : names)
     suggestion.consider(candidate);
   module.suggest(suggestion);
-  report(name.span, diag::UnknownName, name.text()).hint(suggestion.hint());
+  std::string near = suggestion.hint();
+  report(name.span, diag::UnknownName, name.text())
+      .hint(near.empty() ? otherwise.str() : near);
   // One mistake, one error: further uses of the name are not blamed.
   if (!isSilent)
     names.try_emplace(name.text(), Binding{});
@@ -84,11 +87,14 @@ Variable *DeclarationChecker::newVariable(llvm::StringRef name, Span span,
 const Expression *DeclarationChecker::nameValue(const ast::Identifier &name) {
   if (Binding *binding = lookup(name.text()))
     return bindingValue(*binding, name.span);
-  if (const Symbol *symbol = module.lookup(name.text()))
+  const Symbol *symbol = module.lookup(name.text());
+  bool isBuiltin = symbol ? symbol->builtin.has_value()
+                          : builtinNamed(name.text()).has_value();
+  if (symbol && !isBuiltin)
     return symbolValue(*symbol, name);
   if (elementTypeNamed(name.text()) || name.text() == "int")
     report(name.span, diag::TypeAsValue, name.text());
-  else if (builtinNamed(name.text()))
+  else if (isBuiltin)
     report(name.span, diag::NotAValue, "function", name.text());
   else
     reportUnknown(name);
@@ -212,6 +218,18 @@ const Expression *DeclarationChecker::constantParameterValue(unsigned index,
   return node;
 }
 
+/// "the axes are `R` and `C`".
+std::string DeclarationChecker::axesHint() const {
+  std::string list;
+  for (const Axis &axis : axes) {
+    if (axis.name.empty())
+      continue;
+    list += list.empty() ? "the axes here are `" : ", `";
+    list += (axis.name + "`").str();
+  }
+  return list;
+}
+
 /// The axis of that name; reports when there is none.
 AxisId DeclarationChecker::axisNamed(const ast::Identifier &name) {
   Binding *binding = lookup(name.text());
@@ -224,6 +242,8 @@ AxisId DeclarationChecker::axisNamed(const ast::Identifier &name) {
   for (const auto &[candidate, other] : names)
     if (other.kind == Binding::Kind::Axis)
       suggestion.consider(candidate);
-  report(name.span, diag::UnknownAxis, name.text()).hint(suggestion.hint());
+  std::string near = suggestion.hint();
+  report(name.span, diag::UnknownAxis, name.text())
+      .hint(near.empty() ? axesHint() : near);
   return {};
 }

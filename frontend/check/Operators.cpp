@@ -255,8 +255,8 @@ const Expression *DeclarationChecker::makeBinary(BinaryOperator op,
   if (left->type->isString() && right->type->isString())
     return compareStrings(op, span, left, right);
   left = asScalar(left, true);
-  right = asScalar(right, true);
-  if (!left || !right || !unify(left, right, operatorSpan, spelling(op)) ||
+  right = left ? asScalar(right, true) : nullptr; // one mistake, one error
+  if (!right || !unify(left, right, operatorSpan, spelling(op)) ||
       dividesByZero(op, left, right))
     return nullptr;
   if (isWeak(left) && isWeak(right)) {

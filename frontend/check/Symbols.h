@@ -1,10 +1,12 @@
 // Names at module level, and suggestions for misspelt ones.
 #pragma once
 
+#include "frontend/typed/Builtin.h"
 #include "frontend/typed/Declaration.h"
 
 #include "llvm/ADT/DenseMap.h"
 
+#include <optional>
 #include <string>
 
 namespace quern::ast {
@@ -19,6 +21,8 @@ struct Symbol {
   const typed::Declaration *callable = nullptr;
   const typed::Declaration *reduction = nullptr;
   const typed::ConstantTable *constant = nullptr;
+  /// What the compiler knows by itself under that name, when it was imported.
+  std::optional<typed::Builtin> builtin;
   /// A `const` of the module whose value nobody has asked for yet.
   const ast::ConstDecl *pending = nullptr;
   bool isBeingMade = false; ///< its value is being worked out
@@ -27,6 +31,11 @@ struct Symbol {
   /// Its text had an error: uses are not blamed.
   bool isPoisoned = false;
   mutable bool isUsed = false;
+
+  /// Does it mean nothing?
+  bool isEmpty() const {
+    return !callable && !reduction && !constant && !builtin;
+  }
 };
 
 using SymbolTable = llvm::DenseMap<llvm::StringRef, Symbol>;

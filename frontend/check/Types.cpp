@@ -129,6 +129,8 @@ bool DeclarationChecker::requireMask(ScalarType type, ElementMask allowed,
   if (!bad)
     return true;
   auto report = this->report(span, diag::OperatorConstraint, what, spell(type));
+  if (what == "^")
+    report.hint("`^` is the exclusive or of bits; a power is `pow(x, y)`");
   if (type.isConcrete())
     return false;
   std::string_view example = quern::spelling(firstElement(bad));

@@ -5,6 +5,15 @@ using namespace quern;
 using namespace quern::check;
 using namespace quern::typed;
 
+/// What another language's name of a type is here; empty when it is none.
+static llvm::StringRef foreignType(llvm::StringRef name) {
+#define QN_FOREIGN_TYPE(foreign, spelling)                                     \
+  if (name == foreign)                                                         \
+    return spelling;
+#include "frontend/check/ForeignTypes.def"
+  return {};
+}
+
 std::optional<ScalarType>
 DeclarationChecker::namedScalar(const ast::Identifier &name) {
   if (Binding *binding = lookup(name.text())) {
@@ -17,6 +26,11 @@ DeclarationChecker::namedScalar(const ast::Identifier &name) {
     return ScalarType::integer();
   if (std::optional<ElementType> element = elementTypeNamed(name.text()))
     return ScalarType::concrete(*element);
+  if (llvm::StringRef type = foreignType(name.text()); !type.empty()) {
+    report(name.span, diag::UnknownType, name.text())
+        .hint("write `" + type + "`");
+    return std::nullopt;
+  }
   Suggestion suggestion(name.text());
   for (const TypeParameter &parameter : typeParameters)
     suggestion.consider(parameter.name);

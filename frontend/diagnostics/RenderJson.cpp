@@ -1,11 +1,9 @@
 // Diagnostics for programs: JSON lines, and SARIF for code hosts.
 #include "frontend/diagnostics/Render.h"
 
-#include "llvm/Support/FormatVariadic.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
-
-#include <set>
 
 using namespace quern;
 namespace json = llvm::json;
@@ -15,47 +13,69 @@ static std::string clean(llvm::StringRef text) {
   return json::isUTF8(text) ? text.str() : json::fixUTF8(text);
 }
 
-static json::Object placeOf(const SourceManager &sources, Span span) {
+static void writePlace(json::OStream &out, const SourceManager &sources,
+                       Span span) {
   SourceLocation begin = sources.locate(span.begin);
   SourceLocation end = sources.locate(span.end);
-  return json::Object{{"file", clean(begin.file->name())},
-                      {"line", begin.line},
-                      {"column", begin.column},
-                      {"endLine", end.line},
-                      {"endColumn", end.column}};
+  out.attributeObject("span", [&] {
+    out.attribute("column", begin.column);
+    out.attribute("endColumn", end.column);
+    out.attribute("endLine", end.line);
+    out.attribute("file", clean(begin.file->name()));
+    out.attribute("line", begin.line);
+  });
 }
 
 static bool hasPlace(const SourceManager &sources, Span span) {
   return span.valid() && sources.fileOf(span.begin);
 }
 
-static json::Object toJson(const SourceDiagnostic &diagnostic,
-                           const SourceManager &sources) {
-  json::Object object{{"code", diagnostic.code()},
-                      {"severity", nameOf(diagnostic.info->severity)},
-                      {"message", clean(diagnostic.message)}};
-  if (hasPlace(sources, diagnostic.span))
-    object["span"] = placeOf(sources, diagnostic.span);
-  json::Array labels, notes;
+/// The labels whose place is known.
+static llvm::SmallVector<const DiagnosticLabel *, 4>
+placedLabels(const SourceDiagnostic &diagnostic, const SourceManager &sources) {
+  llvm::SmallVector<const DiagnosticLabel *, 4> result;
   for (const DiagnosticLabel &label : diagnostic.labels)
     if (hasPlace(sources, label.span))
-      labels.push_back(json::Object{{"span", placeOf(sources, label.span)},
-                                    {"message", clean(label.text)}});
-  for (const std::string &note : diagnostic.notes)
-    notes.push_back(clean(note));
-  if (!labels.empty())
-    object["labels"] = std::move(labels);
-  if (!notes.empty())
-    object["notes"] = std::move(notes);
-  if (!diagnostic.hint.empty())
-    object["hint"] = clean(diagnostic.hint);
-  return object;
+      result.push_back(&label);
+  return result;
+}
+
+/// Attributes in the order of the alphabet, here and below.
+static void writeJson(json::OStream &out, const SourceDiagnostic &diagnostic,
+                      const SourceManager &sources) {
+  auto labels = placedLabels(diagnostic, sources);
+  out.object([&] {
+    out.attribute("code", diagnostic.code());
+    if (!diagnostic.hint.empty())
+      out.attribute("hint", clean(diagnostic.hint));
+    if (!labels.empty())
+      out.attributeArray("labels", [&] {
+        for (const DiagnosticLabel *label : labels)
+          out.object([&] {
+            out.attribute("message", clean(label->text));
+            writePlace(out, sources, label->span);
+          });
+      });
+    out.attribute("message", clean(diagnostic.message));
+    if (!diagnostic.notes.empty())
+      out.attributeArray("notes", [&] {
+        for (const std::string &note : diagnostic.notes)
+          out.value(clean(note));
+      });
+    out.attribute("severity", nameOf(diagnostic.info->severity));
+    if (hasPlace(sources, diagnostic.span))
+      writePlace(out, sources, diagnostic.span);
+  });
 }
 
 void quern::renderJson(const DiagnosticEngine &diagnostics,
                        const SourceManager &sources, llvm::raw_ostream &out) {
-  for (const SourceDiagnostic &diagnostic : diagnostics.diagnostics())
-    out << json::Value(toJson(diagnostic, sources)) << '\n';
+  for (const SourceDiagnostic &diagnostic : diagnostics.diagnostics()) {
+    json::OStream line(out);
+    writeJson(line, diagnostic, sources);
+    line.flush();
+    out << '\n';
+  }
 }
 
 /// SARIF counts characters where a SourceLocation counts bytes.
@@ -67,61 +87,93 @@ static std::int64_t characterColumn(const SourceManager &sources,
          });
 }
 
-static json::Object sarifLocation(const SourceManager &sources, Span span) {
+static void writeLocation(json::OStream &out, const SourceManager &sources,
+                          Span span) {
   SourceLocation begin = sources.locate(span.begin);
   SourceLocation end = sources.locate(span.end);
-  json::Object region{{"startLine", begin.line},
-                      {"startColumn", characterColumn(sources, begin)},
-                      {"endLine", end.line},
-                      {"endColumn", characterColumn(sources, end)}};
-  json::Object artifact{{"uri", clean(begin.file->name())}};
-  return json::Object{{"physicalLocation",
-                       json::Object{{"artifactLocation", std::move(artifact)},
-                                    {"region", std::move(region)}}}};
+  out.attributeObject("physicalLocation", [&] {
+    out.attributeObject("artifactLocation", [&] {
+      out.attribute("uri", clean(begin.file->name()));
+    });
+    out.attributeObject("region", [&] {
+      out.attribute("endColumn", characterColumn(sources, end));
+      out.attribute("endLine", end.line);
+      out.attribute("startColumn", characterColumn(sources, begin));
+      out.attribute("startLine", begin.line);
+    });
+  });
 }
 
-static json::Object sarifResult(const SourceDiagnostic &diagnostic,
-                                const SourceManager &sources) {
+static void writeText(json::OStream &out, llvm::StringRef attribute,
+                      llvm::StringRef text) {
+  out.attributeObject(attribute, [&] { out.attribute("text", text); });
+}
+
+static void writeResult(json::OStream &out, const SourceDiagnostic &diagnostic,
+                        const SourceManager &sources) {
+  auto labels = placedLabels(diagnostic, sources);
   std::string message = clean(diagnostic.message);
   if (!diagnostic.hint.empty())
     message += "; " + clean(diagnostic.hint);
-  json::Object result{{"ruleId", diagnostic.code()},
-                      {"level", nameOf(diagnostic.info->severity)},
-                      {"message", json::Object{{"text", message}}}};
-  if (hasPlace(sources, diagnostic.span))
-    result["locations"] = json::Array{sarifLocation(sources, diagnostic.span)};
-  json::Array related;
-  for (const DiagnosticLabel &label : diagnostic.labels) {
-    if (!hasPlace(sources, label.span))
+  out.object([&] {
+    out.attribute("level", nameOf(diagnostic.info->severity));
+    if (hasPlace(sources, diagnostic.span))
+      out.attributeArray("locations", [&] {
+        out.object([&] { writeLocation(out, sources, diagnostic.span); });
+      });
+    writeText(out, "message", message);
+    if (!labels.empty())
+      out.attributeArray("relatedLocations", [&] {
+        for (const DiagnosticLabel *label : labels)
+          out.object([&] {
+            writeText(out, "message", clean(label->text));
+            writeLocation(out, sources, label->span);
+          });
+      });
+    out.attribute("ruleId", diagnostic.code());
+  });
+}
+
+/// Each kind of diagnostic once, in the order of its first result.
+static void writeRules(json::OStream &out,
+                       const DiagnosticEngine &diagnostics) {
+  llvm::SmallPtrSet<const DiagnosticInfo *, 8> seen;
+  for (const SourceDiagnostic &diagnostic : diagnostics.diagnostics()) {
+    if (!seen.insert(diagnostic.info).second)
       continue;
-    json::Object place = sarifLocation(sources, label.span);
-    place["message"] = json::Object{{"text", clean(label.text)}};
-    related.push_back(std::move(place));
+    out.object([&] {
+      out.attribute("id", diagnostic.code());
+      out.attribute("name", diagnostic.info->name);
+      writeText(out, "shortDescription", diagnostic.info->text);
+    });
   }
-  if (!related.empty())
-    result["relatedLocations"] = std::move(related);
-  return result;
+}
+
+static void writeRun(json::OStream &out, const DiagnosticEngine &diagnostics,
+                     const SourceManager &sources) {
+  out.attribute("columnKind", "unicodeCodePoints");
+  out.attributeArray("results", [&] {
+    for (const SourceDiagnostic &diagnostic : diagnostics.diagnostics())
+      writeResult(out, diagnostic, sources);
+  });
+  out.attributeObject("tool", [&] {
+    out.attributeObject("driver", [&] {
+      out.attribute("name", "quern");
+      out.attributeArray("rules", [&] { writeRules(out, diagnostics); });
+    });
+  });
 }
 
 void quern::renderSarif(const DiagnosticEngine &diagnostics,
                         const SourceManager &sources, llvm::raw_ostream &out) {
-  json::Array results, rules;
-  std::set<std::string> seen;
-  for (const SourceDiagnostic &diagnostic : diagnostics.diagnostics()) {
-    results.push_back(sarifResult(diagnostic, sources));
-    if (!seen.insert(diagnostic.code()).second)
-      continue;
-    rules.push_back(json::Object{
-        {"id", diagnostic.code()},
-        {"name", diagnostic.info->name},
-        {"shortDescription", json::Object{{"text", diagnostic.info->text}}}});
-  }
-  json::Object driver{{"name", "quern"}, {"rules", std::move(rules)}};
-  json::Object run{{"tool", json::Object{{"driver", std::move(driver)}}},
-                   {"columnKind", "unicodeCodePoints"},
-                   {"results", std::move(results)}};
-  json::Object log{{"version", "2.1.0"},
-                   {"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
-                   {"runs", json::Array{std::move(run)}}};
-  out << llvm::formatv("{0:2}\n", json::Value(std::move(log)));
+  json::OStream log(out, /*IndentSize=*/2);
+  log.object([&] {
+    log.attribute("$schema", "https://json.schemastore.org/sarif-2.1.0.json");
+    log.attributeArray("runs", [&] {
+      log.object([&] { writeRun(log, diagnostics, sources); });
+    });
+    log.attribute("version", "2.1.0");
+  });
+  log.flush();
+  out << '\n';
 }

@@ -51,9 +51,10 @@ bool Formatter::spaceBefore(std::size_t token, std::size_t lineBegin) const {
   case Kind::RightBrace:
   case Kind::Comma:
   case Kind::Colon:
-  case Kind::Dot:
   case Kind::Question:
     return false;
+  case Kind::Dot: // stuck to a number it would be a part of it
+    return last == Kind::Integer || last == Kind::Float;
   case Kind::LeftParen:
     if (last == Kind::KwFn || isOperandEnd(token - 1))
       return last == Kind::RightBrace;

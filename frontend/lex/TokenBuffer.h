@@ -63,11 +63,18 @@ public:
   llvm::StringRef text(std::size_t index) const {
     return sourceFile->text(span(index));
   }
+  /// A bracket that the lexer closed, since the text does not.
+  static bool isForgotten(Token token) {
+    return token.size() == 0 && (token.kind() == TokenKind::RightParen ||
+                                 token.kind() == TokenKind::RightBracket ||
+                                 token.kind() == TokenKind::RightBrace);
+  }
   /// Is there text among these tokens that the lexer could not read?
   bool hasError(std::size_t begin, std::size_t end) const {
     return std::any_of(
-        tokens.begin() + begin, tokens.begin() + end,
-        [](Token token) { return token.kind() == TokenKind::Error; });
+        tokens.begin() + begin, tokens.begin() + end, [](Token token) {
+          return token.kind() == TokenKind::Error || isForgotten(token);
+        });
   }
   /// Comments from `#` to the end of the line, in order.
   llvm::ArrayRef<Span> comments() const { return commentSpans; }

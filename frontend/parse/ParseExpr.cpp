@@ -118,6 +118,8 @@ bool Parser::reportForeignOperator() {
     hint = "write `pow(x, y)`, or a product";
   else if (at(Kind::Bang))
     hint = "write `not`";
+  else if (at(Kind::At))
+    hint = "a product of matrices is `sum(a * b over K)`";
   else if (at(Kind::Question))
     hint = "write `a if condition else b`";
   else if (at(Kind::Ampersand) && doubled)

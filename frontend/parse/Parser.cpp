@@ -77,22 +77,42 @@ void Parser::skipBlock() {
 void Parser::closeBracket(Kind closer) {
   if (!broken && accept(closer))
     return;
-  if (!broken && !reportForeignOperator() && !reportMisplaced())
+  std::size_t end = endOfBracket();
+  bool closes =
+      tokens.kind(end) != Kind::Newline && tokens.kind(end) != Kind::EndOfFile;
+  // The lexer closes what was forgotten with nothing, and has reported that.
+  bool wasForgotten = !closes || tokens.span(end).size() == 0;
+  if (!broken && !wasForgotten && !reportForeignOperator() &&
+      !reportMisplaced())
     expect(closer);
-  unsigned open = 1;
-  while (!at(Kind::Newline) && !at(Kind::EndOfFile)) {
-    Kind kind = peek();
-    bool opens = kind == Kind::LeftParen || kind == Kind::LeftBracket ||
-                 kind == Kind::LeftBrace;
-    bool closes = kind == Kind::RightParen || kind == Kind::RightBracket ||
-                  kind == Kind::RightBrace;
+  while (position < end + closes)
     advance();
-    open += opens;
-    open -= closes;
-    if (closes && open == 0)
+  broken = wasForgotten;
+}
+
+/// The bracket that closes the one we are in, or the line's end before it.
+std::size_t Parser::endOfBracket() const {
+  unsigned open = 1;
+  for (std::size_t i = position;; ++i) {
+    switch (tokens.kind(i)) {
+    case Kind::LeftParen:
+    case Kind::LeftBracket:
+    case Kind::LeftBrace:
+      ++open;
       break;
+    case Kind::RightParen:
+    case Kind::RightBracket:
+    case Kind::RightBrace:
+      if (--open == 0)
+        return i;
+      break;
+    case Kind::Newline:
+    case Kind::EndOfFile:
+      return i;
+    default:
+      break;
+    }
   }
-  broken = false;
 }
 
 void Parser::parseList(Kind closer, llvm::function_ref<void()> item) {
@@ -116,7 +136,9 @@ void Parser::endStatement() {
   } else if (!broken && !reportForeignOperator() && !reportMisplaced()) {
     if (at(Kind::Error))
       broken = true;
-    fail(here(), diag::ExpectedEndOfLine, found());
+    auto message = fail(here(), diag::ExpectedEndOfLine, found());
+    if (at(Kind::Identifier) && peek(1) == Kind::Assign)
+      message.hint("a new name is declared: `let " + text() + " = …`");
   }
   skipToLineEnd();
 }

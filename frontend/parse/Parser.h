@@ -170,6 +170,7 @@ private:
   const ast::Expr *parseComparisons(const ast::Expr *left, ast::BinaryOp first);
   const ast::Expr *parseUnary();
   std::optional<ast::BinaryOp> binaryOperator() const;
+  std::size_t endOfBracket() const;
   bool reportForeignOperator();
   const ast::Expr *errorExpr();
   /// Notes that `node` is one higher than the highest expression since

@@ -16,8 +16,8 @@ using namespace quern;
 
 static void emitTyped(llvm::StringRef path, const ast::Module &tree,
                       SourceManager &sources, DiagnosticEngine &diagnostics) {
-  tool::ToolLibrary library(sources, path);
-  typed::print(*library.check(tree, diagnostics), llvm::outs());
+  tool::ToolLibrary library(sources);
+  typed::print(*library.check(tree, path, diagnostics), llvm::outs());
 }
 
 static int emitSyntax(llvm::StringRef stage, llvm::StringRef path) {

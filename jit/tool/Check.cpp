@@ -58,22 +58,24 @@ static bool readOption(llvm::StringRef argument, CheckOptions &options) {
 }
 
 static void checkText(llvm::StringRef path, const SourceFile &file,
-                      SourceManager &sources, DiagnosticEngine &diagnostics) {
+                      tool::ToolLibrary &library,
+                      DiagnosticEngine &diagnostics) {
   std::unique_ptr<ast::Module> tree = parse(file, diagnostics);
-  tool::ToolLibrary(sources, path).check(*tree, diagnostics);
+  library.check(*tree, path, diagnostics);
 }
 
 static int verify(const CheckOptions &options) {
   bool good = true;
+  SourceManager sources;
+  tool::ToolLibrary library(sources);
   for (llvm::StringRef path : options.files) {
-    SourceManager sources;
     DiagnosticEngine diagnostics(options.errorLimit);
     const SourceFile *file = loadSource(sources, path, diagnostics);
     if (!file) {
       renderText(diagnostics, sources, llvm::errs(), false);
       return tool::failure;
     }
-    checkText(path, *file, sources, diagnostics);
+    checkText(path, *file, library, diagnostics);
     good &= verifyDiagnostics(diagnostics, sources, *file, llvm::errs());
   }
   return good ? tool::success : tool::failure;
@@ -97,10 +99,11 @@ int tool::check(Arguments arguments) {
     return verify(options);
 
   SourceManager sources;
+  ToolLibrary library(sources);
   DiagnosticEngine diagnostics(options.errorLimit);
   for (llvm::StringRef path : options.files)
     if (const SourceFile *file = loadSource(sources, path, diagnostics))
-      checkText(path, *file, sources, diagnostics);
+      checkText(path, *file, library, diagnostics);
   diagnostics.sort();
   if (options.format == Format::Json)
     renderJson(diagnostics, sources, llvm::outs());

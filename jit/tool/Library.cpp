@@ -19,26 +19,29 @@ static std::vector<std::string> preludeNames() {
   return names;
 }
 
-ToolLibrary::ToolLibrary(SourceManager &sources, llvm::StringRef path)
-    : path(path),
-      library(
-          sources, [this](llvm::StringRef name) { return find(name); },
-          preludeNames()) {}
-
-std::optional<ModuleText> ToolLibrary::find(llvm::StringRef name) {
+static std::optional<ModuleText> findEmbedded(llvm::StringRef name) {
   for (const jit::EmbeddedModule &module : jit::embeddedModules())
     if (llvm::StringRef(module.name) == name)
       return ModuleText{std::string(module.path), module.text};
-  llvm::SmallString<128> file(llvm::sys::path::parent_path(path));
-  llvm::sys::path::append(file, name + ".qn");
-  auto buffer = llvm::MemoryBuffer::getFile(file);
-  if (!buffer)
-    return std::nullopt;
-  owned.push_back((*buffer)->getBuffer().str());
-  return ModuleText{file.str().str(), owned.back()};
+  return std::nullopt;
 }
 
+ToolLibrary::ToolLibrary(SourceManager &sources)
+    : embedded(sources, findEmbedded, preludeNames()) {}
+
 std::shared_ptr<const typed::TypedModule>
-ToolLibrary::check(const ast::Module &module, DiagnosticEngine &diagnostics) {
-  return library.check(module, llvm::sys::path::stem(path), diagnostics);
+ToolLibrary::check(const ast::Module &module, llvm::StringRef path,
+                   DiagnosticEngine &diagnostics) {
+  std::unique_ptr<llvm::MemoryBuffer> text; // the library takes a copy
+  auto findBeside = [&](llvm::StringRef name) -> std::optional<ModuleText> {
+    llvm::SmallString<128> file(llvm::sys::path::parent_path(path));
+    llvm::sys::path::append(file, name + ".qn");
+    auto buffer = llvm::MemoryBuffer::getFile(file);
+    if (!buffer)
+      return std::nullopt;
+    text = std::move(*buffer);
+    return ModuleText{file.str().str(), text->getBuffer()};
+  };
+  return ModuleLibrary(embedded, findBeside)
+      .check(module, llvm::sys::path::stem(path), diagnostics);
 }

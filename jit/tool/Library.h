@@ -5,21 +5,19 @@
 
 namespace quern::tool {
 
-/// Checks against the texts in this program; other modules are looked for
-/// beside `path`, the file that is checked.
+/// Checks against the texts in this program, which are checked once; other
+/// modules are looked for beside the file that is checked.
 class ToolLibrary {
 public:
-  ToolLibrary(SourceManager &sources, llvm::StringRef path);
+  explicit ToolLibrary(SourceManager &sources);
 
+  /// `path` is where `module` was read.
   std::shared_ptr<const typed::TypedModule>
-  check(const ast::Module &module, DiagnosticEngine &diagnostics);
+  check(const ast::Module &module, llvm::StringRef path,
+        DiagnosticEngine &diagnostics);
 
 private:
-  std::optional<ModuleText> find(llvm::StringRef name);
-
-  std::string path;
-  std::vector<std::string> owned; ///< texts of files
-  ModuleLibrary library;
+  ModuleLibrary embedded;
 };
 
 } // namespace quern::tool

@@ -63,6 +63,7 @@ TEST(Format, KeepsOddLayouts) {
         "# a\r\nfn f(x: f32) -> f32:\r\n\treturn x\r\n",
         "fn f(x: f32) -> f32:\n  return (x # a\n # b\n + 1\n)\n",
         "const A: i32[2] = [\n  1, # one\n  2, # two\n]\n",
+        "fn f(x: f32) -> f32:\n  return 0 .a + 1. .b + 0x1 .c + 1.5.d\n",
         "\n\n\n# only comments\n\n\n# and blank lines\n\n"})
     expectFaithful(text, text);
 }

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <string>
 
 using namespace quern;
@@ -39,16 +40,46 @@ rowwise softmax[T: Float](x: T[*R, C]) -> T[*R, C]:
     return e / sum(e over C)
 )";
 
+namespace {
+
+/// The library in little, checked once for many inputs.
+struct Base {
+  Base()
+      : library(sources,
+                [](llvm::StringRef name) -> std::optional<ModuleText> {
+                  if (name != "prelude")
+                    return std::nullopt;
+                  return ModuleText{"prelude.qn", prelude};
+                },
+                {"prelude"}) {
+    DiagnosticEngine diagnostics;
+    library.load("prelude", diagnostics);
+    if (diagnostics.hasErrors()) {
+      renderText(diagnostics, sources, llvm::errs(), false);
+      std::abort();
+    }
+  }
+
+  SourceManager sources;
+  ModuleLibrary library;
+  unsigned served = 0;
+};
+
+/// A fresh one now and then: texts of old inputs pile up in its sources.
+Base &base() {
+  static std::unique_ptr<Base> kept;
+  if (!kept || ++kept->served == 256)
+    kept = std::make_unique<Base>();
+  return *kept;
+}
+
+} // namespace
+
 /// Checks what could be read, whole or not, and prints what came out.
-static void checkModule(const ast::Module &module, SourceManager &sources,
+static void checkModule(const ast::Module &module, ModuleLibrary &library,
                         DiagnosticEngine &diagnostics) {
-  auto find = [](llvm::StringRef name) -> std::optional<ModuleText> {
-    if (name != "prelude")
-      return std::nullopt;
-    return ModuleText{"prelude.qn", prelude};
-  };
-  ModuleLibrary library(sources, find, {"prelude"});
-  auto typed = library.check(module, "fuzz", diagnostics);
+  auto typed =
+      ModuleLibrary(library, nullptr).check(module, "fuzz", diagnostics);
   std::string text;
   llvm::raw_string_ostream out(text);
   for (const typed::Declaration *declaration : typed->declarations())
@@ -79,9 +110,15 @@ static void checkFormat(const TokenBuffer &tokens, const ast::Module &module) {
   }
 }
 
+/// Read by the address sanitizer where it is linked: short histories, since
+/// every input allocates much.
+extern "C" const char *__asan_default_options() {
+  return "quarantine_size_mb=16:malloc_context_size=8:max_malloc_fill_size=256";
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data,
                                       std::size_t size) {
-  SourceManager sources;
+  auto &[sources, library, served] = base();
   DiagnosticEngine diagnostics;
   llvm::StringRef text(reinterpret_cast<const char *>(data), size);
   const SourceFile *file = sources.add("fuzz.qn", text);
@@ -89,10 +126,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data,
   std::unique_ptr<ast::Module> module = parse(tokens, diagnostics);
   if (!diagnostics.hasErrors())
     checkFormat(tokens, *module);
-  checkModule(*module, sources, diagnostics);
+  checkModule(*module, library, diagnostics);
   diagnostics.sort();
   std::string rendered;
   llvm::raw_string_ostream out(rendered);
+  out.SetBufferSize(4096);
   renderText(diagnostics, sources, out, false);
   renderJson(diagnostics, sources, out);
   renderSarif(diagnostics, sources, out);

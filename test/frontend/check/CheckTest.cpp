@@ -76,6 +76,33 @@ TEST(Check, ModulesAreLoadedOnce) {
   EXPECT_EQ(checked.loads, before);
 }
 
+TEST(Check, LibrariesShareWhatTheirBaseChecked) {
+  Checked base("from gates use gate\n\n"
+               "fn f(x: f32) -> f32:\n    return gate(x)\n");
+  int before = base.loads;
+  int beside = 0;
+  auto find = [&](llvm::StringRef name) -> std::optional<ModuleText> {
+    ++beside;
+    if (name != "own")
+      return std::nullopt;
+    return ModuleText{"own.qn", "fn twice(x: f32) -> f32:\n"
+                                  "    return x + x\n"};
+  };
+  llvm::StringRef text = "from gates use gate\nfrom own use twice\n\n"
+                         "rowwise f(x: f32[R, C]) -> f32[R]:\n"
+                         "    return sum(gate(twice(x)) over C)\n";
+  const SourceFile *file = base.sources.add("user.qn", text);
+  for (int i = 0; i < 2; ++i) {
+    auto tree = parse(*file, base.diagnostics);
+    auto module = ModuleLibrary(base.library, find)
+                      .check(*tree, "user", base.diagnostics);
+    EXPECT_EQ(module->uses()[0], base.module->uses()[0]);
+  }
+  EXPECT_EQ(base.codes(), Codes{});
+  EXPECT_EQ(beside, 2); // `own` goes with the library that loaded it
+  EXPECT_EQ(base.loads, before + 2); // asked for `own` in vain
+}
+
 TEST(Check, OwnFunctionHidesNoReduction) {
   Checked checked("fn sum(x: f32, y: f32) -> f32:\n    return x + y\n\n"
                   "rowwise f(x: f32[R, C]) -> f32[R]:\n"
