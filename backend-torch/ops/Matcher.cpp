@@ -142,6 +142,8 @@ Reason FusedMatcher::run(LibraryCall &call) {
   if (row.kind != DeclarationKind::Elementwise &&
       row.kind != DeclarationKind::Rowwise)
     return "its kernel is a whole of its own";
+  if (!binding.indexed.empty())
+    return "its axes stand where the list of indices says";
   for (ValueId id : node.results)
     if (!graph.values[id].tensor())
       return "it returns no plain tensor";

@@ -148,6 +148,43 @@ const NamedArgument *RowBinding::sourceOf(std::string_view text) const {
   return graph.named(node, trimmed(text.substr(bar + 4)));
 }
 
+static bool isIndexList(const GraphArgument &value) {
+  auto isTensor = [](const GraphArgument &each) {
+    return each.kind == Kind::Value;
+  };
+  return value.kind == Kind::List &&
+         std::any_of(value.list.begin(), value.list.end(), isTensor);
+}
+
+/// A list of index tensors, `none` for axes that are kept whole.
+std::optional<std::string>
+RowBinding::takeIndices(const std::vector<std::string_view> &names,
+                        const NamedArgument &source) {
+  const TensorFacts *first = nullptr;
+  const std::vector<GraphArgument> &list = source.value.list;
+  for (std::size_t d = 0; d != list.size(); ++d) {
+    if (list[d].kind != Kind::Value)
+      continue;
+    const TensorFacts *facts = graph.values[list[d].integer].tensor();
+    if (!facts || (first && facts->sizes != first->sizes))
+      return "its kernel's indices are tensors of one shape";
+    first = facts;
+    if (indexed.size() < names.size())
+      chosen[std::string(names[indexed.size()])] = {nullptr, &list[d],
+                                                    source.name};
+    indexed.push_back(static_cast<int>(d));
+  }
+  if (indexed.size() != names.size())
+    return "its kernel takes " + std::to_string(names.size()) +
+           " tensors of indices, the call gives " +
+           std::to_string(indexed.size());
+  indexRank = static_cast<int>(first->sizes.size());
+  bool isRun =
+      indexed.back() - indexed.front() + 1 == static_cast<int>(indexed.size());
+  place = isRun ? indexed.front() : 0;
+  return std::nullopt;
+}
+
 /// `(kh, kw) = kernel_size`, without the parentheses: one number stands for
 /// all.
 std::optional<std::string> RowBinding::takeApart(std::string_view names,
@@ -159,6 +196,8 @@ std::optional<std::string> RowBinding::takeApart(std::string_view names,
   if (!source || source->value.kind == Kind::None)
     return std::nullopt;
   used.insert(source->name);
+  if (isIndexList(source->value))
+    return takeIndices(parts, *source);
   const GraphArgument &value = source->value;
   bool isOne = value.kind != Kind::List || value.list.size() == 1;
   if (!isOne && value.list.size() != parts.size())
@@ -182,6 +221,9 @@ std::optional<std::string> RowBinding::readBinding(const std::string &left,
     return takeApart(left, text);
   if (const ParameterInfo *parameter = parameterNamed(left))
     if (const NamedArgument *source = sourceOf(text)) {
+      if (parameter->isTensor && !parsePattern(parameter->type).isList &&
+          isIndexList(source->value))
+        return takeApart(left, text);
       if (text.find(" or ") != std::string::npos)
         used.insert(text.substr(0, text.find(" or ")));
       used.insert(source->name);

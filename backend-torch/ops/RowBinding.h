@@ -38,12 +38,19 @@ public:
   bool axisIsPack = false;
   std::vector<int> selected; ///< dimensions of the first tensor, in order
 
+  /// Of `(i, j) = indices`: which dimensions of what is indexed they are, and
+  /// where their own stand in what is read. Empty without such a list.
+  std::vector<int> indexed;
+  int indexRank = 0, place = 0;
+
 private:
   using Reason = std::optional<std::string>;
 
   Reason readBindings();
   Reason readBinding(const std::string &left, const std::string &text);
   Reason takeApart(std::string_view names, std::string_view text);
+  Reason takeIndices(const std::vector<std::string_view> &names,
+                     const NamedArgument &source);
   void readPromotion(std::string_view text);
   const NamedArgument *sourceOf(std::string_view text) const;
   Reason bindParameters();

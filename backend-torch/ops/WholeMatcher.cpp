@@ -3,6 +3,9 @@
 #include "backend-torch/ops/AxisPlaces.h"
 #include "backend-torch/ops/Promotion.h"
 
+#include <algorithm>
+#include <numeric>
+
 namespace quern {
 
 namespace {
@@ -30,6 +33,8 @@ private:
   Reason addResults();
   Reason order(const TypePattern &pattern, const TensorFacts &facts,
                WholeTensor &tensor) const;
+  Reason orderIndexed(const TypePattern &pattern, std::size_t rank,
+                      WholeTensor &tensor) const;
   Reason cannotBeGiven(const RowArgument &given) const;
 
   const Graph &graph;
@@ -75,9 +80,30 @@ Reason WholeMatcher::placeAxes() {
   return "its kernel works along an axis of no tensor";
 }
 
+/// What is indexed has its indexed axes first, `[A, B, *R]`; what is read or
+/// written there has those of the indices first, `[*I, *R]`.
+Reason WholeMatcher::orderIndexed(const TypePattern &pattern, std::size_t rank,
+                                  WholeTensor &tensor) const {
+  std::vector<int> first = binding.indexed;
+  if (pattern.axes[0].isPack) {
+    first.resize(binding.indexRank);
+    std::iota(first.begin(), first.end(), binding.place);
+  }
+  if (!first.empty() && first.back() >= static_cast<int>(rank))
+    return "its kernel's indices are of more axes than a tensor has";
+  tensor.dims = first;
+  for (int d = 0; d != static_cast<int>(rank); ++d)
+    if (std::find(first.begin(), first.end(), d) == first.end())
+      tensor.dims.push_back(d);
+  return std::nullopt;
+}
+
 Reason WholeMatcher::order(const TypePattern &pattern, const TensorFacts &facts,
                            WholeTensor &tensor) const {
   std::size_t rank = facts.sizes.size();
+  if (!binding.indexed.empty() && pattern.axes.size() > 1) {
+    return orderIndexed(pattern, rank, tensor);
+  }
   // Shapes alone say where the axes lie; an elementwise has none.
   if (!places) {
     for (std::size_t d = 0; d != rank; ++d)

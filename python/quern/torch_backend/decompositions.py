@@ -10,6 +10,7 @@ import torch
 from torch._decomp import core_aten_decompositions, get_decompositions
 
 from .foreach import foreach_decompositions
+from .indices import index_decompositions
 
 # Operators of the core table that ATen runs as one kernel faster than as
 # their parts, and whose parts gain nothing from fusion.
@@ -84,7 +85,7 @@ def _table(kept: frozenset[str]) -> dict[Any, Callable[..., Any]]:
         and op._schema.name not in whole
         and _full_name(op) not in whole
     }
-    return table | foreach_decompositions()
+    return table | foreach_decompositions() | index_decompositions()
 
 
 def _full_name(op: torch._ops.OpOverload) -> str:

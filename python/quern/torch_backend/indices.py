@@ -1,0 +1,74 @@
+"""Lists of indices brought into the form that kernels take: one shape, one type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+_aten = torch.ops.aten
+_Indices = Sequence[torch.Tensor | None]
+
+
+def _shape(given: Sequence[torch.Tensor]) -> torch.Size:
+    size: torch.Size = torch.broadcast_shapes(*(i.shape for i in given))  # type: ignore[no-untyped-call]
+    return size
+
+
+def _plain(indices: _Indices) -> list[torch.Tensor | None] | None:
+    """The indices as int64 of one shape; nothing where they are so already, or
+    where masks are among them, whose number of elements nobody knows."""
+    given = [index for index in indices if index is not None]
+    if any(index.dtype in (torch.bool, torch.uint8) for index in given):
+        return None
+    shape = _shape(given)
+    if all(index.shape == shape and index.dtype == torch.int64 for index in given):
+        return None
+    return [index if index is None else index.to(torch.int64).expand(shape) for index in indices]
+
+
+def _place(indices: _Indices) -> int:
+    """Where the axes of the indices stand in what is read."""
+    axes = [d for d, index in enumerate(indices) if index is not None]
+    return axes[0] if axes == list(range(axes[0], axes[-1] + 1)) else 0
+
+
+def _shape_read(x: torch.Tensor, indices: _Indices) -> list[Any]:
+    given = [index for index in indices if index is not None]
+    rest = [n for d, n in enumerate(x.shape) if d >= len(indices) or indices[d] is None]
+    place = _place(indices)
+    return [*rest[:place], *_shape(given), *rest[place:]]
+
+
+def _read(op: Any) -> Callable[..., Any]:
+    def index(x: torch.Tensor, indices: _Indices) -> Any:
+        plain = _plain(indices)
+        return NotImplemented if plain is None else op(x, plain)
+
+    return index
+
+
+def _written(op: Any) -> Callable[..., Any]:
+    def index_put(
+        x: torch.Tensor, indices: _Indices, values: torch.Tensor, accumulate: bool = False
+    ) -> Any:
+        if any(i is not None and i.dtype in (torch.bool, torch.uint8) for i in indices):
+            return NotImplemented
+        plain = _plain(indices)
+        shape = _shape_read(x, indices)
+        if plain is None and list(values.shape) == shape:
+            return NotImplemented
+        return op(x, plain or indices, values.expand(shape), accumulate)
+
+    return index_put
+
+
+def index_decompositions() -> dict[Any, Callable[..., Any]]:
+    """For every operator that takes a list of indices."""
+    table: dict[Any, Callable[..., Any]] = {}
+    for op in (_aten.index.Tensor, _aten._unsafe_index.Tensor):
+        table[op] = _read(op)
+    for op in (_aten.index_put.default, _aten._unsafe_index_put.default):
+        table[op] = _written(op)
+    return table

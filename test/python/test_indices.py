@@ -1,0 +1,57 @@
+"""Lists of index tensors run as own kernels, wherever the indexed axes stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import quern
+import torch
+
+ROWS = torch.tensor([0, 2, -1])
+GRID = torch.tensor([[1], [3]])
+
+
+@pytest.fixture(autouse=True)
+def fresh_dynamo() -> Iterator[None]:
+    torch._dynamo.reset()
+    yield
+    torch._dynamo.reset()
+
+
+def put(x: torch.Tensor) -> torch.Tensor:
+    y = x.clone()
+    y[:, ROWS] = 2.0
+    return y
+
+
+FORMS: dict[str, Callable[[torch.Tensor], Any]] = {
+    "first": lambda x: x[ROWS],
+    "second": lambda x: x[:, ROWS],
+    "last": lambda x: x[..., ROWS],
+    "run": lambda x: x[:, ROWS, ROWS],
+    "apart": lambda x: x[ROWS, :, ROWS],
+    "broadcast": lambda x: x[:, ROWS, GRID],
+    "narrow": lambda x: x[:, ROWS.int(), GRID],
+    "permuted": lambda x: x.permute(3, 1, 0, 2)[:, ROWS],
+    "all": lambda x: x[ROWS, ROWS, ROWS, ROWS],
+    "scalar": lambda x: x[:, torch.tensor(2)],
+    "write": put,
+    "add": lambda x: x.index_put((ROWS, ROWS), torch.ones(7, 4), accumulate=True),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_indices(name: str) -> None:
+    x = torch.linspace(-3, 3, 840).view(6, 5, 7, 4).requires_grad_()
+    function = FORMS[name]
+    quern.reset_counters()
+    ours, eager = torch.compile(function, backend="quern", fullgraph=True)(x), function(x)
+    assert torch.equal(ours, eager)
+    assert ours.stride() == eager.stride()
+    assert quern.counters()["fallbacks"] == {}
+    weights = torch.linspace(0, 1, eager.numel()).view(eager.shape)
+    (mine,) = torch.autograd.grad(ours, x, weights)
+    (wanted,) = torch.autograd.grad(eager, x, weights)
+    torch.testing.assert_close(mine, wanted)
