@@ -11,12 +11,14 @@ import torch
 
 @dataclass(frozen=True)
 class Function:
-    """One row: `double` serves the types up to f32, `extended` f64."""
+    """One row: `double` serves the types up to f32, `extended` f64. Smaller results than
+    `floor` are compared in units of `floor`: where a function has zeros within its range."""
 
     double: Callable[..., torch.Tensor]
     extended: Callable[..., np.ndarray] | None
     bar: float
     operands: int = 1
+    floor: float = 0.0
 
 
 def _sigmoid(x: np.ndarray) -> np.ndarray:
@@ -31,6 +33,23 @@ def _softplus(x: np.ndarray) -> np.ndarray:
     return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
 
 
+def _cbrt(x: torch.Tensor) -> torch.Tensor:
+    return torch.from_numpy(np.cbrt(x.numpy()))
+
+
+def _remainder(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """NumPy's, whose zeros have the divisor's sign as well."""
+    with np.errstate(all="ignore"):
+        return torch.from_numpy(np.remainder(x.numpy(), y.numpy()))
+
+
+def _sinc(x: torch.Tensor) -> torch.Tensor:
+    """From the distance to the nearest integer, which is exact."""
+    whole = x.round()
+    sine = torch.sin(torch.pi * (x - whole)) / (torch.pi * x)
+    return torch.where(x == 0, 1.0, torch.where(torch.fmod(whole, 2) == 0, sine, -sine))
+
+
 FUNCTIONS = {
     "acos": Function(torch.acos, np.arccos, 2),
     "acosh": Function(torch.acosh, np.arccosh, 2),
@@ -39,21 +58,29 @@ FUNCTIONS = {
     "atan": Function(torch.atan, np.arctan, 2),
     "atan2": Function(torch.atan2, np.arctan2, 2, operands=2),
     "atanh": Function(torch.atanh, np.arctanh, 2),
+    "cbrt": Function(_cbrt, np.cbrt, 2),
     "cos": Function(torch.cos, np.cos, 1),
     "cosh": Function(torch.cosh, np.cosh, 2),
+    "digamma": Function(torch.digamma, None, 2, floor=0.25),
     "erf": Function(torch.erf, None, 2),
+    "erfc": Function(torch.special.erfc, None, 2),
+    "erfinv": Function(torch.erfinv, None, 2),
     "exp": Function(torch.exp, np.exp, 1),
     "exp2": Function(torch.exp2, np.exp2, 1),
     "expm1": Function(torch.expm1, np.expm1, 2),
+    "fmod": Function(torch.fmod, np.fmod, 2, operands=2),
     "hypot": Function(torch.hypot, np.hypot, 2, operands=2),
+    "lgamma": Function(torch.lgamma, None, 2, floor=0.25),
     "log": Function(torch.log, np.log, 1),
     "log10": Function(torch.log10, np.log10, 2),
     "log1p": Function(torch.log1p, np.log1p, 2),
     "log2": Function(torch.log2, np.log2, 1),
     "pow": Function(torch.pow, np.power, 2, operands=2),
+    "remainder": Function(_remainder, np.remainder, 2, operands=2),
     "rsqrt": Function(torch.rsqrt, lambda x: 1 / np.sqrt(x), 2),
     "sigmoid": Function(torch.sigmoid, _sigmoid, 2),
     "sin": Function(torch.sin, np.sin, 1),
+    "sinc": Function(_sinc, None, 2),
     "sinh": Function(torch.sinh, np.sinh, 2),
     "softplus": Function(_softplus_double, _softplus, 2),
     "sqrt": Function(torch.sqrt, np.sqrt, 1),

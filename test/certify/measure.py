@@ -90,7 +90,10 @@ def exact(name: str, inputs: list[torch.Tensor]) -> np.ndarray | torch.Tensor:
 
 
 def compare(
-    ours: torch.Tensor, reference: np.ndarray | torch.Tensor, inputs: list[torch.Tensor]
+    ours: torch.Tensor,
+    reference: np.ndarray | torch.Tensor,
+    inputs: list[torch.Tensor],
+    floor: float = 0.0,
 ) -> Worst:
     if isinstance(reference, torch.Tensor):
         rounded = reference.to(ours.dtype)
@@ -104,10 +107,12 @@ def compare(
     y = ours[places].double().numpy().astype(np.longdouble)
     index = places.numpy()
     r = (reference.numpy() if isinstance(reference, torch.Tensor) else reference)[index]
-    return _errors(y, r.astype(np.longdouble), ours.dtype, [x[places] for x in inputs])
+    return _errors(y, r.astype(np.longdouble), ours.dtype, [x[places] for x in inputs], floor)
 
 
-def _errors(y: np.ndarray, r: np.ndarray, dtype: torch.dtype, inputs: list[torch.Tensor]) -> Worst:
+def _errors(
+    y: np.ndarray, r: np.ndarray, dtype: torch.dtype, inputs: list[torch.Tensor], floor: float
+) -> Worst:
     _, digits, smallest = FORMATS[dtype]
     # An infinity stands for the power of two behind the largest number.
     top = np.ldexp(np.longdouble(1), 3 - smallest)
@@ -115,7 +120,7 @@ def _errors(y: np.ndarray, r: np.ndarray, dtype: torch.dtype, inputs: list[torch
     kind |= (r == 0) | ((np.signbit(y) != np.signbit(r)) & (y == 0))
     bounded = np.clip(y, -top, top)
     with np.errstate(all="ignore"):
-        exponent = np.maximum(np.frexp(r)[1], smallest)
+        exponent = np.maximum(np.frexp(np.maximum(np.abs(r), floor))[1], smallest)
         error = np.abs(bounded - r) / np.ldexp(np.longdouble(1), exponent - digits)
     error[kind | np.isnan(error)] = 0
     worst = int(error.argmax())
@@ -132,5 +137,6 @@ def measure(name: str, batches: Iterator[list[torch.Tensor]]) -> Worst:
     kernel = compiled(name).measured
     result = Worst()
     for inputs in batches:
-        result = result.join(compare(kernel(*inputs), exact(name, inputs), inputs))
+        floor = FUNCTIONS[name].floor
+        result = result.join(compare(kernel(*inputs), exact(name, inputs), inputs, floor))
     return result
