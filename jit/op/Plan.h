@@ -35,7 +35,7 @@ struct PlanSlot {
   enum class Kind : std::uint8_t { Given, Temporary, Kept };
   Kind kind = Kind::Temporary;
   unsigned pointer = 0;    ///< Given: which of the caller's pointers
-  std::int64_t bytes = 0;  ///< Temporary
+  std::int64_t bytes = 0;  ///< from where it begins
   std::int64_t offset = 0; ///< Temporary: in the arena
   std::size_t firstStep = 0, lastStep = 0; ///< Temporary: when it lives
   std::shared_ptr<char> memory;            ///< Kept

@@ -9,6 +9,16 @@ using namespace quern;
 using namespace quern::jit;
 using namespace quern::typed;
 
+/// Bytes from the first element to behind the last one.
+static std::int64_t reachOf(const PlanTensor &tensor) {
+  if (tensor.elements() == 0)
+    return 0;
+  std::int64_t reach = 1;
+  for (auto [size, stride] : llvm::zip_equal(tensor.sizes, tensor.strides))
+    reach += std::max<std::int64_t>((size - 1) * stride, 0);
+  return reach * bytesOf(tensor.type);
+}
+
 /// A tensor of the caller's: a slot, a pointer, an operand.
 OpValue OpTracer::tensorArgument(const Parameter &parameter,
                                  const TensorView &given, std::string name,
@@ -18,10 +28,11 @@ OpValue OpTracer::tensorArgument(const Parameter &parameter,
   PlanSlot slot;
   slot.kind = PlanSlot::Kind::Given;
   slot.pointer = pointers.size();
-  plan->slots.push_back(slot);
   tensor.type = static_cast<ElementType>(given.type);
   tensor.sizes.assign(given.sizes.begin(), given.sizes.end());
   tensor.strides.assign(given.strides.begin(), given.strides.end());
+  slot.bytes = reachOf(tensor);
+  plan->slots.push_back(slot);
   operands.push_back(
       operandOf(name, parameter.variable->span, tensor, given.data));
   operands.back().isWritten = parameter.isMutable;

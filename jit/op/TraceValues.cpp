@@ -286,6 +286,12 @@ std::optional<PlanTensor> OpTracer::viewOf(const BuiltinExpression &expression,
     return unsqueezed(std::move(tensor), given[0]);
   case Builtin::Squeeze:
     return squeezed(std::move(tensor), given[0]);
+  case Builtin::ViewAsReal:
+    return asReal(std::move(tensor));
+  case Builtin::ViewAsComplex:
+    return asComplex(std::move(tensor));
+  case Builtin::AsStrided:
+    return strided(tensor, given, plan->slots[tensor.slot].bytes);
   case Builtin::ViewAs:
     return reinterpreted(std::move(tensor), expression.typeArgument.substitute(
                                                 frame->solution.types));

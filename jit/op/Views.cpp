@@ -187,3 +187,51 @@ std::optional<PlanTensor> jit::reinterpreted(PlanTensor tensor,
   }
   return tensor;
 }
+
+std::optional<PlanTensor> jit::asReal(PlanTensor tensor) {
+  tensor.type =
+      tensor.type == ElementType::C128 ? ElementType::F64 : ElementType::F32;
+  for (std::int64_t &stride : tensor.strides)
+    stride *= 2;
+  tensor.sizes.push_back(2);
+  tensor.strides.push_back(1);
+  return tensor;
+}
+
+std::optional<PlanTensor> jit::asComplex(PlanTensor tensor) {
+  if (tensor.sizes.empty() || tensor.sizes.back() != 2 ||
+      tensor.strides.back() != 1)
+    return std::nullopt;
+  tensor.type =
+      tensor.type == ElementType::F64 ? ElementType::C128 : ElementType::C64;
+  tensor.sizes.pop_back();
+  tensor.strides.pop_back();
+  if (tensor.offset % bytesOf(tensor.type) != 0)
+    return std::nullopt;
+  for (std::int64_t &stride : tensor.strides) {
+    if (stride % 2 != 0)
+      return std::nullopt;
+    stride /= 2;
+  }
+  return tensor;
+}
+
+std::optional<PlanTensor> jit::strided(PlanTensor tensor, Numbers numbers,
+                                       std::int64_t bytes) {
+  std::size_t rank = numbers.size() / 2;
+  tensor.sizes.assign(numbers.begin(), numbers.begin() + rank);
+  tensor.strides.assign(numbers.begin() + rank, numbers.begin() + 2 * rank);
+  std::int64_t width = bytesOf(tensor.type);
+  if (numbers.size() % 2 != 0)
+    tensor.offset += numbers.back() * width;
+  std::int64_t low = tensor.offset, high = tensor.offset + width;
+  for (auto [size, stride] : llvm::zip_equal(tensor.sizes, tensor.strides)) {
+    std::int64_t reach = 0;
+    if (size < 0 || llvm::MulOverflow(size - 1, stride * width, reach))
+      return std::nullopt;
+    (reach < 0 ? low : high) += reach;
+  }
+  if (tensor.elements() != 0 && (low < 0 || high > bytes))
+    return std::nullopt;
+  return tensor;
+}

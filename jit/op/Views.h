@@ -25,6 +25,13 @@ std::optional<Extents> reshapedSizes(const PlanTensor &tensor, Numbers sizes);
 /// The same elements in order, if strides can say so.
 std::optional<PlanTensor> reshaped(PlanTensor tensor, Numbers sizes);
 std::optional<PlanTensor> reinterpreted(PlanTensor tensor, ElementType type);
+/// The parts of complex numbers as a last axis of two, and back.
+std::optional<PlanTensor> asReal(PlanTensor tensor);
+std::optional<PlanTensor> asComplex(PlanTensor tensor);
+/// Sizes, strides and an offset from the tensor's first element, or none, all
+/// in elements; within `bytes` of the tensor's memory.
+std::optional<PlanTensor> strided(PlanTensor tensor, Numbers numbers,
+                                  std::int64_t bytes);
 std::optional<std::int64_t> axisOf(const PlanTensor &tensor, std::int64_t axis,
                                    std::int64_t extra = 0);
 

@@ -39,9 +39,13 @@ def test_page_shows_its_code_and_the_mend(page: Path) -> None:
         assert codes(mended) == []
 
 
-LANGUAGE = BLOCK.findall((ROOT / "docs/language.md").read_text())
+LANGUAGE = [
+    pytest.param(example, id=f"{name}-{number}")
+    for name in ("language", "semantics", "reference")
+    for number, example in enumerate(BLOCK.findall((ROOT / f"docs/{name}.md").read_text()))
+]
 
 
-@pytest.mark.parametrize("example", LANGUAGE, ids=range(len(LANGUAGE)))
+@pytest.mark.parametrize("example", LANGUAGE)
 def test_language_examples(example: str) -> None:
     assert codes(example) == []

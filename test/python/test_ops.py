@@ -108,6 +108,22 @@ op tamed[T: Float](x: mut T[N]):
 op wrong(x: f32[N]) -> f32[N]:
     return zeros(f32, 3)
 """
+VIEWS = """
+elementwise turned[T: Float](x: T) -> T:
+    return -x
+
+op parts(x: c64[N]) -> f32[N, A]:
+    return turned(x.view_as_real())
+
+op complexes(x: f64[N, A]) -> c128[N]:
+    return x.view_as_complex()
+
+op diagonal[T: Float](x: T[N, N], n: int) -> T[N]:
+    return turned(x.as_strided(n, N + 1))
+
+op shifted[T: Float](x: T[N]) -> T[M, A]:
+    return turned(x.as_strided((N - 2, 2), (1, 1), 1))
+"""
 EXTERN = """
 elementwise twice[T: Float](x: T) -> T:
     return 2 * x
@@ -210,3 +226,16 @@ def test_extern_calls_torch() -> None:
 def test_extern_mistakes(name: str, message: str) -> None:
     with pytest.raises(quern.Error, match=message):
         getattr(quern.compile(EXTERN), name)(torch.randn(4))
+
+
+def test_more_views() -> None:
+    k = quern.compile(VIEWS)
+    z = torch.randn(5, dtype=torch.complex64)
+    assert torch.equal(k.parts(z), -torch.view_as_real(z))
+    pairs = torch.randn(4, 2, dtype=torch.float64)
+    assert torch.equal(k.complexes(pairs), torch.view_as_complex(pairs))
+    x = torch.randn(6, 6)
+    assert torch.equal(k.diagonal(x, 6), -x.diagonal())
+    assert torch.equal(k.shifted(x[0]), -x[0].as_strided((4, 2), (1, 1), 1))
+    with pytest.raises(quern.Error, match="QN2072"):
+        k.diagonal(x, 7)

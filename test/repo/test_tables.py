@@ -72,3 +72,11 @@ def test_rows_are_used(pattern: re.Pattern[str], tables: str, form: str, known: 
         row for row in rows(pattern, tables) if not re.search(form.format(re.escape(row)), tests)
     }
     assert missing == known
+
+
+def test_builtins_are_in_the_reference() -> None:
+    """Each builtin, and each function of the prelude that is meant for users."""
+    page = texts("docs/reference.md")
+    public = rows(re.compile(r"^reduction (\w+)", re.MULTILINE), "stdlib-kernels/prelude/*.qn")
+    missing = {name for name in [*rows(BUILTIN, "frontend/*.def"), *public] if name not in page}
+    assert not missing
