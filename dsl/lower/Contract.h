@@ -93,6 +93,8 @@ private:
                  mlir::Value flat, mlir::Value first, mlir::Value deep);
   void packAlong(Frame &frame, const Product &product, bool ofRows, Block panel,
                  Block depth, Panel to);
+  void packWindow(Frame &frame, const Product &product, bool ofRows,
+                  Block panel, Block depth, Panel to);
   void packTurned(Frame &frame, const Product &product, bool ofRows,
                   unsigned group, Block depth, Panel to);
   mlir::Value paired(Frame &frame, mlir::Value even, mlir::Value odd);

@@ -1,5 +1,6 @@
 // Reductions: shared loops, several accumulators, merging across lanes.
 #include "dsl/lower/Emitter.h"
+#include "dsl/schedule/Windows.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -32,6 +33,17 @@ ReductionGroup Emitter::groupOf(Frame &frame, qn::ReduceOp op) {
   return group;
 }
 
+/// The axes of a window that decide together with the lanes what lies inside:
+/// masks are made once for all of the others.
+AxisSet Emitter::masking(const Frame &frame, qn::ReduceOp op) const {
+  const Binding *lane = laneOf(frame, model.axesOf(op->getResult(0)));
+  AxisSet axes = 0;
+  if (lane && !op.getPortable())
+    for (Value input : op.getInputs())
+      axes |= boundingPartners(model, input, axisBit(lane->axis));
+  return axes;
+}
+
 /// The axes in their written order, the lane axis innermost.
 void Emitter::planLoops(Frame &frame, ReductionGroup &group) {
   qn::ReduceOp op = group.members.front();
@@ -47,9 +59,12 @@ void Emitter::planLoops(Frame &frame, ReductionGroup &group) {
         model.axisOf(cast<StringAttr>(op.getAxes()[op.getAxes().size() - 1]));
   int last =
       group.scans.empty() ? lane : int(model.axisOf(group.scans[0].getAxis()));
-  for (auto name : op.getAxes().getAsRange<StringAttr>())
-    if (int axis = model.axisOf(name); axis != last)
-      group.loops.push_back({AxisPlan{.axis = unsigned(axis)}, {}, {}});
+  AxisSet outer = group.scans.empty() ? masking(frame, op) : AxisSet(0);
+  for (bool isOuter : {true, false})
+    for (auto name : op.getAxes().getAsRange<StringAttr>())
+      if (unsigned axis = model.axisOf(name);
+          static_cast<int>(axis) != last && hasAxis(outer, axis) == isOuter)
+        group.loops.push_back({AxisPlan{.axis = axis}, {}, {}});
   if (!group.scans.empty())
     group.loops.push_back({AxisPlan{.axis = unsigned(last)},
                            {},

@@ -61,6 +61,10 @@ public:
   const LaunchPlan *launch = nullptr; ///< the one under construction
   bool streaming = false; ///< whole vectors are stored past the caches
   bool aligned = false;   ///< whole vectors lie at multiples of their size
+  /// Windows are fetched so many steps of this axis ahead; none: 0.
+  struct Ahead {
+    unsigned axis = 0, steps = 0;
+  } ahead;
   /// The threads of a GPU that share a unit; null on a CPU.
   const Team *team = nullptr;
   /// A value over rows and one inner axis that lies in memory for a block of
@@ -222,6 +226,7 @@ private:
                         mlir::Value otherwise);
   bool stepsOf(Frame &frame, qn::LoadOp load, const Binding &lane,
                Copies copies, Values &steps, mlir::Value &apart);
+  void fetchAhead(Frame &frame, const Access &access, Copies copies);
   mlir::Value affine(Frame &frame, qn::LoadOp load, Copies copies);
 
   // EmitIndexed.cpp
@@ -297,6 +302,7 @@ private:
   // EmitReduce.cpp
   void reduce(Frame &frame, qn::ReduceOp op);
   ReductionGroup groupOf(Frame &frame, qn::ReduceOp op);
+  AxisSet masking(const Frame &frame, qn::ReduceOp op) const;
   void planLoops(Frame &frame, ReductionGroup &group);
   void run(Frame &frame, ReductionGroup &group);
   Values initialStates(Frame &frame, const ReductionGroup &group);

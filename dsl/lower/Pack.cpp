@@ -85,17 +85,52 @@ void ContractionBuilder::packLanes(Frame &at, const Product &product,
   }
 }
 
+/// How lanes run along a panel.
+static AxisPlan lanesAlong(FlatAxes &across, std::int64_t width,
+                           const Tiling &tiling) {
+  AxisPlan plan;
+  plan.axis = across.last();
+  plan.lanes = std::min<std::int64_t>(width, tiling.lanes);
+  plan.copies = width / plan.lanes;
+  return plan;
+}
+
+/// Lanes run along the panel, the summed axes that bound nothing inside: masks
+/// are made once for all of their positions.
+void ContractionBuilder::packWindow(Frame &frame, const Product &product,
+                                    bool ofRows, Block panel, Block depth,
+                                    Panel to) {
+  FlatAxes &across = ofRows ? rows : columns;
+  FlatAxes sums(emitter, model, product.sums);
+  AxisPlan plan = lanesAlong(across, to.width, tiling);
+  auto body = [&](Frame &outer, Value first, Value last, Value flat) {
+    LoopSpec lane{plan, first, last};
+    sums.stretches(
+        outer, depth.lower, depth.upper,
+        [&](Frame &inner, Value from, Value until, Value deepest) {
+          LoopSpec deep{AxisPlan{.axis = sums.last()}, from, until};
+          Values none;
+          emitter.ahead = {sums.last(), product.ahead};
+          emitter.nest(inner, {lane, deep}, none, [&](Frame &at, Values &) {
+            Value row = at.find(sums.last())->position;
+            row = binary(at, '+', binary(at, '-', row, from), deepest);
+            packLanes(at, product, ofRows, to, flat, first, row);
+          });
+          emitter.ahead = {};
+        });
+  };
+  across.stretches(frame, panel.lower, panel.upper, body);
+}
+
 /// Lanes run along the panel, where neighbours of the factor lie.
 void ContractionBuilder::packAlong(Frame &frame, const Product &product,
                                    bool ofRows, Block panel, Block depth,
                                    Panel to) {
+  if (product.window)
+    return packWindow(frame, product, ofRows, panel, depth, to);
   FlatAxes &across = ofRows ? rows : columns;
   FlatAxes sums(emitter, model, product.sums);
-  unsigned lanes = std::min<std::int64_t>(to.width, tiling.lanes);
-  AxisPlan plan;
-  plan.axis = across.last();
-  plan.lanes = lanes;
-  plan.copies = to.width / lanes;
+  AxisPlan plan = lanesAlong(across, to.width, tiling);
   across.stretches(
       frame, panel.lower, panel.upper,
       [&](Frame &outer, Value first, Value last, Value flat) {

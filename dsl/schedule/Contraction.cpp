@@ -1,5 +1,6 @@
 // Finds contractions and sizes their blocks.
 #include "dsl/schedule/Contraction.h"
+#include "dsl/schedule/Windows.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -163,6 +164,23 @@ void quern::pairUp(const KernelModel &model, const TargetInfo &target,
   }
 }
 
+/// Puts the summed axes that bounds of a window depend on first, where there
+/// are others.
+static void bindWindow(const KernelModel &model, Product &product) {
+  AxisSet bounds = boundingAxes(model, product.rows) |
+                   boundingAxes(model, product.columns);
+  SmallVector<unsigned> sums, free;
+  for (unsigned axis : product.sums)
+    (hasAxis(bounds, axis) ? sums : free).push_back(axis);
+  product.window = !sums.empty() && !free.empty();
+  llvm::append_range(sums, free);
+  product.sums = std::move(sums);
+  constexpr unsigned latency = 32; // steps of a few cycles, to the last cache
+  if (product.window && neighbourScore(model, product.columns,
+                                       product.sums.back()) < 0)
+    product.ahead = latency;
+}
+
 void quern::chooseTurns(const KernelModel &model, const Tiling &tiling,
                         Product &product) {
   auto score = [&](Value value, unsigned axis) {
@@ -171,6 +189,7 @@ void quern::chooseTurns(const KernelModel &model, const Tiling &tiling,
   bestLast(product.sums, [&](unsigned axis) {
     return score(product.rows, axis) + score(product.columns, axis);
   });
+  bindWindow(model, product);
   unsigned last = product.sums.back();
   auto turn = [&](Value value, unsigned lane) {
     return score(value, last) > 0 && score(value, lane) <= 0;

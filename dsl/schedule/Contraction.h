@@ -26,6 +26,12 @@ struct Product {
   /// Neighbours of a factor lie along the last summed axis: vectors are read
   /// along it and transposed in registers.
   bool turnRows = false, turnColumns = false;
+  /// A factor is a window: the summed axes that decide whether it is inside
+  /// come first, so that its bounds are tested once for all of the others.
+  bool window = false;
+  /// Steps of the last summed axis that a window's elements are fetched ahead,
+  /// where they lie far apart along it.
+  unsigned ahead = 0;
 };
 
 /// Products over the same rows and columns, and the blocks they share.

@@ -1,5 +1,6 @@
 // The cost model: launches, lanes, unrolling and the size of tasks.
 #include "dsl/schedule/Schedule.h"
+#include "dsl/schedule/Windows.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/MathExtras.h"
@@ -421,12 +422,19 @@ void Schedule::planAxes(LaunchPlan &launch) {
   launch.lane = portable >= 0 ? portable : bestAxis(all);
   bool tiled = launch.lane >= 0 && hasAxis(launch.parallel, launch.lane);
   int rows = tiled ? reusedAxis(launch, launch.lane) : -1;
+  int windows = tiled && reduces && rows < 0 && portable < 0 && !target.isGpu()
+                    ? windowAxis(model, launch.stores, launch.parallel & ~uneven,
+                                 launch.lane)
+                    : -1;
   for (unsigned axis = 0; axis < model.axisCount(); ++axis)
     if (hasAxis(launch.parallel, axis) &&
-        static_cast<int>(axis) != launch.lane && static_cast<int>(axis) != rows)
+        static_cast<int>(axis) != launch.lane &&
+        static_cast<int>(axis) != rows && static_cast<int>(axis) != windows)
       launch.axes.push_back(AxisPlan{.axis = axis});
   if (rows >= 0)
     return planTile(launch, rows, launch.lane);
+  if (windows >= 0)
+    return planWindow(launch, windows, launch.lane);
   if (!tiled) {
     planDots(launch);
     return;

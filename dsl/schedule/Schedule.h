@@ -123,6 +123,7 @@ private:
   void planTurned(LaunchPlan &launch, unsigned turned);
   bool planDots(LaunchPlan &launch);
   void planTile(LaunchPlan &launch, unsigned rows, unsigned lane);
+  void planWindow(LaunchPlan &launch, unsigned rows, unsigned lane);
   void planScatter(LaunchPlan &launch);
   void planAxes(LaunchPlan &launch);
   void addContractions();

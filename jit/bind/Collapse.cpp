@@ -210,15 +210,24 @@ StrideClass Collapser::classOf(std::int64_t stride, std::int64_t extent,
   return stride == 1 ? StrideClass::One : StrideClass::Dynamic;
 }
 
-/// Every offset and every count of elements fits 31 bits.
+/// Every extent, every offset and every count of an operand's elements fits 31
+/// bits. (Extents of axes that are summed multiply to more than anything that
+/// is counted.)
 bool Collapser::isNarrow() const {
   constexpr std::int64_t limit = std::numeric_limits<std::int32_t>::max();
-  std::int64_t count = 1;
-  for (std::int64_t extent : binding.extents)
-    if (llvm::MulOverflow(count, std::max<std::int64_t>(extent, 1), count) ||
-        count > limit)
-      return false;
+  auto countOf = [&](llvm::ArrayRef<std::int64_t> sizes) {
+    std::int64_t count = 1;
+    for (std::int64_t size : sizes)
+      if (llvm::MulOverflow(count, std::max<std::int64_t>(size, 1), count))
+        return std::numeric_limits<std::int64_t>::max();
+    return count;
+  };
+  if (llvm::any_of(binding.extents,
+                   [](std::int64_t extent) { return extent > limit; }))
+    return false;
   for (const Operand &operand : solution.operands) {
+    if (countOf(operand.sizes) > limit)
+      return false;
     std::int64_t reach = bytesOf(operand.type);
     for (auto [size, stride] : llvm::zip_equal(operand.sizes, operand.strides))
       reach +=

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 Call = Callable[[], Any]
+SETTLE = 5e-3  # seconds that threads of a runtime may spin after its last call
 
 
 def repetitions(call: Call, target: float) -> int:
@@ -24,11 +25,14 @@ def repetitions(call: Call, target: float) -> int:
 
 
 def rounds(calls: dict[str, Call], count: int = 15, target: float = 2e-3) -> dict[str, list[float]]:
-    """Microseconds a call, per contestant and round."""
+    """Microseconds a call, per contestant and round. A call before the clock starts brings the
+    contestant's own data in and outlasts the threads that the one before left spinning."""
     repeats = {name: repetitions(call, target) for name, call in calls.items()}
     times: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(count):
         for name, call in calls.items():
+            time.sleep(SETTLE)
+            call()
             start = time.perf_counter()
             for _ in range(repeats[name]):
                 call()

@@ -1,0 +1,21 @@
+// Loads at computed positions that may lie outside: which axes decide, and
+// which neighbours share what is read.
+#pragma once
+
+#include "dsl/schedule/KernelModel.h"
+
+namespace quern {
+
+/// The axes that decide whether the loads behind `value` are inside.
+AxisSet boundingAxes(const KernelModel &model, mlir::Value value);
+/// Those that meet one of `with` in one position of a load behind `value`.
+AxisSet boundingPartners(const KernelModel &model, mlir::Value value,
+                         AxisSet with);
+
+/// A parallel axis along which windows of the reductions behind `stores` lie
+/// beside each other, not the lanes' own, or -1: several of its positions
+/// share weights and the bounds of the lanes.
+int windowAxis(const KernelModel &model, llvm::ArrayRef<qn::StoreOp> stores,
+               AxisSet parallel, unsigned lane);
+
+} // namespace quern
