@@ -40,6 +40,9 @@ struct Specialization {
   /// axes it stands for: 1 for a plain axis, 0 and more for a pack.
   std::vector<std::uint8_t> axisRanks;
   std::vector<OperandLayout> operands;
+  /// For every scalar, flat, whether it is an `int` that is one: steps of one
+  /// need no products and no gathers. Empty: none is.
+  std::vector<bool> unitScalars;
   /// 32-bit offsets suffice for every operand.
   bool narrowOffsets = true;
   bool operator==(const Specialization &) const = default;

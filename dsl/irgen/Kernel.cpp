@@ -104,7 +104,8 @@ void Generator::bindParameters(Frame &top) {
 
 /// Ties the variables of the parameters to the arguments of the kernel.
 void Generator::attachArguments(Frame &top) {
-  unsigned number = 0;
+  const std::vector<bool> &units = request.specialization.unitScalars;
+  unsigned number = 0, scalar = 0;
   for (const typed::Parameter &parameter : top.declaration.parameters) {
     Binding &binding = top.binding(*parameter.variable);
     int first = firstArgument[number++];
@@ -129,9 +130,11 @@ void Generator::attachArguments(Frame &top) {
                          ? top.axes[parameter.pack.index].size()
                          : std::max<std::int64_t>(parameter.count, 1);
     std::vector<irgen::Value> scalars;
-    for (unsigned element_ = 0; element_ != count; ++element_)
+    for (unsigned element_ = 0; element_ != count; ++element_, ++scalar)
       scalars.push_back(
-          b.fromStorage(body->getArgument(first + element_), element));
+          scalar < units.size() && units[scalar]
+              ? b.integer(element, 1)
+              : b.fromStorage(body->getArgument(first + element_), element));
     bind(*parameter.variable, isList ? irgen::Value::list(std::move(scalars))
                                      : std::move(scalars.front()));
   }

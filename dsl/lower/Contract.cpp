@@ -59,10 +59,27 @@ Value ContractionBuilder::element(Frame &frame, Value base, Value offset) {
                              ArrayRef<LLVM::GEPArg>{offset});
 }
 
-Value ContractionBuilder::pays(Frame &frame) {
-  Value size = columns.extent(frame), least = number(frame, packingColumns);
-  return arith::CmpIOp::create(in(frame), loc, arith::CmpIPredicate::sge, size,
-                               least);
+Value ContractionBuilder::runs(Frame &frame, LaunchChoice choice) {
+  auto compare = [&](arith::CmpIPredicate how, Value size, std::int64_t least) {
+    return arith::CmpIOp::create(in(frame), loc, how, size,
+                                 number(frame, least));
+  };
+  using arith::CmpIPredicate;
+  bool packs = choice == LaunchChoice::IfPacked;
+  Value wide = columns.extent(frame), tall = rows.extent(frame);
+  if (choice == LaunchChoice::InPlace) {
+    Value narrow = compare(CmpIPredicate::slt, wide, packingColumns);
+    if (!tiling.fewRows || tiling.byColumns)
+      return narrow;
+    Value few = compare(CmpIPredicate::slt, tall, tiling.fewRows);
+    return arith::OrIOp::create(in(frame), loc, narrow, few);
+  }
+  Value enough = compare(CmpIPredicate::sge, wide, packingColumns);
+  if (!tiling.fewRows)
+    return enough;
+  Value right = compare(packs ? CmpIPredicate::sge : CmpIPredicate::slt, tall,
+                        tiling.fewRows);
+  return arith::AndIOp::create(in(frame), loc, enough, right);
 }
 
 Value ContractionBuilder::words(Frame &frame, Value elements) {

@@ -14,8 +14,9 @@ public:
                      llvm::ArrayRef<qn::StoreOp> stores,
                      std::int64_t workspaceStart, mlir::OpBuilder &builder);
 
-  /// Whether there is enough of everything for packing to pay.
-  mlir::Value pays(Frame &frame);
+  /// Whether the launches of a choice run: packing pays where there is enough
+  /// of everything.
+  mlir::Value runs(Frame &frame, LaunchChoice choice);
   /// Bytes of workspace for the packed rows of all products.
   mlir::Value workspace(Frame &frame);
   /// Packs the rows of product `number` that panel `panel` holds.

@@ -154,8 +154,8 @@ void Emitter::fetchAhead(Frame &frame, const Access &access, Copies copies) {
   later.anchor = frame.anchor;
   Value distance = constant(frame, ahead.steps);
   Location loc = access.op->getLoc();
-  Value there = arith::AddIOp::create(in(frame), loc, binding->position,
-                                      distance);
+  Value there =
+      arith::AddIOp::create(in(frame), loc, binding->position, distance);
   later.bind(Binding{.axis = ahead.axis, .position = there});
   Values indices = emitAll(later, access.indices, copies);
   Value pointer = elementPointer(later, access, indices);
@@ -190,6 +190,10 @@ Value Emitter::affine(Frame &frame, qn::LoadOp load, Copies copies) {
   for (auto [number, index] : llvm::enumerate(indices)) {
     if (!otherwise)
       break;
+    auto own = load.getIndices()[number].getDefiningOp<qn::IndexOp>();
+    if (inside.contains({load, number}) ||
+        (own && own.getAxis() == type.getAxes()[number]))
+      continue;
     Value size = extent(frame, model.axisOf(type.getAxes()[number]));
     Value fits = steps[number]
                      ? lanesInside(frame, index, size,

@@ -223,12 +223,21 @@ void Emitter::finish(Frame &frame, const ReductionGroup &group,
   }
 }
 
+void Emitter::loops(Frame &frame, const ReductionGroup &group, Values &states) {
+  if (slidingLoops(frame, group, states))
+    return;
+  nestScans(frame, group.loops, group.scans, states,
+            [&](Frame &inner, Values &now) { step(inner, group, now); });
+}
+
 void Emitter::run(Frame &frame, ReductionGroup &group) {
   for (qn::ReduceOp member : group.members)
     running.insert(member);
   Values states = initialStates(frame, group);
-  nestScans(frame, group.loops, group.scans, states,
-            [&](Frame &inner, Values &now) { step(inner, group, now); });
+  if (Value test = interior(frame, group))
+    inBothCases(frame, group, test, states);
+  else
+    loops(frame, group, states);
   finish(frame, group, states);
   for (qn::ReduceOp member : group.members)
     running.erase(member);

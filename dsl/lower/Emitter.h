@@ -65,6 +65,8 @@ public:
   struct Ahead {
     unsigned axis = 0, steps = 0;
   } ahead;
+  /// Positions of loads that are inside wherever code is being made.
+  llvm::SmallDenseSet<std::pair<mlir::Operation *, unsigned>> inside;
   /// The threads of a GPU that share a unit; null on a CPU.
   const Team *team = nullptr;
   /// A value over rows and one inner axis that lies in memory for a block of
@@ -299,7 +301,25 @@ private:
   mlir::Value laneMask(Frame &frame, mlir::Value position, mlir::Value upper,
                        unsigned lanes);
 
+  // EmitWindow.cpp
+  struct Range {
+    mlir::Value low, high; ///< of a position, both reached
+  };
+  bool isAffine(mlir::Value value, AxisSet moving) const;
+  Range reach(Frame &frame, const ReductionGroup &group, mlir::Value index);
+  mlir::Value interior(Frame &frame, const ReductionGroup &group);
+  void inBothCases(Frame &frame, ReductionGroup &group, mlir::Value interior,
+                   Values &states);
+
+  // EmitSliding.cpp
+  bool slides(qn::LoadOp load, const Binding &beside, unsigned along) const;
+  bool slidingLoops(Frame &frame, const ReductionGroup &group, Values &states);
+  void slide(Frame &frame, const ReductionGroup &group,
+             llvm::ArrayRef<qn::LoadOp> loads, const Binding &beside,
+             Values &states);
+
   // EmitReduce.cpp
+  void loops(Frame &frame, const ReductionGroup &group, Values &states);
   void reduce(Frame &frame, qn::ReduceOp op);
   ReductionGroup groupOf(Frame &frame, qn::ReduceOp op);
   AxisSet masking(const Frame &frame, qn::ReduceOp op) const;

@@ -23,6 +23,7 @@ LaunchBuilder::LaunchBuilder(const KernelModel &model, const Schedule &schedule,
     emitter.findKept();
   emitter.buffered.clear();
   emitter.limits.clear();
+  emitter.inside.clear();
   std::int64_t start = llvm::alignTo(schedule.partsOffset(), 64);
   if (launch.tiling)
     contraction.emplace(emitter, model, *launch.tiling, target, launch.stores,
@@ -148,6 +149,18 @@ Value LaunchBuilder::elements(Frame &root) {
   return product;
 }
 
+/// Whether this launch is the one of its choices that has units.
+Value LaunchBuilder::runs(Frame &root) {
+  if (contraction)
+    return contraction->runs(root, launch.choice);
+  Value pays = columns->pays(root);
+  if (launch.choice == LaunchChoice::IfPacked)
+    return pays;
+  OpBuilder &b = emitter.in(root);
+  Value yes = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
+  return arith::XOrIOp::create(b, loc, pays, yes);
+}
+
 void LaunchBuilder::buildPlan(ModuleOp module, StringRef name) {
   Block *entry = function(module, name, 0);
   Frame root;
@@ -160,14 +173,12 @@ void LaunchBuilder::buildPlan(ModuleOp module, StringRef name) {
   if (launch.kind == LaunchKind::Merge)
     units = emitter.constant(root, 1);
   if (launch.choice != LaunchChoice::Always) {
-    Value packs = columns ? columns->pays(root) : contraction->pays(root);
     Value none = emitter.constant(root, 0);
     Value few = emitter.constant(root, schedule.partsOffset());
-    bool wants = launch.choice == LaunchChoice::IfPacked;
-    units = arith::SelectOp::create(emitter.in(root), loc, packs,
-                                    wants ? units : none, wants ? none : units);
-    if (wants)
-      bytes = arith::SelectOp::create(emitter.in(root), loc, packs, bytes, few);
+    Value here = runs(root);
+    units = arith::SelectOp::create(emitter.in(root), loc, here, units, none);
+    if (launch.choice != LaunchChoice::InPlace)
+      bytes = arith::SelectOp::create(emitter.in(root), loc, here, bytes, few);
   }
   Value own = ownWorkspace(root);
   Value one = emitter.constant(root, 1);

@@ -31,6 +31,7 @@ protected:
   Emitter::Values nextPosition(Frame &frame, mlir::ValueRange position);
   void units(Frame &root, mlir::Value begin, mlir::Value end);
   mlir::Value exceedsCaches(Frame &root);
+  mlir::Value runs(Frame &root);
   void fence();
   void unit(Frame &frame, mlir::ValueRange position);
   void packedUnit(Frame &frame, mlir::ValueRange position);

@@ -24,7 +24,8 @@ Value LaunchBuilder::workspace(Frame &root) {
     Value more = scratch(root);
     return arith::AddIOp::create(emitter.in(root), loc, staged, more);
   }
-  if (launch.choice == LaunchChoice::IfPacked)
+  if (launch.choice == LaunchChoice::IfPacked ||
+      launch.choice == LaunchChoice::FewRows)
     return columns ? columns->workspace(root) : contraction->workspace(root);
   if (launch.blocks)
     return rowBlocks->workspace(root);

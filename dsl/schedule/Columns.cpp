@@ -2,6 +2,7 @@
 #include "dsl/schedule/Columns.h"
 
 #include "dsl/schedule/Contraction.h"
+#include "dsl/schedule/Schedule.h"
 
 using namespace mlir;
 using namespace quern;
@@ -48,4 +49,43 @@ std::optional<Columns> quern::findColumns(const KernelModel &model,
   columns.before = axisList(reduced);
   columns.rows = columns.before.pop_back_val();
   return columns;
+}
+
+/// Launches that add rows of operands to rows of states, then merge those.
+void Schedule::addStateRows(const LaunchPlan &launch, Columns found,
+                            LaunchChoice choice,
+                            SmallVectorImpl<LaunchPlan> &all) {
+  found.lanes = lanes;
+  auto columns = std::make_shared<const Columns>(std::move(found));
+  LaunchPlan parts;
+  parts.stores = launch.stores;
+  parts.parallel = launch.parallel;
+  parts.choice = choice;
+  parts.columns = columns;
+  parts.tiling = launch.tiling;
+  parts.lane = launch.lane;
+  parts.taskElements = 65536;
+  for (unsigned axis : columns->outer)
+    parts.axes.push_back(AxisPlan{.axis = axis});
+  AxisPlan lane{.axis = columns->lane, .lanes = lanes, .copies = 2};
+  lane.tile = columns->width;
+  LaunchPlan merge = parts;
+  parts.kind = LaunchKind::ColumnParts;
+  parts.axes.push_back(
+      AxisPlan{.axis = columns->rows, .tile = columns->partRows});
+  parts.axes.push_back(lane);
+  all.push_back(std::move(parts));
+  merge.kind = LaunchKind::ColumnMerge;
+  merge.axes.push_back(lane);
+  all.push_back(std::move(merge));
+}
+
+/// Lanes along columns read few neighbours of many rows: slow, unless the rows
+/// are few. Else whole rows are added to rows of states.
+void Schedule::addColumns(LaunchPlan launch, Columns found,
+                          SmallVectorImpl<LaunchPlan> &all) {
+  addStateRows(launch, std::move(found), LaunchChoice::IfPacked, all);
+  launch.choice = LaunchChoice::InPlace;
+  launch.columns = all.back().columns;
+  all.push_back(std::move(launch));
 }

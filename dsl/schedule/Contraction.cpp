@@ -167,8 +167,8 @@ void quern::pairUp(const KernelModel &model, const TargetInfo &target,
 /// Puts the summed axes that bounds of a window depend on first, where there
 /// are others.
 static void bindWindow(const KernelModel &model, Product &product) {
-  AxisSet bounds = boundingAxes(model, product.rows) |
-                   boundingAxes(model, product.columns);
+  AxisSet bounds =
+      boundingAxes(model, product.rows) | boundingAxes(model, product.columns);
   SmallVector<unsigned> sums, free;
   for (unsigned axis : product.sums)
     (hasAxis(bounds, axis) ? sums : free).push_back(axis);
@@ -176,8 +176,8 @@ static void bindWindow(const KernelModel &model, Product &product) {
   llvm::append_range(sums, free);
   product.sums = std::move(sums);
   constexpr unsigned latency = 32; // steps of a few cycles, to the last cache
-  if (product.window && neighbourScore(model, product.columns,
-                                       product.sums.back()) < 0)
+  if (product.window &&
+      neighbourScore(model, product.columns, product.sums.back()) < 0)
     product.ahead = latency;
 }
 

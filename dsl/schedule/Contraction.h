@@ -49,6 +49,10 @@ struct Tiling {
   /// bf16 factors: two summed elements lie in one word of a panel and meet in
   /// one instruction.
   bool pairs = false;
+  /// Fewer rows are not worth a tile: columns are added up where they lie
+  /// (`byColumns`), or the launch that reads in place runs. 0: packed always.
+  std::int64_t fewRows = 0;
+  bool byColumns = false;
   std::int64_t width() const { return std::int64_t(lanes) * vectors; }
   std::int64_t blockWidth() const { return width() * panels; }
 };

@@ -176,6 +176,18 @@ static AxisPlan flattened(ArrayRef<unsigned> axes, std::int64_t tile) {
 /// them in place; the extents decide at run time which of them have units.
 void Schedule::addPacked(LaunchPlan launch, Tiling found,
                          SmallVectorImpl<LaunchPlan> &all) {
+  std::optional<Columns> sums = columnsOf(launch);
+  bool single = found.products.size() == 1;
+  found.byColumns = sums && single && sums->lane == found.columns.back();
+  LaunchPlan inPlace = launch;
+  // Lanes run along the sum where only few columns, or rows, get here.
+  inPlace.lane = found.products[0].sums.back();
+  inPlace.axes.clear();
+  for (unsigned axis : axisList(launch.parallel))
+    inPlace.axes.push_back(AxisPlan{.axis = axis});
+  bool dots = planDots(inPlace) && found.products[0].turnColumns;
+  if (single && (found.byColumns || dots))
+    found.fewRows = 3;
   auto tiling = std::make_shared<const Tiling>(std::move(found));
   LaunchPlan packed;
   packed.stores = launch.stores;
@@ -201,15 +213,11 @@ void Schedule::addPacked(LaunchPlan launch, Tiling found,
   packed.axes.push_back(columns);
   packed.taskElements = 1 << 18;
   all.push_back(std::move(packed));
-  launch.choice = LaunchChoice::InPlace;
-  launch.tiling = tiling;
-  // Only few columns get here: lanes run along the sum.
-  launch.lane = tiling->products[0].sums.back();
-  launch.axes.clear();
-  for (unsigned axis : axisList(launch.parallel))
-    launch.axes.push_back(AxisPlan{.axis = axis});
-  planDots(launch);
-  all.push_back(std::move(launch));
+  launch.tiling = inPlace.tiling = tiling;
+  if (tiling->byColumns)
+    addStateRows(launch, std::move(*sums), LaunchChoice::FewRows, all);
+  inPlace.choice = LaunchChoice::InPlace;
+  all.push_back(std::move(inPlace));
 }
 
 /// Products that other reductions walk over: columns packed once, then blocks
@@ -240,37 +248,6 @@ void Schedule::addRowBlocks(LaunchPlan launch, RowBlocks found,
   rows.axes.push_back(flattened(blocks->scores.rows, blocks->rowBlock()));
   rows.taskElements = 1 << 18;
   all.push_back(std::move(rows));
-}
-
-/// Lanes along columns read few neighbours of many rows: slow, unless the rows
-/// are few. Else whole rows are added to rows of states.
-void Schedule::addColumns(LaunchPlan launch, Columns found,
-                          SmallVectorImpl<LaunchPlan> &all) {
-  found.lanes = lanes;
-  auto columns = std::make_shared<const Columns>(std::move(found));
-  LaunchPlan parts;
-  parts.stores = launch.stores;
-  parts.parallel = launch.parallel;
-  parts.choice = LaunchChoice::IfPacked;
-  parts.columns = columns;
-  parts.lane = launch.lane;
-  parts.taskElements = 65536;
-  for (unsigned axis : columns->outer)
-    parts.axes.push_back(AxisPlan{.axis = axis});
-  AxisPlan lane{.axis = columns->lane, .lanes = lanes, .copies = 2};
-  lane.tile = columns->width;
-  LaunchPlan merge = parts;
-  parts.kind = LaunchKind::ColumnParts;
-  parts.axes.push_back(
-      AxisPlan{.axis = columns->rows, .tile = columns->partRows});
-  parts.axes.push_back(lane);
-  all.push_back(std::move(parts));
-  merge.kind = LaunchKind::ColumnMerge;
-  merge.axes.push_back(lane);
-  all.push_back(std::move(merge));
-  launch.choice = LaunchChoice::InPlace;
-  launch.columns = columns;
-  all.push_back(std::move(launch));
 }
 
 std::optional<Columns> Schedule::columnsOf(const LaunchPlan &launch) const {
@@ -423,8 +400,8 @@ void Schedule::planAxes(LaunchPlan &launch) {
   bool tiled = launch.lane >= 0 && hasAxis(launch.parallel, launch.lane);
   int rows = tiled ? reusedAxis(launch, launch.lane) : -1;
   int windows = tiled && reduces && rows < 0 && portable < 0 && !target.isGpu()
-                    ? windowAxis(model, launch.stores, launch.parallel & ~uneven,
-                                 launch.lane)
+                    ? windowAxis(model, launch.stores,
+                                 launch.parallel & ~uneven, launch.lane)
                     : -1;
   for (unsigned axis = 0; axis < model.axisCount(); ++axis)
     if (hasAxis(launch.parallel, axis) &&

@@ -42,6 +42,7 @@ enum class LaunchKind : std::uint8_t {
 enum class LaunchChoice : std::uint8_t {
   Always,
   IfPacked, ///< where packing, or rows of states, pay
+  FewRows,  ///< where packing would, but for few rows
   InPlace   ///< where it does not
 };
 
@@ -69,6 +70,8 @@ struct LaunchPlan {
   llvm::SmallVector<AxisPlan> axes;
   int lane = -1;     ///< the axis that suits lanes best, parallel or not
   bool dots = false; ///< a tile of rows and columns, lanes along the sum
+  /// Windows that reach over no border run without tests.
+  bool windows = false;
   /// Results may go past the caches, where they exceed them.
   bool streams = false;
   /// Elements that are worth a task of their own.
@@ -131,6 +134,9 @@ private:
                  llvm::SmallVectorImpl<LaunchPlan> &all);
   void addColumns(LaunchPlan launch, Columns found,
                   llvm::SmallVectorImpl<LaunchPlan> &all);
+  void addStateRows(const LaunchPlan &launch, Columns found,
+                    LaunchChoice choice,
+                    llvm::SmallVectorImpl<LaunchPlan> &all);
   std::optional<Columns> columnsOf(const LaunchPlan &launch) const;
   void addRowBlocks(LaunchPlan launch, RowBlocks found,
                     llvm::SmallVectorImpl<LaunchPlan> &all);

@@ -7,43 +7,53 @@
 using namespace mlir;
 using namespace quern;
 
-/// Calls `visit` with the axes of every position that may lie outside, and of
-/// every condition, behind `value`.
-static void eachBound(const KernelModel &model, Value value,
-                      llvm::function_ref<void(AxisSet)> visit) {
+/// The loads behind `value`, up to reductions.
+static SmallVector<qn::LoadOp> loadsBehind(Value value) {
   llvm::SmallPtrSet<Operation *, 16> seen;
   SmallVector<Value> open{value};
+  SmallVector<qn::LoadOp> loads;
   while (!open.empty()) {
     Operation *op = open.pop_back_val().getDefiningOp();
     if (!op || isa<qn::ReduceOp>(op) || !seen.insert(op).second)
       continue;
-    auto load = dyn_cast<qn::LoadOp>(op);
-    if (!load) {
+    if (auto load = dyn_cast<qn::LoadOp>(op))
+      loads.push_back(load);
+    else
       llvm::append_range(open, op->getOperands());
+  }
+  return loads;
+}
+
+void quern::eachBound(const KernelModel &model, Value value,
+                      llvm::function_ref<void(qn::LoadOp, unsigned)> visit) {
+  for (qn::LoadOp load : loadsBehind(value)) {
+    if (!load.getOutside())
       continue;
-    }
-    if (load.getWhen())
-      visit(model.axesOf(load.getWhen()));
     ArrayRef<StringAttr> names = load.getTensor().getType().getAxes();
-    if (load.getOutside())
-      for (auto [index, name] : llvm::zip(load.getIndices(), names)) {
-        auto own = index.getDefiningOp<qn::IndexOp>();
-        if (!own || own.getAxis() != name)
-          visit(model.axesOf(index));
-      }
+    for (unsigned number = 0; number < load.getIndices().size(); ++number) {
+      auto own = load.getIndices()[number].getDefiningOp<qn::IndexOp>();
+      if (!own || own.getAxis() != names[number])
+        visit(load, number);
+    }
   }
 }
 
 AxisSet quern::boundingAxes(const KernelModel &model, Value value) {
   AxisSet axes = 0;
-  eachBound(model, value, [&](AxisSet bound) { axes |= bound; });
+  eachBound(model, value, [&](qn::LoadOp load, unsigned number) {
+    axes |= model.axesOf(load.getIndices()[number]);
+  });
+  for (qn::LoadOp load : loadsBehind(value))
+    if (load.getWhen())
+      axes |= model.axesOf(load.getWhen());
   return axes;
 }
 
 AxisSet quern::boundingPartners(const KernelModel &model, Value value,
                                 AxisSet with) {
   AxisSet axes = 0;
-  eachBound(model, value, [&](AxisSet bound) {
+  eachBound(model, value, [&](qn::LoadOp load, unsigned number) {
+    AxisSet bound = model.axesOf(load.getIndices()[number]);
     if (bound & with)
       axes |= bound & ~with;
   });
@@ -74,4 +84,5 @@ void Schedule::planWindow(LaunchPlan &launch, unsigned rows, unsigned lane) {
   launch.axes.push_back(
       AxisPlan{.axis = lane, .lanes = lanes, .tile = 4 * lanes});
   launch.taskElements = 65536;
+  launch.windows = true;
 }

@@ -6,6 +6,10 @@
 
 namespace quern {
 
+/// Calls `visit` with every load behind `value` and the number of each of its
+/// positions that may lie outside.
+void eachBound(const KernelModel &model, mlir::Value value,
+               llvm::function_ref<void(qn::LoadOp, unsigned)> visit);
 /// The axes that decide whether the loads behind `value` are inside.
 AxisSet boundingAxes(const KernelModel &model, mlir::Value value);
 /// Those that meet one of `with` in one position of a load behind `value`.

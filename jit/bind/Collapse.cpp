@@ -92,6 +92,7 @@ private:
   StrideClass classOf(std::int64_t stride, std::int64_t extent,
                       bool isLast) const;
   bool isNarrow() const;
+  std::vector<bool> unitScalars() const;
 
   const Declaration &declaration;
   const Observed &observed;
@@ -238,6 +239,27 @@ bool Collapser::isNarrow() const {
   return true;
 }
 
+/// Windows step by scalars of the call, mostly by one.
+std::vector<bool> Collapser::unitScalars() const {
+  std::vector<bool> units;
+  if (declaration.kind != typed::DeclarationKind::Rowwise)
+    return units;
+  for (const typed::Parameter &parameter : declaration.parameters) {
+    if (parameter.isTensor)
+      continue;
+    std::size_t count = std::max<std::int64_t>(parameter.count, 1);
+    if (parameter.pack.valid())
+      count = solution.axes[parameter.pack.index].extents.size();
+    bool isInt =
+        parameter.element.substitute(solution.types) == ElementType::I64;
+    for (std::size_t left = count; left; --left)
+      units.push_back(isInt && solution.scalars[units.size()] == 1);
+  }
+  if (!llvm::is_contained(units, true))
+    units.clear();
+  return units;
+}
+
 void Collapser::finish() {
   bool isLifted = declaration.kind == typed::DeclarationKind::Elementwise;
   std::vector<Extents> extents(solution.operands.size());
@@ -263,6 +285,7 @@ void Collapser::finish() {
   }
   binding.isEmpty = isLifted && llvm::is_contained(binding.extents, 0);
   binding.specialization.narrowOffsets = isNarrow();
+  binding.specialization.unitScalars = unitScalars();
 }
 
 Binding Collapser::run() {

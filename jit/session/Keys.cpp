@@ -49,6 +49,9 @@ std::string quern::jit::keyText(const Specialization &specialization) {
     for (StrideClass stride : operand.strides)
       bytes.byte(static_cast<unsigned>(stride));
   }
+  bytes.byte(specialization.unitScalars.size());
+  for (bool isOne : specialization.unitScalars)
+    bytes.byte(isOne);
   bytes.byte(specialization.narrowOffsets);
   return bytes.text;
 }

@@ -1,0 +1,124 @@
+// Windows that reach over no border: one test in front of the loops instead of
+// one for every position in them.
+#include "dsl/lower/Emitter.h"
+#include "dsl/schedule/Windows.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace quern;
+
+/// Whether a position is a sum of multiples of the axes `moving`, none of them
+/// multiplied by another.
+bool Emitter::isAffine(Value value, AxisSet moving) const {
+  if (!(model.axesOf(value) & moving))
+    return true;
+  Operation *op = value.getDefiningOp();
+  if (isa_and_nonnull<qn::IndexOp, qn::AxisOp>(op))
+    return true;
+  if (!isa_and_nonnull<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op))
+    return false;
+  Value left = op->getOperand(0), right = op->getOperand(1);
+  if (isa<arith::MulIOp>(op) && (model.axesOf(left) & moving) &&
+      (model.axesOf(right) & moving))
+    return false;
+  return isAffine(left, moving) && isAffine(right, moving);
+}
+
+/// The least and the largest value of a position over the loops of a group and
+/// the copies around it.
+Emitter::Range Emitter::reach(Frame &frame, const ReductionGroup &group,
+                              Value index) {
+  Frame first = Frame::inside(frame, frame.block);
+  first.anchor = frame.anchor;
+  SmallVector<std::pair<Binding, Value>> spans;
+  Location loc = index.getLoc();
+  Value zero = constant(frame, 0), one = constant(frame, 1);
+  for (const LoopSpec &loop : group.loops) {
+    qn::AxisOp local = model.localAxis(loop.plan.axis);
+    Value lower = local ? emit(frame, local.getLower(), 0) : zero;
+    Value upper = local ? emit(frame, local.getUpper(), 0)
+                        : extent(frame, loop.plan.axis);
+    OpBuilder &b = in(frame);
+    Value steps = arith::SubIOp::create(b, loc, upper, lower);
+    steps = arith::SubIOp::create(b, loc, steps, one);
+    Binding binding{.axis = loop.plan.axis, .position = lower};
+    spans.push_back({binding, steps});
+    first.bind(binding);
+  }
+  for (const Binding &binding : frame.bindings)
+    if (binding.copies > 1 && binding.lanes == 1)
+      spans.push_back({binding, constant(frame, binding.copies - 1)});
+  Range range;
+  range.low = range.high = emit(first, index, 0);
+  for (auto [binding, steps] : spans) {
+    std::optional<Value> each = laneStep(first, index, binding, 0);
+    if (!each || !*each)
+      continue;
+    OpBuilder &b = in(first);
+    Value span = arith::MulIOp::create(b, loc, *each, steps);
+    Value down = arith::MinSIOp::create(b, loc, span, zero);
+    Value up = arith::MaxSIOp::create(b, loc, span, zero);
+    range.low = arith::AddIOp::create(b, loc, range.low, down);
+    range.high = arith::AddIOp::create(b, loc, range.high, up);
+  }
+  return range;
+}
+
+/// Whether the positions that do not move with the lanes are inside for all of
+/// the loops of a group; null where there is nothing to test.
+Value Emitter::interior(Frame &frame, const ReductionGroup &group) {
+  if (!launch->windows || !group.scans.empty() || group.lanes)
+    return Value();
+  AxisSet moving = 0;
+  for (const LoopSpec &loop : group.loops)
+    moving |= axisBit(loop.plan.axis);
+  for (const LoopSpec &loop : group.loops)
+    if (qn::AxisOp local = model.localAxis(loop.plan.axis))
+      if (model.axesOf(local.getLower()) | model.axesOf(local.getUpper()))
+        return Value();
+  for (const Binding &binding : frame.bindings)
+    if (binding.copies > 1)
+      moving |= axisBit(binding.axis);
+  Value all;
+  for (qn::ReduceOp op : group.members) {
+    const Binding *lane = laneOf(frame, model.axesOf(op->getResult(0)));
+    for (Value input : op.getInputs())
+      eachBound(model, input, [&](qn::LoadOp load, unsigned number) {
+        Value index = load.getIndices()[number];
+        AxisSet axes = model.axesOf(index);
+        if (!(axes & moving) || (lane && hasAxis(axes, lane->axis)) ||
+            load->getBlock() != &model.kernel.block() ||
+            !isAffine(index, moving) || !inside.insert({load, number}).second)
+          return;
+        Range range = reach(frame, group, index);
+        StringAttr name = load.getTensor().getType().getAxes()[number];
+        Value size = extent(frame, model.axisOf(name));
+        Value low = inRange(frame, range.low, size);
+        all = both(frame, all,
+                   both(frame, low, inRange(frame, range.high, size)));
+      });
+  }
+  return all;
+}
+
+/// The loops of a group twice: where everything `interior` tests is inside, and
+/// where it may not be.
+void Emitter::inBothCases(Frame &frame, ReductionGroup &group, Value interior,
+                          Values &states) {
+  auto branch = scf::IfOp::create(in(frame), model.kernel.getLoc(),
+                                  ValueRange(states).getTypes(), interior,
+                                  /*withElseRegion=*/true);
+  Operation *anchor = std::exchange(frame.anchor, branch);
+  for (bool isInside : {true, false}) {
+    Frame side = Frame::inside(frame, isInside ? branch.thenBlock()
+                                               : branch.elseBlock());
+    Values now = states;
+    loops(side, group, now);
+    scf::YieldOp::create(in(side), model.kernel.getLoc(), now);
+    inside.clear();
+  }
+  frame.anchor = anchor;
+  states.assign(branch.result_begin(), branch.result_end());
+}
