@@ -7,13 +7,15 @@
 // CHECK-LABEL: llvm.func @depthwise_task
 // CHECK: scf.if
 // Three rows are read before the loop, one in it, for four sums.
-// CHECK: scf.for
 // CHECK-COUNT-3: llvm.intr.masked.load
-// CHECK: scf.for {{.*}} -> (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>)
+// CHECK: %{{.*}}:7 = scf.for
 // CHECK-NOT: arith.cmpi ult
-// CHECK-COUNT-1: llvm.intr.masked.load
-// CHECK-COUNT-4: math.fma
 // CHECK-NOT: llvm.intr.masked.load
+// CHECK-COUNT-3: math.fma
+// CHECK-NOT: arith.cmpi ult
+// CHECK: llvm.intr.masked.load
+// CHECK-NEXT: math.fma
+// CHECK-NEXT: scf.yield
 // CHECK: } else {
 qn.rowwise @depthwise axes [C, H, W, I, J, P, Q]
     (%x: !qn.tensor<f32, [C, H, W:1]>, %w: !qn.tensor<f32, [C, I, J]>,

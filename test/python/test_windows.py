@@ -1,4 +1,4 @@
-"""Reductions over windows against PyTorch: borders on every side, steps, spread windows, layouts."""
+"""Reductions over windows against PyTorch: borders on every side, steps, gaps, layouts."""
 
 from __future__ import annotations
 
@@ -27,9 +27,17 @@ rowwise largest[T: Float](x: T[B, C, H, W], k: int, s: int, p: int)
 
 # kernel, step, padding, spread
 WINDOWS = [
-    (3, 1, 1, 1), (3, 2, 1, 1), (5, 1, 2, 1), (5, 2, 2, 2), (7, 1, 3, 1), (3, 1, 0, 1), (2, 1, 1, 3),
-    (3, 3, 3, 1), (1, 1, 0, 1), (9, 1, 4, 1),
-]  # fmt: skip
+    (3, 1, 1, 1),
+    (3, 2, 1, 1),
+    (5, 1, 2, 1),
+    (5, 2, 2, 2),
+    (7, 1, 3, 1),
+    (3, 1, 0, 1),
+    (2, 1, 1, 3),
+    (3, 3, 3, 1),
+    (1, 1, 0, 1),
+    (9, 1, 4, 1),
+]
 
 
 @pytest.fixture(scope="module")
