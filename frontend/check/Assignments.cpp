@@ -73,7 +73,7 @@ const Variable *DeclarationChecker::assignable(const ast::Expr *target) {
   }
   if (variable->kind == VariableKind::Var)
     return variable;
-  auto parameter = llvm::find_if(parameters, [&](const Parameter &row) {
+  const auto *parameter = llvm::find_if(parameters, [&](const Parameter &row) {
     return row.variable == variable;
   });
   bool isWhole = parameter != parameters.end() && parameter->isMutable &&
@@ -191,7 +191,7 @@ void DeclarationChecker::store(const ast::AssignStmt &stmt,
     return;
   }
   bool isParameter = base->variable->kind == VariableKind::Parameter;
-  auto parameter = llvm::find_if(parameters, [&](const Parameter &row) {
+  const auto *parameter = llvm::find_if(parameters, [&](const Parameter &row) {
     return row.variable == base->variable;
   });
   if (isParameter && !parameter->isMutable) {

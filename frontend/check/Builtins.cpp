@@ -318,6 +318,15 @@ DeclarationChecker::methodCall(const ast::CallExpr &expr,
                   !names.count(base->name().text());
   if (isTarget)
     return targetQuery(member.member, expr.span, &expr);
+  llvm::StringRef method = member.member.text();
+  bool isForeign = base && !names.count(base->name().text()) &&
+                   !module.lookup(base->name().text()) &&
+                   (module.lookup(method) || builtinNamed(method));
+  if (isForeign) {
+    reportUnknown(base->name(),
+                  ("names stand alone: write `" + method + "(…)`").str());
+    return nullptr;
+  }
   const Expression *value = check(member.base);
   if (!value || !usable(value))
     return nullptr;

@@ -14,6 +14,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from ._platform import require
+
 __version__ = "0.1.0"
 
 # Public names and the modules that hold them; loaded on first use, so that
@@ -39,6 +41,7 @@ def __getattr__(name: str) -> Any:
     module = _PUBLIC.get(name)
     if module is None:
         raise AttributeError(f"module `quern` has no attribute `{name}`")
+    require()
     return getattr(importlib.import_module(module), name)
 
 

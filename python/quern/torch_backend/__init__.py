@@ -7,12 +7,15 @@ import importlib
 import importlib.util
 from types import ModuleType
 
+from quern._platform import require_torch
+
 
 @functools.cache
 def native() -> ModuleType:
     """The extension module, with a clear error where it does not fit torch."""
     import torch
 
+    require_torch(torch.__version__)
     for name in ("quern._quern_torch", "_quern_torch"):
         if importlib.util.find_spec(name) is None:
             continue

@@ -1,0 +1,52 @@
+"""Where the package does not run, it says what is missing, and README says the same."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from quern import _platform
+from quern._platform import GLIBC, MACHINE, PYTHON, TORCH, require_torch, spell, unmet
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_where_it_runs() -> None:
+    assert unmet(MACHINE, "glibc 2.36", (3, 11)) == ""
+    assert unmet(MACHINE, "glibc 2.41", (3, 13)) == ""
+    _platform.require()
+
+
+@pytest.mark.parametrize(
+    ("machine", "libc", "python", "words"),
+    [
+        ("Linux on aarch64", "glibc 2.36", (3, 11), ["x86-64", "aarch64"]),
+        ("Darwin on arm64", "", (3, 11), ["Linux", "Darwin"]),
+        (MACHINE, "glibc 2.31", (3, 11), ["2.36", "2.31"]),
+        (MACHINE, "", (3, 11), ["2.36", "another C library"]),
+        (MACHINE, "glibc 2.36", (3, 10), ["3.11", "3.13", "3.10"]),
+        (MACHINE, "glibc 2.36", (3, 14), ["3.11", "3.13", "3.14"]),
+    ],
+)
+def test_where_it_does_not(
+    machine: str, libc: str, python: tuple[int, int], words: list[str]
+) -> None:
+    reason = unmet(machine, libc, python)
+    assert all(word in reason for word in words)
+
+
+def test_torch() -> None:
+    require_torch("2.13.1+cu130")
+    with pytest.raises(ImportError, match=r"built for torch 2\.13, this is torch 2\.9\.0"):
+        require_torch("2.9.0+cpu")
+
+
+def test_readme_and_wheel_say_the_same() -> None:
+    said = " ".join((ROOT / "README.md").read_text().split())
+    first, last = map(spell, PYTHON)
+    assert f"{MACHINE} with glibc {spell(GLIBC)} or newer" in said
+    assert f"Python {first} to {last}; torch {spell(TORCH)}" in said
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["requires-python"] == f">={first},<{spell((PYTHON[1][0], PYTHON[1][1] + 1))}"
+    assert project["optional-dependencies"]["torch"] == [f"torch=={spell(TORCH)}.*"]
