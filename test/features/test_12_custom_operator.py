@@ -84,6 +84,11 @@ def test_rows_and_several_results() -> None:
     torch.testing.assert_close(ours, torch.autograd.grad(expected, x)[0])
     compiled = torch.compile(lambda t: unit(t * 2)[0] + 1, backend="quern", fullgraph=True)
     torch.testing.assert_close(compiled(x), unit(x * 2)[0] + 1)
+    quern.reset_counters()
+    with torch.no_grad():
+        compiled(x)
+    counts = quern.counters()
+    assert (counts["launches"], counts["fallbacks"]) == (1, {})
     assert set(torch.library.opcheck(unit, (x,)).values()) == {"SUCCESS"}
 
 

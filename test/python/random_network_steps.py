@@ -67,7 +67,8 @@ def types(m: Maker) -> None:
     forms = [
         "({x}.double() * 2).sin().float()", "{x}.to(torch.float64).sum().float() * 0.01",
         "torch.tensor(0.5) * {x}", "({x} > 0).float() * 0.5", "{x}.new_ones({s}) + {x}",
-        "torch.arange({n}).float().reshape({s}) * 0.01", "{x}.view(torch.int32).view(torch.float32)",
+        "torch.arange({n}).float().reshape({s}) * 0.01",
+        "{x}.view(torch.int32).view(torch.float32)",
     ]  # fmt: skip
     form = m.rng.choice(forms)
     result = () if ".sum()" in form else shape
