@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 Call = Callable[[], Any]
-SETTLE = 5e-3  # seconds that threads of a runtime may spin after its last call
+SPIN = 1e-2  # seconds that threads of OpenMP may spin after a call before they sleep
+SETTLE = 5e-3  # seconds of calls that are not timed
 
 
 def repetitions(call: Call, target: float) -> int:
@@ -25,14 +26,16 @@ def repetitions(call: Call, target: float) -> int:
 
 
 def rounds(calls: dict[str, Call], count: int = 15, target: float = 2e-3) -> dict[str, list[float]]:
-    """Microseconds a call, per contestant and round. A call before the clock starts brings the
-    contestant's own data in and outlasts the threads that the one before left spinning."""
+    """Microseconds a call, per contestant and round. Before the clock starts the
+    threads that the one before left spinning go to sleep, and calls bring data and threads in."""
     repeats = {name: repetitions(call, target) for name, call in calls.items()}
     times: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(count):
         for name, call in calls.items():
-            time.sleep(SETTLE)
-            call()
+            time.sleep(SPIN)
+            settled = time.perf_counter() + SETTLE
+            while time.perf_counter() < settled:
+                call()
             start = time.perf_counter()
             for _ in range(repeats[name]):
                 call()
