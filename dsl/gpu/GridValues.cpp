@@ -51,23 +51,8 @@ Value GridEmitter::lookup(qn::LookupOp op) {
                               element.getIntOrFloatBitWidth() / 8);
 }
 
-static bool isByteFloat(Type type) {
-  return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8;
-}
-
-/// The operation itself; floats of 8 bits are converted by integer code.
+/// The operation itself.
 void GridEmitter::plain(Operation *op) {
-  if (isa<arith::ExtFOp>(op) && isByteFloat(op->getOperand(0).getType())) {
-    Value wide = widenSmallFloat(b, loc, get(op->getOperand(0)));
-    values[op->getResult(0)] = wide;
-    return;
-  }
-  Type result = op->getResult(0).getType();
-  if (isa<arith::TruncFOp>(op) && isByteFloat(result)) {
-    values[op->getResult(0)] = roundSmallFloat(b, loc, get(op->getOperand(0)),
-                                               cast<FloatType>(result));
-    return;
-  }
   if (!isa<arith::ConstantOp>(op) &&
       !OpTrait::hasElementwiseMappableTraits(op)) {
     if (valid)
@@ -75,11 +60,8 @@ void GridEmitter::plain(Operation *op) {
                       << "' is not possible in a kernel for a GPU";
     valid = false;
   }
-  OperationState state(op->getLoc(), op->getName());
-  state.addOperands(getAll(op->getOperands()));
-  state.addAttributes(op->getAttrs());
-  state.addTypes(op->getResultTypes());
-  for (auto [value, made] :
-       llvm::zip(op->getResults(), b.create(state)->getResults()))
-    values[value] = made;
+  SmallVector<Value> made =
+      cloneLifted(b, target, op, getAll(op->getOperands()), /*lanes=*/1);
+  for (auto [value, now] : llvm::zip(op->getResults(), made))
+    values[value] = now;
 }

@@ -34,6 +34,14 @@ Value ScalarBuilder::floatToInteger(Scalar operand, ElementType type) {
   return select(equal(operand, operand), result, integer(type, 0)).value;
 }
 
+/// Rounds. The mode is said so that nothing takes this rounding and that of an
+/// integer on its way to f32 together.
+Value ScalarBuilder::narrow(Type type, Value value) {
+  auto op = create<arith::TruncFOp>(type, value);
+  op.setRoundingmode(arith::RoundingMode::to_nearest_even);
+  return op;
+}
+
 /// Between floats; a small float stays in f32, with its value rounded.
 Value ScalarBuilder::floatToFloat(Value value, ElementType from,
                                   ElementType to) {
@@ -42,12 +50,11 @@ Value ScalarBuilder::floatToFloat(Value value, ElementType from,
   if (wanted.getIntOrFloatBitWidth() > value.getType().getIntOrFloatBitWidth())
     return create<arith::ExtFOp>(wanted, value);
   if (wanted != value.getType())
-    value = create<arith::TruncFOp>(wanted, value);
+    value = narrow(wanted, value);
   Type stored = storageType(context, to);
   if (stored == wanted)
     return value;
-  Value rounded = create<arith::TruncFOp>(stored, value);
-  return create<arith::ExtFOp>(wanted, rounded);
+  return create<arith::ExtFOp>(wanted, narrow(stored, value));
 }
 
 Value ScalarBuilder::integerToInteger(Scalar operand, ElementType type) {

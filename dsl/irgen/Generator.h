@@ -142,6 +142,9 @@ private:
   }
   /// Scans that cannot share their loops leave their results in the workspace.
   void stageScans();
+  /// Whether a loop over one of the axes would change where a substitution in
+  /// force reads.
+  bool captures(llvm::ArrayRef<Place> over) const;
   // Sort.cpp
   Value readSorted(const typed::SortExpression &expression,
                    mlir::StringAttr axis, mlir::Value from);
@@ -215,6 +218,8 @@ private:
   void fillRegions(Monoid &monoid, mlir::Region &step, mlir::Region &merge);
   Value finishMonoid(Monoid &monoid, mlir::ValueRange results);
   Value reduceOne(Monoid &monoid, mlir::Value where);
+  Value prefix(const typed::ScanExpression &expression,
+               llvm::ArrayRef<Place> along);
 
   // Scatter.cpp
   void scatter(const typed::ScatterExpression &expression, mlir::Value tensor,

@@ -194,6 +194,8 @@ irgen::Value Generator::visit(const typed::ReduceExpression &expression) {
       openLocalAxis(axis);
   SmallVector<Place, 4> over =
       overThreads ? SmallVector<Place, 4>() : placesOf(expression.over);
+  if (captures(over))
+    return staged(expression);
   Monoid monoid =
       openMonoid(*expression.monoid, expression.typeArguments,
                  expression.constantArguments, expression.parameters);
@@ -246,14 +248,60 @@ irgen::Value Generator::reduceOne(Monoid &monoid, mlir::Value where) {
   return finishMonoid(monoid, results);
 }
 
+/// A scan that no loop along an axis can carry, over a pack or while local axes
+/// are open: at each position a reduction over those before it.
+irgen::Value Generator::prefix(const typed::ScanExpression &expression,
+                               ArrayRef<Place> along) {
+  mlir::Value here = linearPosition(along), one = index(1);
+  mlir::Value next = b.create<arith::AddIOp>(here, one);
+  mlir::Value edge = expression.exclusive == expression.reverse ? next : here;
+  mlir::Value lower = expression.reverse ? edge : index(0);
+  mlir::Value upper = expression.reverse ? linearSize(along) : edge;
+  StringAttr name = freshAxis("prefix");
+  mlir::Value position =
+      b.create<qn::AxisOp>(builder.getI64Type(), name, lower, upper);
+  Monoid monoid =
+      openMonoid(*expression.monoid, expression.typeArguments,
+                 expression.constantArguments, expression.parameters);
+  const Substitution *outer = substitution;
+  for (const Place &place : llvm::reverse(along)) {
+    mlir::Value digit = position;
+    if (along.size() > 1) {
+      mlir::Value size = sizeOf(place);
+      digit = b.create<arith::RemUIOp>(position, size);
+      position = b.create<arith::DivUIOp>(position, size);
+    }
+    substitution = &substitutions.emplace_back(
+        Substitution{place.name, digit, substitution});
+  }
+  collectInputs(monoid, expression.operands, along);
+  substitution = outer;
+  Location location = at(expression.span);
+  auto op = b.create<qn::ReduceOp>(
+      flatten(monoid.inputs), flatten(monoid.initial), mlir::Value(),
+      builder.getArrayAttr({Attribute(name)}), false);
+  fillRegions(monoid, op.getStep(), op.getMerge());
+  b.location = location;
+  return finishMonoid(monoid, op.getResults());
+}
+
 irgen::Value Generator::visit(const typed::ScanExpression &expression) {
   bool overThreads = isThreadText();
   SmallVector<Place, 4> over =
       overThreads ? SmallVector<Place, 4>() : placesOf({expression.over});
-  bool isMoved = llvm::any_of(over, [&](const Place &place) {
+  const typed::Type &type = *expression.type;
+  SmallVector<Place, 4> places =
+      overThreads
+          ? SmallVector<Place, 4>()
+          : placesOf(type.isTuple() ? type.elements.front()->axes : type.axes);
+  bool isLocal = llvm::any_of(
+      places, [](const Place &place) { return bool(place.position); });
+  bool isMoved = llvm::any_of(places, [&](const Place &place) {
     return substitutionOf(place.name, substitution);
   });
-  if (isMoved)
+  if (!overThreads && (isLocal || over.size() != 1))
+    return prefix(expression, over);
+  if (isMoved || captures(over))
     return staged(expression);
   Monoid monoid =
       openMonoid(*expression.monoid, expression.typeArguments,
@@ -277,21 +325,10 @@ irgen::Value Generator::visit(const typed::ScanExpression &expression) {
     b.location = location;
     return finishMonoid(monoid, op.getResults());
   }
-  if (over.empty() && !expression.exclusive)
-    return reduceOne(monoid, {});
-  if (over.size() != 1)
-    return unsupported(expression.span,
-                       "a scan over several axes cannot be compiled yet");
   auto op = b.create<qn::ScanOp>(
       flatten(monoid.inputs), flatten(monoid.initial), mlir::Value(),
       over.front().name, expression.reverse, expression.exclusive);
-  const typed::Type &type = *expression.type;
-  SmallVector<Place, 4> places =
-      placesOf(type.isTuple() ? type.elements.front()->axes : type.axes);
-  if (llvm::none_of(places, [&](const Place &place) {
-        return place.position || substitutionOf(place.name, substitution);
-      }))
-    scans.emplace_back(op, std::move(places));
+  scans.emplace_back(op, std::move(places));
   fillRegions(monoid, op.getStep(), op.getMerge());
   b.location = location;
   return finishMonoid(monoid, op.getResults());

@@ -98,5 +98,5 @@ Value ScalarBuilder::toStorage(Scalar operand) {
   Type wanted = storageType(builder.getContext(), operand.type);
   if (operand.isComplex() || operand.value.getType() == wanted)
     return operand.value;
-  return create<arith::TruncFOp>(wanted, operand.value);
+  return narrow(wanted, operand.value);
 }

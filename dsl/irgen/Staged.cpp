@@ -99,6 +99,54 @@ Scalar Generator::stagedScatter(const typed::ScatterExpression &expression,
   return result;
 }
 
+/// The axes that a position depends on, and perhaps others.
+static void axesBehind(mlir::Value value, llvm::DenseSet<StringAttr> &axes,
+                       llvm::SmallPtrSetImpl<Operation *> &seen) {
+  Operation *made = value.getDefiningOp();
+  if (!made || !seen.insert(made).second)
+    return;
+  made->walk([&](Operation *op) {
+    if (auto index = dyn_cast<qn::IndexOp>(op))
+      axes.insert(index.getAxisAttr());
+    auto load = dyn_cast<qn::LoadOp>(op);
+    if (load && load.getIndices().empty())
+      axes.insert_range(load.getTensor().getType().getAxes());
+    for (mlir::Value operand : op->getOperands())
+      axesBehind(operand, axes, seen);
+  });
+}
+
+bool Generator::captures(ArrayRef<Place> over) const {
+  llvm::DenseSet<StringAttr> axes;
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  for (const Substitution *row = substitution; row; row = row->outer)
+    if (row->position && substitutionOf(row->axis, substitution) == row)
+      axesBehind(row->position, axes, seen);
+  return llvm::any_of(
+      over, [&](const Place &place) { return axes.contains(place.name); });
+}
+
+/// Whether something runs along other axes than the scan and takes its values:
+/// they cannot come from one loop.
+static bool feedsOtherLoops(qn::ScanOp scan) {
+  SmallVector<mlir::Value> open(scan->getResults());
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!open.empty())
+    for (Operation *user : open.pop_back_val().getUsers()) {
+      Operation *op = scan->getBlock()->findAncestorOpInBlock(*user);
+      if (!op || !seen.insert(op).second)
+        continue;
+      auto reduction = dyn_cast<qn::ReduceOp>(op);
+      if (isa<qn::ScatterOp>(op) ||
+          (reduction && !llvm::is_contained(reduction.getAxes(),
+                                            Attribute(scan.getAxisAttr()))))
+        return true;
+      if (!reduction)
+        llvm::append_range(open, op->getResults());
+    }
+  return false;
+}
+
 void Generator::stageScans() {
   auto differs = [&](qn::ScanOp scan, Operation &other) {
     if (auto sort = dyn_cast<qn::SortOp>(other))
@@ -107,10 +155,13 @@ void Generator::stageScans() {
     return second && (second.getAxis() != scan.getAxis() ||
                       second.getReverse() != scan.getReverse());
   };
+  bool hasPortable = llvm::any_of(body->getOps<qn::ReduceOp>(),
+                                  [](auto op) { return op.getPortable(); });
   for (auto &[scan, places] : scans) {
     bool isAlone = llvm::none_of(
         *body, [&, scan = scan](Operation &op) { return differs(scan, op); });
-    if (isAlone)
+    // The order of a portable reduction is not that of a scan.
+    if (isAlone && !hasPortable && !feedsOtherLoops(scan))
       continue;
     OpBuilder::InsertionGuard guard(builder);
     b.location = scan.getLoc();

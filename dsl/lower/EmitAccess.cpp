@@ -1,5 +1,6 @@
 // Loads and stores at an operand's own axes.
 #include "dsl/lower/Emitter.h"
+#include "dsl/lower/InMemory.h"
 #include "dsl/lower/Turn.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -11,15 +12,6 @@ using namespace mlir;
 using namespace quern;
 
 /// What an element is in memory; a complex one is read by its halves.
-static Type memoryType(Type element) {
-  if (auto complex = dyn_cast<ComplexType>(element))
-    element = complex.getElementType();
-  unsigned bits = element.getIntOrFloatBitWidth();
-  if (bits <= 8)
-    return IntegerType::get(element.getContext(), 8);
-  return element;
-}
-
 static Type vectorOf(Type element, unsigned lanes) {
   return lanes == 1 ? element : VectorType::get({std::int64_t(lanes)}, element);
 }
@@ -179,29 +171,12 @@ void Emitter::write(Frame &frame, Value pointer, Value value, Type element,
                           aligned ? lanes * alignment : alignment);
 }
 
-/// A truth value takes a byte that is not zero.
 Value Emitter::fromMemory(Frame &frame, Value raw, Type element) {
-  OpBuilder &b = in(frame);
-  if (element.isInteger(1)) {
-    Value zero = arith::ConstantOp::create(b, raw.getLoc(),
-                                           b.getZeroAttr(raw.getType()));
-    return arith::CmpIOp::create(b, raw.getLoc(), arith::CmpIPredicate::ne, raw,
-                                 zero);
-  }
-  if (isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8)
-    return arith::BitcastOp::create(b, raw.getLoc(),
-                                    vectorOf(element, lanesOf(raw)), raw);
-  return raw;
+  return quern::fromMemory(in(frame), raw.getLoc(), raw, element);
 }
 
 Value Emitter::toMemory(Frame &frame, Value value, Type element) {
-  OpBuilder &b = in(frame);
-  Type memory = vectorOf(memoryType(element), lanesOf(value));
-  if (element.isInteger(1))
-    return arith::ExtUIOp::create(b, value.getLoc(), memory, value);
-  if (isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8)
-    return arith::BitcastOp::create(b, value.getLoc(), memory, value);
-  return value;
+  return quern::toMemory(in(frame), value.getLoc(), value, element);
 }
 
 Value Emitter::load(Frame &frame, qn::LoadOp load, Local &local,

@@ -43,6 +43,9 @@ void Emitter::nest(Frame &frame, ArrayRef<LoopSpec> loops, Values &states,
                 "has bounds that differ between neighbouring elements");
     return;
   }
+  if (loop.turn)
+    loop.lower = arith::AddIOp::create(in(frame), loop.turn.getLoc(),
+                                       loop.lower, loop.turn);
   if (loop.plan.shared)
     return sharedLoop(frame, loop, loops.drop_front(), states, body);
   if (loop.plan.lanes > 1 || loop.plan.copies > 1)
@@ -92,7 +95,8 @@ void Emitter::plainLoop(Frame &frame, const LoopSpec &loop, Value lower,
                         Value upper, bool masked, ArrayRef<LoopSpec> rest,
                         Values &states, Body body) {
   const AxisPlan &plan = loop.plan;
-  Value by = constant(frame, std::int64_t(plan.lanes) * plan.copies);
+  Value by =
+      constant(frame, std::int64_t(plan.lanes) * plan.copies * loop.turns);
   OpBuilder &b = in(frame);
   Location loc = model.kernel.getLoc();
   auto made = scf::ForOp::create(b, loc, lower, upper, by, states);

@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -54,12 +55,16 @@ void Emitter::planLoops(Frame &frame, ReductionGroup &group) {
     valid &= scansBehind(member.getOperands(), set, group.scans);
   if (!group.scans.empty())
     lane = -1;
-  else if (op.getPortable())
-    lane =
-        model.axisOf(cast<StringAttr>(op.getAxes()[op.getAxes().size() - 1]));
-  int last =
-      group.scans.empty() ? lane : int(model.axisOf(group.scans[0].getAxis()));
-  AxisSet outer = group.scans.empty() ? masking(frame, op) : AxisSet(0);
+  int last = lane;
+  if (!group.scans.empty()) {
+    last = model.axisOf(group.scans[0].getAxis());
+  } else if (op.getPortable()) {
+    last = model.axisOf(cast<StringAttr>(op.getAxes().getValue().back()));
+    group.inTurns = laneOf(frame, around) || schedule.isUneven(last);
+    lane = group.inTurns ? -1 : last;
+  }
+  bool isFree = group.scans.empty() && !op.getPortable();
+  AxisSet outer = isFree ? masking(frame, op) : AxisSet(0);
   for (bool isOuter : {true, false})
     for (auto name : op.getAxes().getAsRange<StringAttr>())
       if (unsigned axis = model.axisOf(name);
@@ -70,6 +75,8 @@ void Emitter::planLoops(Frame &frame, ReductionGroup &group) {
                            {},
                            {},
                            group.scans[0].getReverse()});
+  if (group.inTurns)
+    group.loops.push_back({AxisPlan{.axis = unsigned(last)}, {}, {}});
   if (lane < 0)
     return;
   AxisPlan plan = op.getPortable() ? Schedule::portableLoop(lane)
@@ -223,6 +230,56 @@ void Emitter::finish(Frame &frame, const ReductionGroup &group,
   }
 }
 
+/// State by state; both lie as `initialStates` says, without lanes of their
+/// own.
+Emitter::Values Emitter::mergeStates(Frame &frame, const ReductionGroup &group,
+                                     ValueRange left, ValueRange right) {
+  Values merged;
+  for (qn::ReduceOp op : group.members) {
+    unsigned width = op.getInits().size();
+    for (std::size_t copy = 0; copy < group.outer.size(); ++copy) {
+      Values both(left.slice(merged.size(), width));
+      llvm::append_range(both, right.slice(merged.size(), width));
+      llvm::append_range(merged, inlineRegion(frame, op.getMerge(), both, 0));
+    }
+  }
+  return merged;
+}
+
+/// The tree of a portable reduction without its lanes: position `turn` of every
+/// 64 makes a state, and the states are merged by halves, one loop of two
+/// rounds for each bit of `turn`.
+Emitter::Values Emitter::takeTurns(Frame &frame, ReductionGroup &group,
+                                   unsigned bit, Value turn) {
+  unsigned turns = Schedule::portableLoop(0).lanes;
+  Values states = initialStates(frame, group);
+  if (1u << bit == turns) {
+    group.loops.back().turn = turn;
+    group.loops.back().turns = turns;
+    nest(frame, group.loops, states,
+         [&](Frame &inner, Values &now) { step(inner, group, now); });
+    return states;
+  }
+  Value zero = constant(frame, 0), one = constant(frame, 1);
+  Value two = constant(frame, 2), weight = constant(frame, 1 << bit);
+  Location loc = turn.getLoc();
+  auto loop = scf::ForOp::create(in(frame), loc, zero, two, one, states);
+  Operation *anchor = std::exchange(frame.anchor, loop);
+  Frame inner = Frame::inside(frame, loop.getBody());
+  Value round = loop.getInductionVar();
+  OpBuilder &b = in(inner);
+  Value added = arith::MulIOp::create(b, loc, round, weight);
+  added = arith::AddIOp::create(b, loc, turn, added);
+  Values now = takeTurns(inner, group, bit + 1, added);
+  Values merged = mergeStates(inner, group, loop.getRegionIterArgs(), now);
+  Value isFirst = arith::CmpIOp::create(in(inner), loc,
+                                        arith::CmpIPredicate::eq, round, zero);
+  Values chosen = select(inner, isFirst, now, merged);
+  scf::YieldOp::create(in(inner), loc, chosen);
+  frame.anchor = anchor;
+  return Values(loop.getResults());
+}
+
 void Emitter::loops(Frame &frame, const ReductionGroup &group, Values &states) {
   if (slidingLoops(frame, group, states))
     return;
@@ -233,11 +290,16 @@ void Emitter::loops(Frame &frame, const ReductionGroup &group, Values &states) {
 void Emitter::run(Frame &frame, ReductionGroup &group) {
   for (qn::ReduceOp member : group.members)
     running.insert(member);
-  Values states = initialStates(frame, group);
-  if (Value test = interior(frame, group))
-    inBothCases(frame, group, test, states);
-  else
-    loops(frame, group, states);
+  Values states;
+  if (group.inTurns) {
+    states = takeTurns(frame, group, 0, constant(frame, 0));
+  } else {
+    states = initialStates(frame, group);
+    if (Value test = interior(frame, group))
+      inBothCases(frame, group, test, states);
+    else
+      loops(frame, group, states);
+  }
   finish(frame, group, states);
   for (qn::ReduceOp member : group.members)
     running.erase(member);

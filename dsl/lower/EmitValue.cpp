@@ -171,6 +171,16 @@ Value Emitter::lanePosition(Frame &frame, unsigned axis, Copies copies) {
 Value Emitter::widen(Value value, unsigned lanes) {
   if (lanes == 1 || isa<VectorType>(value.getType()))
     return value;
+  // A vector made of equal small floats would be rounded by a call where the
+  // machine does not have them.
+  auto small = dyn_cast<FloatType>(value.getType());
+  if (small && small.getWidth() < 32) {
+    Type bits = builder.getIntegerType(small.getWidth());
+    value = arith::BitcastOp::create(builder, value.getLoc(), bits, value);
+    value = widen(value, lanes);
+    auto type = VectorType::get({static_cast<int64_t>(lanes)}, small);
+    return arith::BitcastOp::create(builder, value.getLoc(), type, value);
+  }
   auto type = VectorType::get({static_cast<int64_t>(lanes)}, value.getType());
   return vector::BroadcastOp::create(builder, value.getLoc(), type, value);
 }
@@ -232,35 +242,11 @@ Emitter::Values Emitter::operation(Frame &frame, Operation *op, Local &local,
                             "is not possible in a kernel yet")};
 }
 
-/// Small floats are converted by integer code, but for f16 where the target
-/// does.
-bool Emitter::isSmallFloat(Type type) const {
-  auto small = dyn_cast<FloatType>(type);
-  if (target.isGpu())
-    return small && small.getWidth() == 8;
-  bool halves =
-      target.vectorBytes >= 32 || target.triple.rfind("x86_64", 0) != 0;
-  return small && small.getWidth() <= 16 && !(small.isF16() && halves);
-}
-
 /// The same operation on scalars or on vectors, as its operands are.
 Emitter::Values Emitter::elementwise(Frame &frame, Operation *op,
                                      Values operands) {
   unsigned lanes = operands.empty() ? 1 : lanesOf(operands.front());
-  Type result = op->getResult(0).getType();
-  if (isa<arith::ExtFOp>(op) && result.isF32() &&
-      isSmallFloat(op->getOperand(0).getType()))
-    return Values{widenSmallFloat(in(frame), op->getLoc(), operands[0])};
-  if (isa<arith::TruncFOp>(op) && op->getOperand(0).getType().isF32() &&
-      isSmallFloat(result))
-    return Values{roundSmallFloat(in(frame), op->getLoc(), operands[0],
-                                  cast<FloatType>(result))};
-  OperationState state(op->getLoc(), op->getName());
-  state.addOperands(operands);
-  state.addAttributes(op->getAttrs());
-  for (Type type : op->getResultTypes())
-    state.addTypes(lanes == 1 ? type : VectorType::get({int64_t(lanes)}, type));
-  return Values(in(frame).create(state)->getResults());
+  return cloneLifted(in(frame), target, op, operands, lanes);
 }
 
 Emitter::Values Emitter::inlineRegion(Frame &frame, Region &region,

@@ -23,6 +23,9 @@ struct LoopSpec {
   AxisPlan plan;
   mlir::Value lower, upper; ///< null: the axis's own bounds
   bool reverse = false;     ///< from the last position to the first
+  /// Added to the lower bound where every so many positions are visited.
+  mlir::Value turn = {};
+  std::int64_t turns = 1;
 };
 
 /// An operand at computed positions.
@@ -42,6 +45,7 @@ struct ReductionGroup {
   llvm::SmallVector<Copies> outer;     ///< copies of the axes bound around it
   unsigned inner = 1;                  ///< copies of the innermost loop
   bool lanes = false;                  ///< the innermost loop runs over lanes
+  bool inTurns = false;                ///< portable, without lanes of its own
 };
 
 /// Bytes an element takes in memory.
@@ -187,7 +191,6 @@ private:
   mlir::Value lanePosition(Frame &frame, unsigned axis, Copies copies);
   Values operation(Frame &frame, mlir::Operation *op, Local &local,
                    Copies copies);
-  bool isSmallFloat(mlir::Type type) const;
   Values elementwise(Frame &frame, mlir::Operation *op, Values operands);
   Values localOperands(Frame &frame, mlir::Operation *op, Local &local,
                        Copies copies);
@@ -330,6 +333,10 @@ private:
   void finish(Frame &frame, const ReductionGroup &group, Values &states);
   Values mergeLanes(Frame &frame, qn::ReduceOp op, Values state);
   bool separateTail(const ReductionGroup &group) const;
+  Values takeTurns(Frame &frame, ReductionGroup &group, unsigned bit,
+                   mlir::Value turn);
+  Values mergeStates(Frame &frame, const ReductionGroup &group,
+                     mlir::ValueRange left, mlir::ValueRange right);
 
   // EmitKept.cpp
   mlir::Value candidate(mlir::Value value, qn::StoreOp store, AxisSet missing);

@@ -11,7 +11,9 @@ Type quern::memoryType(Type element) {
   if (auto complex = dyn_cast<ComplexType>(element))
     element = complex.getElementType();
   unsigned bits = element.getIntOrFloatBitWidth();
-  return bits <= 8 ? IntegerType::get(element.getContext(), 8) : element;
+  bool asBits = bits <= 8 || element.isBF16();
+  return asBits ? IntegerType::get(element.getContext(), std::max(bits, 8u))
+                : element;
 }
 
 static Type like(Value value, Type element) {
@@ -19,8 +21,8 @@ static Type like(Value value, Type element) {
   return vector ? Type(VectorType::get(vector.getShape(), element)) : element;
 }
 
-static bool isByteFloat(Type element) {
-  return isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8;
+static bool isKeptAsBits(Type element) {
+  return isa<FloatType>(element) && memoryType(element) != element;
 }
 
 Value quern::fromMemory(OpBuilder &b, Location loc, Value raw, Type element) {
@@ -29,7 +31,7 @@ Value quern::fromMemory(OpBuilder &b, Location loc, Value raw, Type element) {
         arith::ConstantOp::create(b, loc, b.getZeroAttr(raw.getType()));
     return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, raw, zero);
   }
-  if (isByteFloat(element))
+  if (isKeptAsBits(element))
     return arith::BitcastOp::create(b, loc, like(raw, element), raw);
   return raw;
 }
@@ -38,7 +40,7 @@ Value quern::toMemory(OpBuilder &b, Location loc, Value value, Type element) {
   Type memory = like(value, memoryType(element));
   if (element.isInteger(1))
     return arith::ExtUIOp::create(b, loc, memory, value);
-  if (isByteFloat(element))
+  if (isKeptAsBits(element))
     return arith::BitcastOp::create(b, loc, memory, value);
   return value;
 }

@@ -7,8 +7,9 @@
 
 namespace quern {
 
-/// What an element, or a half of a complex one, takes: a truth value and a
-/// float of 8 bits take a byte.
+/// What an element, or a half of a complex one, takes: a byte for a truth
+/// value; bits for a float of 8 bits and for bf16, which LLVM would round by a
+/// call, should it make a vector of equal ones.
 mlir::Type memoryType(mlir::Type element);
 
 /// A scalar or vector as it was loaded, as a value; a truth value is a byte

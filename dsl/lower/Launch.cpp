@@ -399,7 +399,7 @@ void LaunchBuilder::inner(Frame &frame, ArrayRef<qn::StoreOp> stores) {
   if (launch.scatter)
     return scatterLoops(frame);
   if (launch.sort)
-    return sortRow(frame);
+    return sortRows(frame);
   SmallVector<qn::StoreOp> left(stores);
   while (!left.empty()) {
     AxisSet missing = model.factsOf(left.front()).axes & ~frame.bound;

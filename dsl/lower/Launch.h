@@ -50,6 +50,7 @@ protected:
   // LaunchSort.cpp
   mlir::Value scratch(Frame &root);
   void fillKeys(Frame &frame, llvm::ArrayRef<mlir::Value> arrays);
+  void sortRows(Frame &frame);
   void sortRow(Frame &frame);
 
   void scatterLoops(Frame &frame);

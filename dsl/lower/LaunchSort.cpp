@@ -51,18 +51,26 @@ void LaunchBuilder::fillKeys(Frame &frame, ArrayRef<Value> arrays) {
   });
 }
 
+/// One row after the other along axes that no task has alone.
+void LaunchBuilder::sortRows(Frame &frame) {
+  qn::SortOp sort = launch.sort;
+  qn::OperandType type = sort.getOrder().getType();
+  AxisSet missing = model.axesOf(type) & ~frame.bound &
+                    ~axisBit(model.axisOf(type.getAxes().back()));
+  SmallVector<LoopSpec> loops;
+  for (unsigned axis = 0; axis < model.axisCount(); ++axis)
+    if (hasAxis(missing, axis))
+      loops.push_back({AxisPlan{.axis = axis}, {}, {}});
+  Emitter::Values none;
+  emitter.nest(frame, loops, none, [&](Frame &at, auto &) { sortRow(at); });
+}
+
 void LaunchBuilder::sortRow(Frame &frame) {
   qn::SortOp sort = launch.sort;
   auto order = cast<BlockArgument>(sort.getOrder());
   auto type = cast<qn::OperandType>(order.getType());
   AxisSet all = model.axesOf(type);
   unsigned axis = model.axisOf(type.getAxes().back());
-  if (all & ~frame.bound & ~axisBit(axis)) {
-    emitter.valid = false;
-    sort.emitError("the keys of a sort cannot come from a scan along another "
-                   "axis yet");
-    return;
-  }
   Value row = emitter.address(frame, order, all & ~axisBit(axis), 0);
   Value base = emitter.pointerTo(frame, order);
   Value room = emitter.inWorkspace(

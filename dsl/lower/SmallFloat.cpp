@@ -128,3 +128,38 @@ Value quern::roundSmallFloat(OpBuilder &builder, Location location, Value value,
   Value bits = converter.round(value);
   return arith::BitcastOp::create(builder, location, converter.of(type), bits);
 }
+
+/// Small floats are converted by integer code, but for f16 where the target
+/// does.
+static bool isSmallFloat(const TargetInfo &target, Type type) {
+  auto small = dyn_cast<FloatType>(type);
+  if (target.isGpu())
+    return small && small.getWidth() == 8;
+  bool halves =
+      target.vectorBytes >= 32 || target.triple.rfind("x86_64", 0) != 0;
+  return small && small.getWidth() <= 16 && !(small.isF16() && halves);
+}
+
+SmallVector<Value> quern::cloneLifted(OpBuilder &builder,
+                                      const TargetInfo &target, Operation *op,
+                                      ValueRange operands, unsigned lanes) {
+  Location loc = op->getLoc();
+  if (isa<arith::ExtFOp>(op) && op->getResult(0).getType().isF32() &&
+      isSmallFloat(target, op->getOperand(0).getType()))
+    return {widenSmallFloat(builder, loc, operands[0])};
+  if (isa<arith::TruncFOp>(op) && op->getOperand(0).getType().isF32() &&
+      isSmallFloat(target, op->getResult(0).getType()))
+    return {roundSmallFloat(builder, loc, operands[0],
+                            cast<FloatType>(op->getResult(0).getType()))};
+  OperationState state(loc, op->getName());
+  state.addOperands(operands);
+  state.addAttributes(op->getAttrs());
+  for (Type type : op->getResultTypes())
+    state.addTypes(lanes == 1 ? type : VectorType::get({int64_t(lanes)}, type));
+  Operation *made = builder.create(state);
+  // To nearest is what every target does unasked; said in so many words it
+  // would become a call that LLVM does not look into.
+  if (auto rounding = dyn_cast<arith::TruncFOp>(made))
+    rounding.removeRoundingmodeAttr();
+  return SmallVector<Value>(made->getResults());
+}

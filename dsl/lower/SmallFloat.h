@@ -1,5 +1,8 @@
-// Conversions between f32 and floats of 16 and 8 bits, made of integer code.
+// Scalar operations on vectors; conversions of floats of 16 and 8 bits are made
+// of integer code where the target has none.
 #pragma once
+
+#include "dsl/target/TargetInfo.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -13,5 +16,10 @@ mlir::Value widenSmallFloat(mlir::OpBuilder &builder, mlir::Location location,
 /// a format without infinities.
 mlir::Value roundSmallFloat(mlir::OpBuilder &builder, mlir::Location location,
                             mlir::Value value, mlir::FloatType type);
+
+/// The same operation on other operands: scalars, or vectors of `lanes`.
+llvm::SmallVector<mlir::Value>
+cloneLifted(mlir::OpBuilder &builder, const TargetInfo &target,
+            mlir::Operation *op, mlir::ValueRange operands, unsigned lanes);
 
 } // namespace quern

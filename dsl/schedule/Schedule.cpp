@@ -283,13 +283,19 @@ void Schedule::addContractions() {
 }
 
 /// The axis a portable reduction of the launch has its lanes along, whatever
-/// the operands look like; -1 where there is none.
-int Schedule::portableAxis(const LaunchPlan &launch) const {
-  for (qn::ReduceOp op : reductionsBehind(launch.stores, /*all=*/true))
-    if (op.getPortable())
-      return model.axisOf(
-          cast<StringAttr>(op.getAxes()[op.getAxes().size() - 1]));
-  return -1;
+/// the operands look like; -1 where none can have lanes, nothing without such a
+/// reduction.
+std::optional<int> Schedule::portableAxis(const LaunchPlan &launch) const {
+  std::optional<int> found;
+  for (qn::ReduceOp op : reductionsBehind(launch.stores, /*all=*/true)) {
+    if (!op.getPortable())
+      continue;
+    int last = model.axisOf(cast<StringAttr>(op.getAxes().getValue().back()));
+    if (!hasAxis(uneven, last))
+      return last;
+    found = -1;
+  }
+  return found;
 }
 
 /// A parallel axis along which what the lanes read stays the same: the rows of
@@ -395,8 +401,7 @@ void Schedule::planAxes(LaunchPlan &launch) {
     all |= facts.axes | facts.combined;
     reduces |= facts.combined != 0;
   }
-  int portable = portableAxis(launch);
-  launch.lane = portable >= 0 ? portable : bestAxis(all);
+  launch.lane = portableAxis(launch).value_or(bestAxis(all));
   bool tiled = launch.lane >= 0 && hasAxis(launch.parallel, launch.lane);
   int rows = tiled ? reusedAxis(launch, launch.lane) : -1;
   int windows = tiled && reduces && rows < 0 && portable < 0 && !target.isGpu()

@@ -92,6 +92,9 @@ public:
 
   llvm::SmallVector<LaunchPlan, 2> launches;
 
+  /// Whether the bounds of a local axis depend on the position along `axis`.
+  bool isUneven(unsigned axis) const { return hasAxis(uneven, axis); }
+
   /// The axis among `candidates` the lanes of a loop run along, or -1: one
   /// along which neighbouring elements lie, or the best of the whole launch.
   int laneAxis(AxisSet candidates, const LaunchPlan &launch) const;
@@ -110,7 +113,7 @@ public:
   }
 
 private:
-  int portableAxis(const LaunchPlan &launch) const;
+  std::optional<int> portableAxis(const LaunchPlan &launch) const;
   void findLanes();
   void countAccesses();
   void findUneven();

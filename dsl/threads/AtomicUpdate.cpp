@@ -1,6 +1,8 @@
 // Atomic operations as instructions, or as loops that exchange and compare.
 #include "dsl/threads/AtomicUpdate.h"
 
+#include "dsl/lower/SmallFloat.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -9,8 +11,28 @@ using namespace mlir;
 using namespace quern;
 using qn::AtomicKind;
 
+/// Arithmetic on small floats, which are bits in memory, in f32.
+static Value smallUpdate(OpBuilder &b, Location loc, qn::AtomicOp op, Value old,
+                         Value value) {
+  auto type = cast<FloatType>(op.getValue().getType());
+  auto widened = [&](Value bits) {
+    Value small = arith::BitcastOp::create(b, loc, type, bits);
+    return widenSmallFloat(b, loc, small);
+  };
+  Value sum = plainUpdate(b, loc, op, widened(old), widened(value), {});
+  Value small = roundSmallFloat(b, loc, sum, type);
+  return arith::BitcastOp::create(b, loc, old.getType(), small);
+}
+
+static bool isFloatArithmetic(AtomicKind kind) {
+  return kind == AtomicKind::addf || kind == AtomicKind::minf ||
+         kind == AtomicKind::maxf;
+}
+
 Value quern::plainUpdate(OpBuilder &b, Location loc, qn::AtomicOp op, Value old,
                          Value value, Value expected) {
+  if (isFloatArithmetic(op.getKind()) && isa<IntegerType>(old.getType()))
+    return smallUpdate(b, loc, op, old, value);
   switch (op.getKind()) {
   case AtomicKind::addi:
     return arith::AddIOp::create(b, loc, old, value);

@@ -244,32 +244,10 @@ std::optional<Lanes> ThreadEmitter::compare(arith::CmpIOp op, Lanes left,
   return Lanes{{}, 0, isBelow ? below : without({}, below)};
 }
 
-/// Small floats are converted by integer code, but for f16 where the target
-/// does.
-bool ThreadEmitter::isSmallFloat(Type type) const {
-  auto small = dyn_cast<FloatType>(type);
-  bool halves =
-      target.vectorBytes >= 32 || target.triple.rfind("x86_64", 0) != 0;
-  return small && small.getWidth() <= 16 && !(small.isF16() && halves);
-}
-
 /// The same operation on other operands, scalars or vectors of `width`.
 ThreadEmitter::Values
 ThreadEmitter::cloneWith(Operation *op, ValueRange operands, unsigned width) {
-  if (isa<arith::ExtFOp>(op) && op->getResult(0).getType().isF32() &&
-      isSmallFloat(op->getOperand(0).getType()))
-    return {widenSmallFloat(b, loc, operands[0])};
-  if (isa<arith::TruncFOp>(op) && op->getOperand(0).getType().isF32() &&
-      isSmallFloat(op->getResult(0).getType()))
-    return {roundSmallFloat(b, loc, operands[0],
-                            cast<FloatType>(op->getResult(0).getType()))};
-  OperationState state(op->getLoc(), op->getName());
-  state.addOperands(operands);
-  state.addAttributes(op->getAttrs());
-  for (Type type : op->getResultTypes())
-    state.addTypes(width == 1 ? type
-                              : VectorType::get({std::int64_t(width)}, type));
-  return Values(b.create(state)->getResults());
+  return cloneLifted(b, target, op, operands, width);
 }
 
 SmallVector<Lanes> ThreadEmitter::elementwise(Operation *op,

@@ -96,7 +96,6 @@ private:
                                        llvm::ArrayRef<Lanes> operands);
   Values cloneWith(mlir::Operation *op, mlir::ValueRange operands,
                    unsigned width);
-  bool isSmallFloat(mlir::Type type) const;
   Lanes threadNumber(qn::ThreadOp op);
   Lanes lookup(qn::LookupOp op);
   mlir::Type wide(mlir::Type type) const;

@@ -28,6 +28,8 @@ public:
               {},
               {},
               {}} {
+    evaluator.portable = declaration.attributes.portable;
+    evaluator.limits.steps = invocation.steps;
     if (declaration.kind == DeclarationKind::Elementwise)
       broadcast();
     else

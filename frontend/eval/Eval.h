@@ -21,8 +21,9 @@ struct Invocation {
   const typed::Declaration *declaration = nullptr;
   std::vector<ElementType> typeArguments;
   std::vector<ConstantArgument> constantArguments;
-  std::vector<Argument> arguments; ///< one per parameter
-  std::vector<Tensor> results;     ///< written; one per result
+  std::vector<Argument> arguments;  ///< one per parameter
+  std::vector<Tensor> results;      ///< written; one per result
+  std::uint64_t steps = UINT64_MAX; ///< expressions evaluated at most
 };
 
 /// The shapes of the results for the given arguments, or why there are none.

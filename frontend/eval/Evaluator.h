@@ -19,6 +19,7 @@ class Evaluator {
 public:
   std::optional<std::string> failure;
   Limits limits;
+  bool portable = false; ///< the declaration that was called is `@portable`
 
   Value expression(const Expression &node, const Frame &frame,
                    const Scope &scope, const Point &point);

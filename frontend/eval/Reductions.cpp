@@ -116,6 +116,10 @@ std::vector<Value> evaluateAll(Evaluator &evaluator, Expressions nodes,
 
 } // namespace
 
+/// A portable reduction has 64 states that positions along the last axis take
+/// in turn, merged by halves.
+constexpr std::int64_t portableStates = 64;
+
 Value Evaluator::reduce(const ReduceExpression &node, const Frame &frame,
                         const Scope &scope, const Point &point) {
   Monoid monoid{*this,
@@ -123,16 +127,31 @@ Value Evaluator::reduce(const ReduceExpression &node, const Frame &frame,
                             node.constantArguments, frame, scope),
                 *node.monoid->reduction,
                 evaluateAll(*this, node.parameters, frame, scope, point)};
-  Value state = monoid.initial();
+  bool isPortable = portable || node.monoid->attributes.portable;
+  std::vector<Value> states(isPortable ? portableStates : 1, monoid.initial());
   std::int64_t position = 0;
+  AxisId last = node.over.back();
+  for (AxisId axis : node.over) // a pack may have no axes
+    if (!frame.declaration.axis(axis).pack ||
+        !extentOf(axis, frame, scope, point).empty())
+      last = axis;
+  const Expression *lower = frame.declaration.axis(last).lower;
   forEach(node.over, frame, scope, point, [&](const Point &at) {
     std::int64_t here = position++;
     if (node.where && !expression(*node.where, frame, scope, at).truth())
       return;
+    const Positions &along = at.at(last.index);
+    std::int64_t turn = along.empty() ? 0 : along.back();
+    if (lower && !frame.extents.count(last.index))
+      turn -= expression(*lower, frame, scope, at).asInteger();
+    Value &state = states[isPortable ? turn % portableStates : 0];
     state = monoid.step(
         state, evaluateAll(*this, node.operands, frame, scope, at), here);
   });
-  return monoid.finish(state);
+  for (std::size_t half = states.size() / 2; half > 0; half /= 2)
+    for (std::size_t i = 0; i < half; ++i)
+      states[i] = monoid.merge(states[i], states[i + half]);
+  return monoid.finish(states.front());
 }
 
 Value Evaluator::scan(const ScanExpression &node, const Frame &frame,

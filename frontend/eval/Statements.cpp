@@ -89,6 +89,10 @@ bool Evaluator::run(Block block, const Frame &frame, Locals &locals,
 
 namespace {
 
+/// What a `mut` parameter is assigned stands beside its old value, which reads
+/// still give.
+unsigned storedId(const Variable &parameter) { return ~parameter.id; }
+
 /// The axes whose positions a value depends on pick its entry in a memory of
 /// what was computed before.
 std::vector<Positions> keyOf(llvm::ArrayRef<AxisId> axes, const Point &point) {
@@ -126,7 +130,10 @@ bool Evaluator::liftedBlock(Block block, const Frame &frame, Scope &scope,
           Value value = whole(point);
           return failure ? value : value.elements[index];
         };
-      scope = define(scope, *target, part);
+      bool isStored = target->kind == typed::VariableKind::Parameter;
+      unsigned id = isStored ? storedId(*target) : target->id;
+      scope = std::make_shared<const Environment>(
+          Environment{scope, id, std::move(part)});
     }
   };
   for (const Statement *statement : block) {
@@ -159,9 +166,15 @@ std::vector<Lifted> Evaluator::liftedBody(const Frame &frame, Scope scope) {
   for (const Parameter &parameter : frame.declaration.parameters) {
     if (!parameter.isMutable)
       continue;
-    const Environment *at = scope.get();
-    while (at && at->id != parameter.variable->id)
-      at = at->outer.get();
+    auto find = [&](unsigned id) {
+      const Environment *at = scope.get();
+      while (at && at->id != id)
+        at = at->outer.get();
+      return at;
+    };
+    const Environment *at = find(storedId(*parameter.variable));
+    if (!at)
+      at = find(parameter.variable->id);
     results.push_back(at ? at->meaning : Lifted());
   }
   return results;

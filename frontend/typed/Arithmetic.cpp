@@ -153,6 +153,8 @@ static Constant applyFloat(BinaryOperator op, double a, double b,
   }
   remainder = std::fmod(a, b);
   bool otherSign = remainder != 0 && (remainder < 0) != (b < 0);
+  if (op == BinaryOperator::Mod && remainder == 0)
+    return Constant::ofFloat(std::copysign(0.0, b));
   if (op == BinaryOperator::Mod)
     return Constant::ofFloat(
         roundTo(otherSign ? remainder + b : remainder, element));

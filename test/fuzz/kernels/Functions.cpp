@@ -1,0 +1,115 @@
+// `fn`s and reductions that the declaration under test calls.
+#include "test/fuzz/kernels/Builder.h"
+
+namespace quern::fuzz {
+
+/// Statements that change the variable `name`.
+std::string Builder::loopsAndBranches(const std::string &name,
+                                      ElementType type) {
+  std::string text;
+  auto next = [&]() { return expression(type, 0, 2).text; };
+  if (choices.below(2))
+    text += "    if " + comparison(0, 1).text + ":\n        " + name + " = " +
+            next() + "\n    else:\n        " + name + " = " + next() + "\n";
+  if (choices.below(2)) {
+    std::string loop = "i" + std::to_string(names++);
+    text += "    for " + loop + " in range(" +
+            std::to_string(choices.below(3)) + ", " +
+            std::to_string(choices.below(6)) + "):\n        " + name + " = " +
+            next() + "\n";
+    if (choices.oneIn(3))
+      text +=
+          "        if " + loop + " > 1:\n            return " + next() + "\n";
+  }
+  if (choices.below(2))
+    text += "    while " + comparison(0, 1).text + " bound " +
+            std::to_string(1 + choices.below(5)) + ":\n        " + name +
+            " = " + next() + "\n";
+  if (choices.below(2))
+    text += "    if " + comparison(0, 1).text + ":\n        return " + next() +
+            "\n";
+  return text;
+}
+
+void Builder::declareFunction() {
+  Callable callable;
+  callable.name = "f" + std::to_string(functions.size());
+  callable.result = anyType();
+  std::vector<Term> outer = std::move(bound);
+  bool wasScalar = isScalar;
+  isScalar = inFunction = true;
+  bound.clear();
+  std::string parameters;
+  for (unsigned i = 0, count = 1 + choices.below(2); i < count; ++i) {
+    ElementType type = i ? anyType() : callable.result;
+    std::string name = "a" + std::to_string(i);
+    callable.parameters.push_back(type);
+    bound.push_back({name, type});
+    parameters += (i ? ", " : "") + name + ": " + nameOf(type);
+  }
+  std::string body = "    var t: " + nameOf(callable.result) + " = " +
+                     expression(callable.result, 0, 2).text + "\n";
+  bound.push_back({"t", callable.result});
+  body += loopsAndBranches("t", callable.result);
+  body += "    return " + expression(callable.result, 0, 2).text + "\n";
+  declared += "fn " + callable.name + "(" + parameters + ") -> " +
+              nameOf(callable.result) + ":\n" + body + "\n";
+  bound = std::move(outer);
+  isScalar = wasScalar;
+  inFunction = false;
+  functions.push_back(callable);
+}
+
+/// Monoids whose result no order of the elements changes.
+void Builder::declareReduction() {
+  Callable callable;
+  callable.name = "r" + std::to_string(reductions.size());
+  ElementType x = anyType();
+  callable.parameters.push_back(x);
+  std::vector<Term> outer = std::move(bound);
+  bool wasScalar = isScalar;
+  isScalar = inFunction = true;
+  bound = {{"x", x}};
+  std::string type = nameOf(x);
+  std::string head = "reduction " + callable.name + ":\n    state: ";
+  std::string given = "(s, x: " + type;
+  if (choices.below(2)) {
+    given += ", y: i64";
+    callable.parameters.push_back(ElementType::I64);
+    bound.push_back({"y", ElementType::I64});
+  }
+  if (choices.below(2)) {
+    given += ", i: index";
+    bound.push_back({"i", ElementType::I64});
+  }
+  auto value = [&](ElementType of) { return expression(of, 0, 2).text; };
+  switch (choices.below(3)) {
+  case 0:
+    callable.result = ElementType::I64;
+    declared += head + "i64 = 0\n    step" + given + "): s + " +
+                value(ElementType::I64) + "\n    merge(a, b): a + b\n";
+    break;
+  case 1:
+    callable.result = ElementType::I64;
+    declared += head + "(bits: i64 = 0, n: i32 = 0)\n    step" + given +
+                "):\n        if " + comparison(0, 1).text +
+                ":\n            return (s.bits ^ " + value(ElementType::I64) +
+                ", s.n + 1)\n        return s\n    merge(a, b): (a.bits ^ "
+                "b.bits, a.n + b.n)\n    finish(s): s.bits + i64(s.n)\n";
+    break;
+  default:
+    callable.result = ElementType::F32;
+    declared += head + "(low: f32 = inf, high: f32 = -inf)\n    step" + given +
+                "):\n        let v = " + value(ElementType::F32) +
+                "\n        return (min(s.low, v), max(s.high, v))\n    "
+                "merge(a, b): (min(a.low, b.low), max(a.high, b.high))\n    "
+                "finish(s): s.high if s.high > 3 else s.low\n";
+  }
+  declared += "\n";
+  bound = std::move(outer);
+  isScalar = wasScalar;
+  inFunction = false;
+  reductions.push_back(callable);
+}
+
+} // namespace quern::fuzz

@@ -1,0 +1,42 @@
+// Says what is wrong with one program, and makes a wrong one smaller.
+#pragma once
+
+#include "test/fuzz/kernels/Sides.h"
+
+#include <functional>
+
+namespace quern::fuzz {
+
+/// How a program did. `kind` is empty when both sides agree, and else names
+/// the sort of finding, so that a smaller program shows the same one.
+struct Verdict {
+  std::string kind, details;
+  bool isRefused = false; ///< by both sides, or for a reason that is known
+};
+
+/// Both sides, kept from program to program.
+class Judge {
+public:
+  Verdict judge(const Program &program);
+
+private:
+  Oracle oracle;
+  Compiled compiled;
+};
+
+/// The same in a process of its own, where a crash or a loop without end is a
+/// verdict too.
+Verdict judgeApart(const Program &program);
+
+/// The smallest tape found in some hundred trials that shows `kind`.
+std::vector<std::uint32_t> shrunk(const std::vector<std::uint32_t> &tape,
+                                  const std::string &kind);
+
+/// What `work` writes, in a process of its own, up to its end or its crash.
+std::string apart(const std::function<void(int end)> &work, int &status);
+void writeAll(int end, std::string_view text);
+
+/// The program with its operands, as a person reads it.
+std::string described(const Program &program);
+
+} // namespace quern::fuzz

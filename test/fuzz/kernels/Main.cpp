@@ -1,0 +1,123 @@
+// Runs random programs on both sides: `fuzz-kernels FIRST COUNT [PROCESSES]`,
+// or one of them: `fuzz-kernels --seed N [--shrink]`.
+#include "test/fuzz/kernels/Judge.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace quern::fuzz;
+
+namespace {
+
+/// What the processes tell each other.
+struct Board {
+  std::uint64_t current[64]; ///< the seed that each process works on
+  std::uint64_t agreed, refused, found;
+};
+
+void report(std::uint64_t seed, const Verdict &verdict, bool wantsShrinking) {
+  Choices choices(seed);
+  Program program = generate(choices);
+  if (wantsShrinking) {
+    Choices smaller(shrunk(choices.tape(), verdict.kind));
+    program = generate(smaller);
+  }
+  Verdict now = judgeApart(program);
+  std::string text = "=== seed " + std::to_string(seed) + ": " + verdict.kind +
+                     "\n" + described(program) + now.details + "\n";
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
+void work(Board &board, unsigned self, std::uint64_t first,
+          std::uint64_t behind, unsigned processes, bool wantsShrinking) {
+  Judge judge;
+  for (std::uint64_t seed = first; seed < behind; seed += processes) {
+    __atomic_store_n(&board.current[self], seed, __ATOMIC_RELAXED);
+    alarm(120);
+    Choices choices(seed);
+    Verdict verdict = judge.judge(generate(choices));
+    alarm(0);
+    bool isFinding = !verdict.kind.empty();
+    std::uint64_t &count = isFinding           ? board.found
+                           : verdict.isRefused ? board.refused
+                                               : board.agreed;
+    __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
+    if (isFinding)
+      report(seed, verdict, wantsShrinking);
+  }
+  _exit(0);
+}
+
+/// Starts process `self` again behind the seed that ended it.
+int runAll(std::uint64_t first, std::uint64_t count, unsigned processes,
+           bool wantsShrinking) {
+  void *shared = mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  Board &board = *static_cast<Board *>(shared);
+  std::vector<pid_t> children(processes);
+  auto start = [&](unsigned self, std::uint64_t seed) {
+    if ((children[self] = fork()) == 0)
+      work(board, self, seed, first + count, processes, wantsShrinking);
+  };
+  for (unsigned self = 0; self < processes; ++self)
+    start(self, first + self);
+  int status = 0;
+  for (pid_t ended; (ended = wait(&status)) > 0;) {
+    if (!WIFSIGNALED(status))
+      continue;
+    for (unsigned self = 0; self < processes; ++self) {
+      if (children[self] != ended)
+        continue;
+      std::uint64_t seed = board.current[self];
+      ++board.found;
+      bool isLate = WTERMSIG(status) == SIGALRM;
+      report(seed, {isLate ? "no end" : "crash", ""}, wantsShrinking);
+      start(self, seed + processes);
+    }
+  }
+  std::printf("%llu programs: %llu agree, %llu refused, %llu findings\n",
+              static_cast<unsigned long long>(board.agreed + board.refused +
+                                              board.found),
+              static_cast<unsigned long long>(board.agreed),
+              static_cast<unsigned long long>(board.refused),
+              static_cast<unsigned long long>(board.found));
+  return board.found == 0 ? 0 : 1;
+}
+
+int runOne(std::uint64_t seed, bool wantsShrinking) {
+  Choices choices(seed);
+  Program program = generate(choices);
+  std::printf("%s", described(program).c_str());
+  std::fflush(stdout);
+  Verdict verdict = judgeApart(program);
+  std::printf("%s\n%s\n",
+              verdict.kind.empty() ? "agrees" : verdict.kind.c_str(),
+              verdict.details.c_str());
+  if (wantsShrinking && !verdict.kind.empty())
+    report(seed, verdict, true);
+  return verdict.kind.empty() ? 0 : 1;
+}
+
+} // namespace
+
+int main(int count, char **words) {
+  bool wantsShrinking = std::strcmp(words[count - 1], "--shrink") == 0;
+  count -= wantsShrinking;
+  if (count == 3 && std::strcmp(words[1], "--seed") == 0)
+    return runOne(std::strtoull(words[2], nullptr, 10), wantsShrinking);
+  if (count != 3 && count != 4) {
+    std::fprintf(stderr, "usage: fuzz-kernels FIRST COUNT [PROCESSES] "
+                         "[--shrink] | --seed N [--shrink]\n");
+    return 2;
+  }
+  unsigned processes =
+      count == 4 ? static_cast<unsigned>(std::atoi(words[3])) : 1;
+  return runAll(std::strtoull(words[1], nullptr, 10),
+                std::strtoull(words[2], nullptr, 10),
+                std::min(std::max(processes, 1u), 64u), wantsShrinking);
+}

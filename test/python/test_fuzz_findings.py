@@ -1,0 +1,89 @@
+"""What random programs found, as small kernels against PyTorch and NumPy."""
+
+from __future__ import annotations
+
+import _quern
+import numpy as np
+import pytest
+import quern
+import torch
+
+SOURCE = """
+rowwise sorted_values(keys: f32[B, A], x: f32[C, B, A]) -> f32[B, A]:
+    let (_, values) = sort_by(keys, max(x over (B, C)) over A, stable)
+    return values
+
+rowwise key_of_two_axes(x: f32[B, A]) -> i64[B, A]:
+    let (_, places) = sort_by(max(x over A) - x, index(B) over B, stable)
+    return places
+
+rowwise scan_under_another_axis(x: f32[B, A]) -> f32[A]:
+    return max(scan(sum, x over A) over B)
+
+rowwise scan_with_local_axis(x: i64[A]) -> i64[A]:
+    return sum(scan(sum, x * j over A, reverse) over j: 0 .. 3)
+
+rowwise nested_scans(x: i64[B, A]) -> i64[B, A]:
+    let y = scan(sum, x over B)
+    return scan(max, y.at(B = size(B) - 1 - B) over A)
+
+rowwise shares[T: Float](x: T[A], y: i64[A]) -> T[A]:
+    return T(y) + x - x
+"""
+
+
+@pytest.fixture(scope="module")
+def k() -> quern.Module:
+    return quern.compile(SOURCE, "findings.qn")
+
+
+def test_a_reduction_does_not_capture_the_place_it_is_read_at(k: quern.Module) -> None:
+    keys, x = torch.randn(4, 16), torch.randn(7, 4, 16)
+    order = keys.argsort(dim=-1, stable=True)
+    torch.testing.assert_close(k.sorted_values(keys, x), x.amax((0, 1))[order])
+
+
+def test_keys_reduced_along_another_axis(k: quern.Module) -> None:
+    x = torch.randn(9, 5)
+    wanted = (x.amax(1, keepdim=True) - x).argsort(dim=0, stable=True)
+    torch.testing.assert_close(k.key_of_two_axes(x), wanted)
+
+
+def test_a_scan_feeds_a_reduction_over_another_axis(k: quern.Module) -> None:
+    x = torch.randint(-9, 9, (5, 33)).float()
+    torch.testing.assert_close(k.scan_under_another_axis(x), x.cumsum(1).amax(0))
+
+
+def test_a_scan_of_values_along_a_local_axis(k: quern.Module) -> None:
+    x = torch.randint(-9, 9, (20,))
+    torch.testing.assert_close(k.scan_with_local_axis(x), 3 * x.flip(0).cumsum(0).flip(0))
+
+
+def test_a_scan_read_at_other_places_of_its_axis(k: quern.Module) -> None:
+    x = torch.randint(-9, 9, (6, 7))
+    wanted = x.cumsum(0).flip(0).cummax(1).values
+    torch.testing.assert_close(k.nested_scans(x), wanted)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("target", ["x86-64-v2", "x86-64-v3", ""])
+def test_integers_reach_small_floats_through_f32(target: str, dtype: torch.dtype) -> None:
+    module = _quern.Session(threads=1, cache="-", target=target).compile(SOURCE, "findings.qn")
+    y = torch.tensor([2049, 4099, 16777217, (1 << 24) + 65537, 257, 385])
+    x = torch.zeros(6, dtype=dtype)
+    torch.testing.assert_close(module.shares(x, y), y.to(torch.float32).to(dtype))
+
+
+@pytest.mark.parametrize("target", ["x86-64-v2", "x86-64-v3", ""])
+def test_one_small_float_for_all_elements(target: str) -> None:
+    text = "elementwise k[T: Float](x: T) -> T:\n    return exp2(x)\n"
+    module = _quern.Session(threads=1, cache="-", target=target).compile(text, "one.qn")
+    for dtype in (torch.float16, torch.bfloat16):
+        x = torch.tensor([1.5], dtype=dtype).expand(40)
+        torch.testing.assert_close(module.k(x), torch.exp2(x))
+
+
+def test_a_remainder_of_zero_has_the_sign_of_the_divisor_when_folded() -> None:
+    text = "elementwise k(x: f32) -> f32:\n    return x + f32(6) % f32(-3)\n"
+    got = quern.compile(text, "folded.qn").k(torch.tensor([-0.0]))
+    assert np.signbit(got.numpy())[0] == np.signbit(6.0 % -3.0)
