@@ -218,6 +218,7 @@ private:
   void fillRegions(Monoid &monoid, mlir::Region &step, mlir::Region &merge);
   Value finishMonoid(Monoid &monoid, mlir::ValueRange results);
   Value reduceOne(Monoid &monoid, mlir::Value where);
+  const Substitution *unmoved(llvm::ArrayRef<Place> over);
   Value prefix(const typed::ScanExpression &expression,
                llvm::ArrayRef<Place> along);
 

@@ -185,6 +185,16 @@ static ArrayAttr namesOf(OpBuilder &builder, ArrayRef<Place> places) {
   return builder.getArrayAttr(names);
 }
 
+/// The substitutions in force without those of the axes that a loop runs along.
+const Substitution *Generator::unmoved(ArrayRef<Place> over) {
+  const Substitution *inner = substitution;
+  for (const Place &place : over)
+    if (substitutionOf(place.name, substitution))
+      inner =
+          &substitutions.emplace_back(Substitution{place.name, nullptr, inner});
+  return inner;
+}
+
 irgen::Value Generator::visit(const typed::ReduceExpression &expression) {
   bool overThreads = isThreadText();
   for (AxisId axis : expression.over)
@@ -199,11 +209,7 @@ irgen::Value Generator::visit(const typed::ReduceExpression &expression) {
   Monoid monoid =
       openMonoid(*expression.monoid, expression.typeArguments,
                  expression.constantArguments, expression.parameters);
-  const Substitution *moved = substitution;
-  for (const Place &place : over)
-    if (substitutionOf(place.name, moved))
-      substitution = &substitutions.emplace_back(
-          Substitution{place.name, nullptr, substitution});
+  const Substitution *moved = std::exchange(substitution, unmoved(over));
   if (expression.where)
     conditions.push_back({scalar(*expression.where).value, false});
   collectInputs(monoid, expression.operands, over);

@@ -162,7 +162,8 @@ Value quern::atomicUpdate(OpBuilder &b, Location loc, qn::AtomicOp op,
   if (auto instruction = ::instruction(op.getKind()))
     return LLVM::AtomicRMWOp::create(b, loc, *instruction, pointer, value,
                                      order, scope);
-  if (hasFloatAdd && op.getKind() == AtomicKind::addf)
+  if (hasFloatAdd && op.getKind() == AtomicKind::addf &&
+      isa<FloatType>(value.getType()))
     return LLVM::AtomicRMWOp::create(b, loc, LLVM::AtomicBinOp::fadd, pointer,
                                      value, order, scope);
   Type type = value.getType();

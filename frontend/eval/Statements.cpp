@@ -93,6 +93,13 @@ namespace {
 /// still give.
 unsigned storedId(const Variable &parameter) { return ~parameter.id; }
 
+Scope assigned(const Scope &scope, const Variable &target, Lifted meaning) {
+  bool isStored = target.kind == typed::VariableKind::Parameter;
+  unsigned id = isStored ? storedId(target) : target.id;
+  return std::make_shared<const Environment>(
+      Environment{scope, id, std::move(meaning)});
+}
+
 /// The axes whose positions a value depends on pick its entry in a memory of
 /// what was computed before.
 std::vector<Positions> keyOf(llvm::ArrayRef<AxisId> axes, const Point &point) {
@@ -130,10 +137,7 @@ bool Evaluator::liftedBlock(Block block, const Frame &frame, Scope &scope,
           Value value = whole(point);
           return failure ? value : value.elements[index];
         };
-      bool isStored = target->kind == typed::VariableKind::Parameter;
-      unsigned id = isStored ? storedId(*target) : target->id;
-      scope = std::make_shared<const Environment>(
-          Environment{scope, id, std::move(part)});
+      scope = assigned(scope, *target, std::move(part));
     }
   };
   for (const Statement *statement : block) {

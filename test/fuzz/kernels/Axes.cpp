@@ -1,6 +1,8 @@
 // Expressions over axes: reductions, scans, reads at positions, joins.
 #include "test/fuzz/kernels/Builder.h"
 
+#include <functional>
+
 namespace quern::fuzz {
 
 double Builder::countOf(AxisBits bits) const {
@@ -68,59 +70,81 @@ Term Builder::condition(AxisBits allowed) {
   return chosen;
 }
 
-static ElementType accumulator(ElementType type) { return accumulatorOf(type); }
+namespace {
+
+/// Makes reductions over chosen axes.
+struct Over {
+  std::function<Term(ElementType)> operand;
+  std::function<Term(const std::string &name, const Term &, double limit)> made;
+};
+
+} // namespace
+
+/// A reduction of integers or truth values.
+static Term counted(Choices &choices, const Over &over, double count,
+                    ElementType type, ElementType other) {
+  switch (choices.below(5)) {
+  case 0: {
+    Term x =
+        over.operand(choices.pick({type, ElementType::I32, ElementType::U8}));
+    return over.made("sum", x, x.bound * count);
+  }
+  case 1:
+    return over.made("count", over.operand(ElementType::Bool), count);
+  case 2:
+    return over.made(choices.pick({"argmax", "argmin"}), over.operand(other),
+                     count);
+  case 3:
+    return over.made(
+        "prod", over.operand(choices.pick({type, ElementType::I16})), unknown);
+  default:
+    return over.made(choices.pick({"max", "min"}), over.operand(type), unknown);
+  }
+}
+
+/// A reduction that the text declares, if one yields the type.
+std::optional<Term> Builder::ownReduction(ElementType type, AxisBits allowed,
+                                          AxisBits over, unsigned depth) {
+  for (const Callable &callable : reductions) {
+    if (callable.result != type || choices.below(2) == 0)
+      continue;
+    std::string operands;
+    AxisBits used = 0;
+    for (ElementType parameter : callable.parameters) {
+      Term x = withAxes(expression(parameter, allowed | over, depth), over);
+      operands += (operands.empty() ? "" : ", ") + x.text;
+      used |= x.axes;
+    }
+    return Term{callable.name + "(" + operands + " over " + overText(over) +
+                    condition(used).text + ")",
+                type, used & ~over};
+  }
+  return std::nullopt;
+}
 
 /// A reduction over axes of its operand, for the type that it yields.
 Term Builder::reduced(ElementType type, AxisBits allowed, unsigned depth) {
-  AxisBits all = (1u << axes.size()) - 1;
-  AxisBits over = pickAxes(all);
-  auto operand = [&](ElementType of) {
+  AxisBits over = pickAxes((1u << axes.size()) - 1);
+  Over make;
+  make.operand = [&](ElementType of) {
     return withAxes(expression(of, allowed | over, depth), over);
   };
-  auto made = [&](const std::string &name, const Term &x, double limit) {
+  make.made = [&](const std::string &name, const Term &x, double limit) {
     std::string text = name + "(" + x.text + " over " + overText(over) +
                        condition(x.axes).text + ")";
     return bounded({text, type, x.axes & ~over, limit});
   };
   if (type == ElementType::Bool)
-    return made(choices.pick({"any", "all"}), operand(type), 1);
-  if (type == ElementType::I64) {
-    double count = countOf(over);
-    switch (choices.below(5)) {
-    case 0: {
-      Term x = operand(choices.pick({type, ElementType::I32, ElementType::U8}));
-      return made("sum", x, x.bound * count);
-    }
-    case 1:
-      return made("count", operand(ElementType::Bool), count);
-    case 2:
-      return made(choices.pick({"argmax", "argmin"}), operand(anyType()),
-                  count);
-    case 3:
-      return made("prod", operand(choices.pick({type, ElementType::I16})),
-                  unknown);
-    default:
-      break;
-    }
-  }
-  for (const Callable &callable : reductions)
-    if (callable.result == type && choices.below(2)) {
-      std::string operands;
-      AxisBits used = 0;
-      for (ElementType parameter : callable.parameters) {
-        Term x = operand(parameter);
-        operands += (operands.empty() ? "" : ", ") + x.text;
-        used |= x.axes;
-      }
-      return {callable.name + "(" + operands + " over " + overText(over) +
-                  condition(used).text + ")",
-              type, used & ~over};
-    }
-  if (isFloat(type) && type == accumulator(type) && choices.below(3)) {
+    return make.made(choices.pick({"any", "all"}), make.operand(type), 1);
+  if (auto own = ownReduction(type, allowed, over, depth))
+    return *own;
+  if (type == ElementType::I64)
+    return counted(choices, make, countOf(over), type, anyType());
+  if (isFloat(type) && choices.below(3)) {
     bool isProduct = choices.below(2);
-    Term x = operand(type);
+    Term x = make.operand(type);
     if (isProduct) {
-      Term y = operand(type);
+      Term y = make.operand(type);
       x = bounded(
           {x.text + " * " + y.text, type, x.axes | y.axes, x.bound * y.bound});
     }
@@ -128,11 +152,10 @@ Term Builder::reduced(ElementType type, AxisBits allowed, unsigned depth) {
     // A sum that rounds would depend on its order.
     if (isPortable || limit <= exactLimit(type)) {
       bool isMean = isPortable && !isProduct && choices.oneIn(3);
-      return made(isMean ? "mean" : "sum", x, isMean ? unknown : limit);
+      return make.made(isMean ? "mean" : "sum", x, isMean ? unknown : limit);
     }
   }
-  Term x = operand(type);
-  return made(choices.pick({"max", "min"}), x, unknown);
+  return make.made(choices.pick({"max", "min"}), make.operand(type), unknown);
 }
 
 /// A reduction over an axis of its own, with bounds that may depend on others.
@@ -166,7 +189,7 @@ Term Builder::ranged(ElementType type, AxisBits allowed, unsigned depth) {
   AxisBits result = x.axes | used | where.axes;
   if (type == ElementType::Bool)
     return {"any(" + x.text + over, type, result, 1};
-  if (type == accumulator(type) &&
+  if (type == accumulatorOf(type) &&
       (!isFloat(type) || isPortable || x.bound * 8 <= exactLimit(type)))
     return bounded({"sum(" + x.text + over, type, result, x.bound * 8});
   return {"max(" + x.text + over, type, result};
@@ -186,7 +209,7 @@ Term Builder::scanned(ElementType type, AxisBits allowed, unsigned depth) {
   if (type == ElementType::Bool) {
     name = choices.pick({"any", "all"});
     limit = 1;
-  } else if (type == accumulator(type) && choices.below(3)) {
+  } else if (type == accumulatorOf(type) && choices.below(3)) {
     limit = x.bound * static_cast<double>(axes[axis].count());
     if (isInteger(type) || limit <= exactLimit(type))
       name = "sum";

@@ -3,6 +3,8 @@
 
 #include "test/fuzz/kernels/Term.h"
 
+#include <optional>
+
 namespace quern::fuzz {
 
 /// An axis of a `rowwise`: a name and its extents, several for a pack.
@@ -55,6 +57,8 @@ private:
   // Axes.cpp
   Term lifted(ElementType type, AxisBits allowed, unsigned depth);
   Term reduced(ElementType type, AxisBits allowed, unsigned depth);
+  std::optional<Term> ownReduction(ElementType type, AxisBits allowed,
+                                   AxisBits over, unsigned depth);
   Term ranged(ElementType type, AxisBits allowed, unsigned depth);
   Term scanned(ElementType type, AxisBits allowed, unsigned depth);
   Term readAt(ElementType type, AxisBits allowed);

@@ -3,7 +3,7 @@
 
 namespace quern::fuzz {
 
-/// Binds the sorted keys and what goes along with them.
+/// Binds keys in their order and what goes along with them.
 void Builder::sortStatement(AxisBits all) {
   std::vector<unsigned> along;
   for (unsigned axis = 0; axis < axes.size(); ++axis)
