@@ -140,6 +140,21 @@ static bool isSmallFloat(const TargetInfo &target, Type type) {
   return small && small.getWidth() <= 16 && !(small.isF16() && halves);
 }
 
+/// A float of 16 bits as f32; f64 has been rounded to f32 before.
+static Value asSingle(OpBuilder &builder, const TargetInfo &target,
+                      Location loc, Value value) {
+  Type element = getElementTypeOrSelf(value.getType());
+  if (element.isF32())
+    return value;
+  if (isSmallFloat(target, element))
+    return widenSmallFloat(builder, loc, value);
+  auto vector = dyn_cast<VectorType>(value.getType());
+  Type single = builder.getF32Type();
+  if (vector)
+    single = vector.clone(single);
+  return arith::ExtFOp::create(builder, loc, single, value);
+}
+
 SmallVector<Value> quern::cloneLifted(OpBuilder &builder,
                                       const TargetInfo &target, Operation *op,
                                       ValueRange operands, unsigned lanes) {
@@ -147,9 +162,10 @@ SmallVector<Value> quern::cloneLifted(OpBuilder &builder,
   if (isa<arith::ExtFOp>(op) && op->getResult(0).getType().isF32() &&
       isSmallFloat(target, op->getOperand(0).getType()))
     return {widenSmallFloat(builder, loc, operands[0])};
-  if (isa<arith::TruncFOp>(op) && op->getOperand(0).getType().isF32() &&
+  if (isa<arith::TruncFOp>(op) &&
       isSmallFloat(target, op->getResult(0).getType()))
-    return {roundSmallFloat(builder, loc, operands[0],
+    return {roundSmallFloat(builder, loc,
+                            asSingle(builder, target, loc, operands[0]),
                             cast<FloatType>(op->getResult(0).getType()))};
   OperationState state(loc, op->getName());
   state.addOperands(operands);

@@ -87,3 +87,11 @@ def test_a_remainder_of_zero_has_the_sign_of_the_divisor_when_folded() -> None:
     text = "elementwise k(x: f32) -> f32:\n    return x + f32(6) % f32(-3)\n"
     got = quern.compile(text, "folded.qn").k(torch.tensor([-0.0]))
     assert np.signbit(got.numpy())[0] == np.signbit(6.0 % -3.0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_a_float_of_16_bits_stored_as_one_of_8(dtype: torch.dtype) -> None:
+    text = "elementwise k[T: Float](x: T) -> f8e5m2:\n    return f8e5m2(x)\n"
+    x = torch.tensor([1.0, -1.25, 3.3, 1e-3, 0.0], dtype=dtype)
+    got = quern.compile(text, "narrow.qn").k(x)
+    assert torch.equal(got.view(torch.uint8), x.to(torch.float8_e5m2).view(torch.uint8))
