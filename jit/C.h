@@ -18,6 +18,10 @@ typedef struct quern_session quern_session;
 typedef struct quern_module quern_module;
 typedef struct quern_kernel quern_kernel;
 
+// Where a tensor is: 0 for the host's memory, or a vendor and the number of
+// its device, QUERN_CUDA + 1.
+enum { QUERN_HOST = 0, QUERN_CUDA = 0x10000, QUERN_HIP = 0x20000 };
+
 // A tensor of the caller's: strides count elements.
 typedef struct {
   void *data;
@@ -25,6 +29,7 @@ typedef struct {
   int32_t rank;
   const int64_t *sizes, *strides;
   int32_t writable;
+  int32_t device;
 } quern_tensor;
 
 typedef enum {
@@ -80,6 +85,11 @@ QUERN_C_API int32_t quern_output(const quern_kernel *kernel, int32_t number,
 
 QUERN_C_API int32_t quern_run(quern_kernel *kernel, void *const *pointers,
                               int32_t count, char **error);
+
+// The same in the order of a device's stream, a CUstream or hipStream_t; null
+// is the default one. Kernels that check indices wait, others return at once.
+QUERN_C_API int32_t quern_run_on(quern_kernel *kernel, void *const *pointers,
+                                 int32_t count, void *stream, char **error);
 
 #ifdef __cplusplus
 }

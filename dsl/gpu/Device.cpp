@@ -109,23 +109,6 @@ Value Device::fromFirst(Location loc, Value value) {
   });
 }
 
-void Device::multiply(Location loc, ValueRange left, ValueRange right,
-                      MutableArrayRef<Value> sums) {
-  bool isHalf = isa<VectorType>(left.front().getType());
-  SmallVector<Value> arguments(left);
-  llvm::append_range(arguments, right);
-  llvm::append_range(arguments, sums);
-  SmallVector<Type> parts(4, builder.getF32Type());
-  auto type = LLVM::LLVMStructType::getLiteral(builder.getContext(), parts);
-  Value made = call(loc,
-                    isHalf ? "llvm.nvvm.mma.m16n8k16.row.col.f32.f32"
-                           : "llvm.nvvm.mma.m16n8k16.row.col.bf16",
-                    type, arguments);
-  for (auto [number, sum] : llvm::enumerate(sums))
-    sum = LLVM::ExtractValueOp::create(
-        builder, loc, made, ArrayRef<int64_t>{static_cast<int64_t>(number)});
-}
-
 unsigned Device::parameterSpace() const { return isNvptx() ? 0 : 4; }
 
 LLVM::CConv Device::convention() const {
@@ -148,7 +131,7 @@ static constexpr StringLiteral unusedWhenFlat[] = {
     "amdgpu-no-workgroup-id-y", "amdgpu-no-workgroup-id-z",
     "amdgpu-no-workitem-id-y", "amdgpu-no-workitem-id-z"};
 
-ArrayAttr Device::attributes(Block block, bool isFlat) {
+ArrayAttr Device::attributes(Block block, bool isFlat, unsigned blocks) {
   auto pair = [&](StringRef name, const Twine &value) -> Attribute {
     return builder.getArrayAttr(
         {builder.getStringAttr(name), builder.getStringAttr(value)});
@@ -161,7 +144,10 @@ ArrayAttr Device::attributes(Block block, bool isFlat) {
     if (!isFlat)
       for (unsigned dimension : {1, 2})
         all += "," + std::to_string(*block[dimension]);
-    return builder.getArrayAttr({pair("nvvm.reqntid", all)});
+    SmallVector<Attribute> some{pair("nvvm.reqntid", all)};
+    if (blocks > 1)
+      some.push_back(pair("nvvm.minctasm", std::to_string(blocks)));
+    return builder.getArrayAttr(some);
   }
   std::string most =
       std::to_string(isKnown ? *block[0] * *block[1] * *block[2] : 1024);

@@ -51,14 +51,27 @@ public:
                 mlir::ValueRange right,
                 llvm::MutableArrayRef<mlir::Value> sums);
   bool hasMatrices() const { return isNvptx(); }
+  /// Four matrices of 8 by 8 elements of 16 bits, each line where a lane's
+  /// pointer leads, as `multiply` takes them.
+  llvm::SmallVector<mlir::Value> loadMatrices(mlir::Location loc,
+                                              mlir::Value line, bool turned,
+                                              mlir::Type element);
+  /// Begins to copy 16 bytes from a tensor to shared memory; those behind the
+  /// first `bytes` become zero.
+  void copyAsync(mlir::Location loc, mlir::Value to, mlir::Value from,
+                 mlir::Value bytes);
+  void commitCopies(mlir::Location loc);
+  /// Waits until at most `open` committed groups of copies are under way.
+  void awaitCopies(mlir::Location loc, unsigned open);
 
   /// The memory the words of a launch lie in.
   unsigned parameterSpace() const;
   mlir::LLVM::CConv convention() const;
   /// Threads of a block along x, y, z, where they are known.
   using Block = std::array<std::optional<std::int64_t>, 3>;
-  /// Attributes of an entry; a flat one asks only for numbers along x.
-  mlir::ArrayAttr attributes(Block block, bool isFlat);
+  /// Attributes of an entry; a flat one asks only for numbers along x. So many
+  /// `blocks` at least are to fit a multiprocessor's registers.
+  mlir::ArrayAttr attributes(Block block, bool isFlat, unsigned blocks = 1);
   /// How the parameter is handed over: by value, or by reference to a copy.
   llvm::StringRef passing() const;
 

@@ -35,8 +35,10 @@ Block *EntryBuilder::entryFunction(ModuleOp module, StringRef name) {
       LLVM::LLVMVoidType::get(builder.getContext()), {pointer});
   auto made = LLVM::LLVMFuncOp::create(builder, loc, name, type);
   made.setCConv(device.convention());
-  made.setPassthroughAttr(
-      device.attributes({plan.threads, 1, 1}, /*isFlat=*/true));
+  // Two blocks cover each other's barriers.
+  made.setPassthroughAttr(device.attributes({plan.threads, 1, 1},
+                                            /*isFlat=*/true,
+                                            plan.staged ? 2 : 1));
   auto words =
       LLVM::LLVMArrayType::get(builder.getI64Type(), packet.words.size() + 1);
   made.setArgAttr(0, device.passing(), TypeAttr::get(words));
@@ -97,6 +99,8 @@ Value EntryBuilder::isAligned(Frame &root) {
 }
 
 GridEntry EntryBuilder::build(ModuleOp module, StringRef name) {
+  if (plan.staged)
+    makeStages(module, name);
   Block *entry = entryFunction(module, name);
   Frame root;
   root.block = entry;

@@ -27,6 +27,8 @@ private:
     mlir::Value firstRow, firstColumn;
     mlir::Value group, pair; ///< a lane's row, and twice its place in the row
     Emitter::Values rows, columns;
+    mlir::Value blockRow, blockColumn; ///< where the block's tile lies
+    mlir::Value warpRow, warpColumn;   ///< and the warp's in it, i32
   };
   void describeStaged(LaunchEntry &entry) const;
   mlir::Block *entryFunction(mlir::ModuleOp module, llvm::StringRef name);
@@ -48,11 +50,35 @@ private:
                            mlir::Value at, mlir::Value depth, mlir::Value end);
   void storeTile(Frame &frame, const Tile &tile,
                  llvm::ArrayRef<mlir::Value> sums);
+  /// Fragments of a warp's tile, one below the other.
+  unsigned rowParts() const { return plan.staged ? 4 : 2; }
+  void findWarpTile(Frame &frame, Tile &tile, mlir::Value rows,
+                    mlir::Value columns);
+  Emitter::Values directSums(Frame &frame, const Tile &tile,
+                             Emitter::Values sums);
+  // StagedProduct.cpp
+  void makeStages(mlir::ModuleOp module, llvm::StringRef name);
+  Emitter::Values stagedSums(Frame &frame, const Tile &tile,
+                             Emitter::Values sums);
+  void copyStage(Frame &body, const Tile &tile, mlir::Value depth,
+                 mlir::Value stage);
+  void copyChunk(Frame &body, bool isRight, mlir::Value corner,
+                 mlir::Value depth, std::int64_t number, mlir::Value stage);
+  void multiplyStage(Frame &body, const Tile &tile, mlir::Value stage,
+                     Emitter::Values &sums);
+  Emitter::Values stagedFragment(bool isRight, mlir::Value first,
+                                 std::int64_t depth, mlir::Value stage);
+  mlir::Value chunkPlace(mlir::Value line, mlir::Value number, bool alongDepth);
+  mlir::Value inStages(mlir::Value bytes);
+  mlir::Value short32(std::int64_t value);
+  /// An operation of `arith` on a number and a constant.
+  mlir::Value math(llvm::StringRef name, mlir::Value a, std::int64_t other);
   mlir::Type countType() const;
 
   const EntryPlan &plan;
   Device device;
   Team team;
+  std::string stagesName; ///< the memory of staged tiles
 };
 
 } // namespace quern

@@ -13,8 +13,8 @@ constexpr unsigned accessBytes = 16;
 constexpr std::int64_t threadLanes = 8, warpLanes = 1024;
 /// Where the lane axis has fewer elements, threads share all axes alike.
 constexpr std::int64_t tiledLanes = 64;
-/// Columns of a product that are too few for a tile.
-constexpr std::int64_t productLanes = 7;
+/// Columns of a product that are too few for a warp's tile, or a block's.
+constexpr std::int64_t productLanes = 7, productWarpLanes = 64;
 
 /// What is done to one element, as far as it decides on the shape of code.
 struct Work {
@@ -105,6 +105,21 @@ EntryPlan planProduct(EntryPlan entry, const MatrixProduct &product) {
   return entry;
 }
 
+/// A block has a tile, which is copied to shared memory sixteen bytes at a
+/// time.
+EntryPlan stageProduct(EntryPlan entry) {
+  constexpr std::int64_t tile = 128;
+  entry.team = TeamKind::Block;
+  entry.staged = true;
+  entry.threads = 256;
+  entry.vectors = 8;
+  entry.mostLanes = -1;
+  for (AxisPlan &axis : entry.launch.axes)
+    if (axis.tile > 1)
+      axis.tile = tile;
+  return entry;
+}
+
 } // namespace
 
 std::vector<EntryPlan> quern::planEntries(const KernelModel &model,
@@ -125,7 +140,11 @@ std::vector<EntryPlan> quern::planEntries(const KernelModel &model,
     if (auto product = findProduct(model, launch)) {
       planThread(thread);
       thread.mostLanes = productLanes;
-      return {thread, planProduct(block, *product)};
+      EntryPlan warp = planProduct(block, *product);
+      if (!product->isPlain())
+        return {thread, warp};
+      warp.mostLanes = productWarpLanes;
+      return {thread, warp, stageProduct(warp)};
     }
   bool isTiled = launch.lane >= 0 && hasAxis(launch.parallel, launch.lane);
   if (launch.kind == LaunchKind::Scatter || launch.lane < 0 ||

@@ -17,6 +17,7 @@ struct EntryPlan {
   std::int64_t mostLanes = -1;
   LaunchPlan launch;
   std::optional<MatrixProduct> product = {}; ///< made of matrix instructions
+  bool staged = false; ///< its tiles go through shared memory
 
   unsigned teamSize(unsigned warp) const {
     return team == TeamKind::Thread ? 1

@@ -38,6 +38,24 @@ static Value narrow(Value factor) {
   return type.isF16() || type.isBF16() ? wide.getIn() : Value();
 }
 
+/// The operand a factor is, as it lies in memory.
+static MatrixProduct::Side sideOf(const KernelModel &model, Value factor,
+                                  unsigned depth, unsigned other) {
+  auto load = factor.getDefiningOp<qn::LoadOp>();
+  if (!load || !load.getIndices().empty() || load.getPart())
+    return {};
+  auto operand = cast<BlockArgument>(load.getTensor());
+  auto type = cast<qn::OperandType>(operand.getType());
+  if (model.kernel.isStaged(operand))
+    return {};
+  for (auto [name, stride] : llvm::zip(type.getAxes(), type.getStrides())) {
+    unsigned axis = model.axisOf(name);
+    if (stride == StrideClass::One && (axis == depth || axis == other))
+      return {operand, axis == depth};
+  }
+  return {};
+}
+
 std::optional<MatrixProduct> quern::findProduct(const KernelModel &model,
                                                 const LaunchPlan &launch) {
   if (launch.kind != LaunchKind::Stores || model.reductions.size() != 1 ||
@@ -66,12 +84,14 @@ std::optional<MatrixProduct> quern::findProduct(const KernelModel &model,
   made.row = row;
   made.column = column;
   made.depth = only(depth);
+  made.leftSide = sideOf(model, made.left, made.depth, made.row);
+  made.rightSide = sideOf(model, made.right, made.depth, made.column);
   return made;
 }
 
 namespace {
-/// Rows and columns of a warp's tile in fragments of 16 by 8, 16 deep.
-constexpr unsigned rowParts = 2, columnParts = 4, depthStep = 16;
+/// Columns of a warp's tile in fragments of 16 by 8, 16 deep.
+constexpr unsigned columnParts = 4, depthStep = 16;
 } // namespace
 
 /// Two neighbours along the depth, as the 32 bits of a fragment's register.
@@ -133,7 +153,7 @@ void EntryBuilder::productStep(Frame &body, const Tile &tile, Value depth,
   Value first = arith::AddIOp::create(emitter.in(body), loc, depth, tile.pair);
   Value second = later(first, 8);
   Emitter::Values left, right;
-  for (unsigned part = 0; part < rowParts; ++part)
+  for (unsigned part = 0; part < rowParts(); ++part)
     for (Value at : {first, second})
       for (unsigned half : {0, 1})
         left.push_back(fragmentPair(body, product.left, product.row,
@@ -143,7 +163,7 @@ void EntryBuilder::productStep(Frame &body, const Tile &tile, Value depth,
       right.push_back(fragmentPair(body, product.right, product.column,
                                    tile.columns[part], at, end));
   emitter.in(body);
-  for (unsigned row = 0; row < rowParts; ++row)
+  for (unsigned row = 0; row < rowParts(); ++row)
     for (unsigned column = 0; column < columnParts; ++column) {
       auto into = MutableArrayRef<Value>(sums).slice(
           4 * (row * columnParts + column), 4);
@@ -167,8 +187,9 @@ EntryBuilder::Tile EntryBuilder::productTile(Frame &frame, Value rows,
   tile.group = arith::DivUIOp::create(b, loc, lane, four);
   tile.pair = arith::RemUIOp::create(b, loc, lane, four);
   tile.pair = arith::MulIOp::create(b, loc, tile.pair, two);
-  tile.firstRow = rows;
-  tile.firstColumn = columns;
+  findWarpTile(frame, tile, rows, columns);
+  rows = tile.firstRow;
+  columns = tile.firstColumn;
   auto within = [&](Value from, std::int64_t by, unsigned axis) -> Value {
     Value step = number(by), one = number(1);
     Value extent = emitter.extent(frame, axis);
@@ -178,14 +199,14 @@ EntryBuilder::Tile EntryBuilder::productTile(Frame &frame, Value rows,
     Value last = arith::SubIOp::create(b, loc, extent, one);
     return arith::MinUIOp::create(b, loc, at, last);
   };
-  for (unsigned half = 0; half < 2 * rowParts; ++half)
+  for (unsigned half = 0; half < 2 * rowParts(); ++half)
     tile.rows.push_back(within(rows, 8 * half, plan.product->row));
   for (unsigned part = 0; part < columnParts; ++part)
     tile.columns.push_back(within(columns, 8 * part, plan.product->column));
   return tile;
 }
 
-/// The tile of one warp: whole steps along the depth, then what is left.
+/// The tile of one warp, or of one block: sums, then what is behind them.
 void EntryBuilder::product(Frame &frame, ValueRange position) {
   Value corner[2];
   for (auto [axis, at] : llvm::zip(launch.axes, position)) {
@@ -198,14 +219,25 @@ void EntryBuilder::product(Frame &frame, ValueRange position) {
         arith::MulIOp::create(emitter.in(frame), loc, at, size);
   }
   Tile tile = productTile(frame, corner[0], corner[1]);
+  emitter.in(frame);
+  Value none =
+      arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(0));
+  Emitter::Values sums(4 * rowParts() * columnParts, none);
+  bool isStaged = plan.staged && emitter.aligned;
+  sums =
+      isStaged ? stagedSums(frame, tile, sums) : directSums(frame, tile, sums);
+  storeTile(frame, tile, sums);
+}
+
+/// Whole steps along the depth, then what is left.
+Emitter::Values EntryBuilder::directSums(Frame &frame, const Tile &tile,
+                                         Emitter::Values sums) {
   Value depth = emitter.extent(frame, plan.product->depth);
   Value step = emitter.constant(frame, depthStep);
   Value zero = emitter.constant(frame, 0);
   OpBuilder &b = emitter.in(frame);
   Value rest = arith::RemUIOp::create(b, loc, depth, step);
   Value whole = arith::SubIOp::create(b, loc, depth, rest);
-  Value none = arith::ConstantOp::create(b, loc, b.getF32FloatAttr(0));
-  Emitter::Values sums(4 * rowParts * columnParts, none);
   for (bool last : {false, true}) {
     auto loop = scf::ForOp::create(emitter.in(frame), loc, last ? whole : zero,
                                    last ? depth : whole, step, sums);
@@ -218,7 +250,7 @@ void EntryBuilder::product(Frame &frame, ValueRange position) {
     frame.anchor = anchor;
     sums.assign(loop.result_begin(), loop.result_end());
   }
-  storeTile(frame, tile, sums);
+  return sums;
 }
 
 /// Everything behind the sum, for each element a lane holds.

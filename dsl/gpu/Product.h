@@ -11,6 +11,14 @@ struct MatrixProduct {
   qn::ReduceOp sum;
   mlir::Value left, right; ///< the factors before they were widened
   unsigned row = 0, column = 0, depth = 0;
+  /// A factor that is an operand with neighbours along the depth, or along its
+  /// other axis.
+  struct Side {
+    mlir::BlockArgument operand;
+    bool alongDepth = false;
+  };
+  Side leftSide = {}, rightSide = {};
+  bool isPlain() const { return leftSide.operand && rightSide.operand; }
 };
 
 /// The product all stores of a launch are made of, if it is one.

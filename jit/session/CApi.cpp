@@ -48,11 +48,16 @@ static Result<Argument> argumentOf(const quern_argument &given) {
                      std::string(tensor.type ? tensor.type : "") + "`",
                  {}};
   auto rank = static_cast<std::size_t>(tensor.rank);
+  DeviceId device{static_cast<DeviceKind>(tensor.device >> 16),
+                  tensor.device & 0xffff};
+  if (device.kind > DeviceKind::Hip)
+    return Error{"there is no device " + std::to_string(tensor.device), {}};
   return Argument(TensorView{.data = tensor.data,
                              .type = static_cast<DType>(*type),
                              .sizes = {tensor.sizes, rank},
                              .strides = {tensor.strides, rank},
-                             .writable = tensor.writable != 0});
+                             .writable = tensor.writable != 0,
+                             .device = device});
 }
 
 const char *quern_version(void) { return QUERN_VERSION; }
@@ -121,7 +126,13 @@ int32_t quern_output(const quern_kernel *kernel, int32_t number,
 
 int32_t quern_run(quern_kernel *kernel, void *const *pointers, int32_t count,
                   char **error) {
-  auto done = kernel->kernel.run({pointers, static_cast<std::size_t>(count)});
+  return quern_run_on(kernel, pointers, count, nullptr, error);
+}
+
+int32_t quern_run_on(quern_kernel *kernel, void *const *pointers, int32_t count,
+                     void *stream, char **error) {
+  auto done =
+      kernel->kernel.run({pointers, static_cast<std::size_t>(count)}, stream);
   if (done)
     return 0;
   fail(done.error().message, error);

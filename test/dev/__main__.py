@@ -9,6 +9,7 @@ import bench
 import certify
 import checks
 import demo
+import gpu_pack
 import operators
 import schemas
 import skeleton
@@ -23,6 +24,10 @@ VERBS: dict[str, Callable[[list[str]], int]] = {
     "check": checks.check,
     "demo": demo.main,
     "fmt": checks.fmt,
+    "gpu-bench": gpu_pack.gpu_bench,
+    "gpu-pack": gpu_pack.gpu_pack,
+    "gpu-test": gpu_pack.gpu_test,
+    "hip-pack": gpu_pack.hip_pack,
     "new": skeleton.main,
     "operators": operators.main,
     "schemas": schemas.main,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import operator
-import re
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,26 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from emulator.headers import Operand, read
 from emulator.ptx import Module, Words
 from emulator.ptx_types import Array
 
-HEADER = re.compile(
-    r"qn\.(?:rowwise|kernel) @\w+ axes \[(?P<axes>[^\]]*)\](?P<wide> wide)?(?: staged \d+)?\s*"
-    r"(?:attributes \{.*?array<i64(?:: (?P<numbers>[^>]*))?>\})?\s*\((?P<arguments>[^{]*)\) \{"
-)
-OPERAND = re.compile(
-    r"%\w+: (?:!qn\.tensor<(?P<element>\w+|complex<\w+>), \[(?P<axes>[^\]]*)\]>|\w+)"
-)
 ERROR_BYTES = 24
-
-
-@dataclass
-class Operand:
-    """A tensor parameter: its place among the operands, and its axes."""
-
-    number: int
-    element: str
-    axes: list[str]
 
 
 def signed(value: int, width: int = 64) -> int:
@@ -99,32 +83,16 @@ class GpuKernel:
     options: Sequence[str] = ()
     axes: list[str] = field(init=False)
     operands: list[Operand] = field(init=False)
+    scalars: int = field(init=False)
+    results: int = field(init=False)
     errors: Array = field(init=False)
 
     def __post_init__(self) -> None:
         self.abi: dict[str, Any] = json.loads(self.build("abi"))
         self.ptx = self.build("ptx")
-        text = self.build("qn")
-        header = HEADER.search(text)
-        if not header:
-            raise RuntimeError("no kernel in the qn dialect")
-        self.axes = [axis.strip() for axis in header["axes"].split(",") if axis.strip()]
-        numbers = [int(n) for n in (header["numbers"] or "").split(",") if n.strip()]
-        arguments = list(OPERAND.finditer(header["arguments"]))
-        # Staged operands come last and have no number: the caller does not give them.
-        del arguments[len(numbers) :]
-        self.scalars = sum(not argument["element"] for argument in arguments)
-        self.results = len(set(re.findall(r"qn\.store %[\w#]+, %(arg\d+)", text)))
-        self.is_explicit = "qn.kernel @" in text
-        tensors = [(n, a) for n, a in zip(numbers, arguments, strict=True) if a["element"]]
-        self.operands = [
-            Operand(
-                n,
-                a["element"],
-                [axis.split(":")[0].strip() for axis in a["axes"].split(",") if axis.strip()],
-            )
-            for n, a in tensors
-        ]
+        header = read(self.build("qn"))
+        self.axes, self.operands = header.axes, header.operands
+        self.scalars, self.results = header.scalars, header.results
 
     def build(self, stage: str) -> str:
         return quern(

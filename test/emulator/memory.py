@@ -237,33 +237,47 @@ class Memory(State):
         elif "wait_group" in ins.mods or "wait_all" in ins.mods:
             keep = ins.args[0][1] if "wait_group" in ins.mods else 0
             rest = []
-            for lanes, group, dst, src, size in self.async_copies:
+            for lanes, group, dst, src, size, given in self.async_copies:
                 now = self.mask[lanes] & (
                     (group < self.async_group[lanes] - keep) | ("wait_all" in ins.mods)
                 )
                 if now.any():
-                    self.copy(ins, lanes[now], dst[now], src[now], size)
+                    self.copy(ins, lanes[now], dst[now], src[now], size, given[now])
                 if not now.all():
-                    rest.append((lanes[~now], group[~now], dst[~now], src[~now], size))
+                    left = (part[~now] for part in (lanes, group, dst, src))
+                    rest.append((*left, size, given[~now]))
             self.async_copies = rest
-        elif "async" in ins.mods and "bulk" not in ins.mods and len(ins.args) == 3:
+        elif "async" in ins.mods and "bulk" not in ins.mods and len(ins.args) in (3, 4):
+            size = ins.args[2][1]
+            given = self.get(ins.args[-1], TYPES["u32"])
             self.async_copies.append(
                 (
                     self.on,
                     self.async_group[self.on].copy(),
                     self.where(ins, ins.args[0], self.on),
                     self.where(ins, ins.args[1], self.on),
-                    ins.args[2][1],
+                    size,
+                    np.broadcast_to(given, (self.n,))[self.on].astype(np.int64),
                 )
             )
         else:
             raise PtxError(f"{ins} is not emulated")
 
-    def copy(self, ins: Ins, lanes: Array, dst: Array, src: Array, size: int) -> None:
-        s, so = self.resolve(ins, "global", src, lanes, size, False)
+    def copy(self, ins: Ins, lanes: Array, dst: Array, src: Array, size: int, given: Array) -> None:
+        """The first `given` bytes are copied, the others become zero."""
+        if (given > size).any():
+            raise PtxError(f"{ins}: copies {int(given.max())} of {size} bytes")
         d, do = self.resolve(ins, "shared", dst, lanes, size, True)
-        i = np.arange(size)
-        d[do[:, None] + i] = s[so[:, None] + i]
+        for count in np.unique(given):
+            some, i = given == count, np.arange(count)
+            d[do[some][:, None] + np.arange(size)] = 0
+            if (src[some] % size).any():
+                raise PtxError(f"{ins}: a source is not aligned to {size}")
+            if count == 0:
+                continue
+            s, so = self.resolve(ins, "global", src[some], lanes[some], 1, None)
+            self.resolve(ins, "global", src[some] + count - 1, lanes[some], 1, None)
+            d[do[some][:, None] + i] = s[so[:, None] + i]
 
     def op_cvta(self, ins: Ins) -> None:
         t, v = ins.t, self.get(ins.args[1], ins.t)

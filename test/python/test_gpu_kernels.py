@@ -147,7 +147,8 @@ def test_threads_that_part_before_a_barrier(texts: Path) -> None:
     divided = built(texts / "together.qn", "divided", "sm_90")
     x, y = np.ones(64, "i4"), np.zeros(64, "i4")
     divided.run([x, y])
-    assert y.all() and not divided.errors.any()
+    assert y.all()
+    assert not divided.errors.any()
     x[37] = 0
     divided.run([x, y])
     assert divided.abi["sites"][divided.errors[0] - 1]["axis"] == "barrier"

@@ -133,6 +133,20 @@ def test_products_of_matrix_instructions(
     np.testing.assert_allclose(floats(out), floats(a) @ floats(b), rtol=1e-2, atol=1e-2)
 
 
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("sizes", [(130, 136, 40), (5, 128, 32), (129, 72, 200), (33, 264, 8)])
+@pytest.mark.parametrize("name", ["mm", "mm_rows"])
+def test_products_through_shared_memory(
+    name: str, sizes: tuple[int, int, int], target: str
+) -> None:
+    m, n, k = sizes
+    a, b, out = bits(normal(m, k)), bits(normal(k, n)), np.zeros((m, n), np.uint16)
+    built = kernel(name, target, "--types=T=bf16")
+    assert "cp.async" in built.ptx
+    built.run([a, b if name == "mm" else np.ascontiguousarray(b.T), out])
+    np.testing.assert_allclose(floats(out), floats(a) @ floats(b), rtol=1e-2, atol=2e-2)
+
+
 def test_what_stands_behind_a_product() -> None:
     a, b, c = normal(2, 33, 20), normal(2, 20, 34), normal(34)
     a, b, c = (x.astype(np.float16) for x in (a, b, c))

@@ -1,0 +1,250 @@
+// A product of 16-bit floats for a block of threads: tiles of both factors are
+// copied to shared memory while the ones before are multiplied.
+#include "dsl/gpu/Entry.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace quern;
+
+namespace {
+constexpr std::int64_t tileRows = 128, tileDepth = 32, stages = 3;
+/// Sixteen bytes: what one copy takes.
+constexpr std::int64_t chunk = 8, chunkBytes = 16;
+constexpr std::int64_t sideBytes = 2 * tileRows * tileDepth;
+constexpr std::int64_t stageBytes = 2 * sideBytes;
+/// Rows and columns of a warp's part, and warps one below the other.
+constexpr std::int64_t warpRows = 64, warpColumns = 32, warpsDown = 2;
+} // namespace
+
+Value EntryBuilder::short32(std::int64_t value) {
+  return arith::ConstantOp::create(builder, loc,
+                                   builder.getI32IntegerAttr(value));
+}
+
+Value EntryBuilder::math(StringRef name, Value a, std::int64_t other) {
+  Value b = arith::ConstantOp::create(
+      builder, loc, builder.getIntegerAttr(a.getType(), other));
+  OperationState state(loc, ("arith." + name).str());
+  state.addOperands({a, b});
+  state.addTypes(a.getType());
+  return builder.create(state)->getResult(0);
+}
+
+/// Where a chunk lies in a tile, in bytes: neighbours along `near`, of `length`
+/// elements, are a line; lines turn so that eight of them meet no bank twice.
+Value EntryBuilder::chunkPlace(Value line, Value number, bool alongDepth) {
+  Value turn = alongDepth ? math("andi", math("shrui", line, 1), 3)
+                          : math("andi", line, 7);
+  Value place = arith::XOrIOp::create(builder, loc, number, turn);
+  place = math("muli", place, chunkBytes);
+  std::int64_t lineBytes = 2 * (alongDepth ? tileDepth : tileRows);
+  return arith::AddIOp::create(builder, loc, math("muli", line, lineBytes),
+                               place);
+}
+
+Value EntryBuilder::inStages(Value bytes) {
+  Type pointer = LLVM::LLVMPointerType::get(builder.getContext(), 3);
+  Value base = LLVM::AddressOfOp::create(builder, loc, pointer, stagesName);
+  return LLVM::GEPOp::create(builder, loc, pointer, builder.getI8Type(), base,
+                             ArrayRef<LLVM::GEPArg>{bytes});
+}
+
+/// Copies this thread's chunk `number` of a factor's tile at `corner` and
+/// `depth`; what lies behind an end becomes zero.
+void EntryBuilder::copyChunk(Frame &body, bool isRight, Value corner,
+                             Value depth, std::int64_t number, Value stage) {
+  const MatrixProduct::Side &side =
+      isRight ? plan.product->rightSide : plan.product->leftSide;
+  unsigned axis = isRight ? plan.product->column : plan.product->row;
+  Value end = emitter.extent(body, plan.product->depth);
+  Value rows = emitter.extent(body, axis);
+  OpBuilder &b = emitter.in(body);
+  Value mine = math("addi", team.thread, number * std::int64_t(plan.threads));
+  std::int64_t across = (side.alongDepth ? tileDepth : tileRows) / chunk;
+  Value line = math("divui", mine, across), at = math("remui", mine, across);
+  Value place = arith::AddIOp::create(
+      b, loc, chunkPlace(line, at, side.alongDepth), stage);
+  if (isRight)
+    place = math("addi", place, sideBytes);
+  Type wide = b.getI64Type();
+  Value first = math("muli", at, chunk);
+  Value row =
+      arith::ExtUIOp::create(b, loc, wide, side.alongDepth ? line : first);
+  row = arith::AddIOp::create(b, loc, row, corner);
+  Value step =
+      arith::ExtUIOp::create(b, loc, wide, side.alongDepth ? first : line);
+  step = arith::AddIOp::create(b, loc, step, depth);
+  // Along the near axis some of a chunk may be inside; the other one decides
+  // about all of it. Rows that are not there are any: they are not stored.
+  Value left = arith::SubIOp::create(b, loc, side.alongDepth ? end : rows,
+                                     side.alongDepth ? step : row);
+  Value none = emitter.constant(body, 0), most = emitter.constant(body, chunk);
+  emitter.in(body);
+  left = arith::MaxSIOp::create(b, loc, left, none);
+  left = arith::MinSIOp::create(b, loc, left, most);
+  auto below = [&](Value value, Value bound) -> Value {
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, value,
+                                 bound);
+  };
+  Value rowThere = below(row, rows), stepThere = below(step, end);
+  if (!side.alongDepth)
+    left = arith::SelectOp::create(b, loc, stepThere, left, none);
+  row = arith::SelectOp::create(b, loc, rowThere, row, none);
+  step = arith::SelectOp::create(b, loc, stepThere, step, none);
+  Frame from = Frame::inside(body, body.block);
+  from.anchor = body.anchor;
+  from.bind(Binding{.axis = axis, .position = row, .shared = true});
+  from.bind(
+      Binding{.axis = plan.product->depth, .position = step, .shared = true});
+  AxisSet axes = model.axesOf(cast<qn::OperandType>(side.operand.getType()));
+  Value source = emitter.address(from, side.operand, axes, 0);
+  emitter.in(from);
+  Type global = LLVM::LLVMPointerType::get(b.getContext(), 1);
+  source = LLVM::AddrSpaceCastOp::create(b, loc, global, source);
+  Value bytes = arith::TruncIOp::create(b, loc, b.getI32Type(), left);
+  device.copyAsync(loc, inStages(place), source, math("muli", bytes, 2));
+}
+
+void EntryBuilder::copyStage(Frame &body, const Tile &tile, Value depth,
+                             Value stage) {
+  std::int64_t copies = tileRows * tileDepth / chunk / plan.threads;
+  for (bool isRight : {false, true})
+    for (std::int64_t number = 0; number < copies; ++number)
+      copyChunk(body, isRight, isRight ? tile.blockColumn : tile.blockRow,
+                depth, number, stage);
+  emitter.in(body);
+  device.commitCopies(loc);
+}
+
+/// Four fragments' registers of a factor: sixteen rows from `first` on, sixteen
+/// steps of the depth from `depth` on.
+Emitter::Values EntryBuilder::stagedFragment(bool isRight, Value first,
+                                             std::int64_t depth, Value stage) {
+  bool alongDepth = isRight ? plan.product->rightSide.alongDepth
+                            : plan.product->leftSide.alongDepth;
+  Value low = math("andi", team.lane, 7);
+  Value middle = math("andi", math("shrui", team.lane, 3), 1);
+  Value high = math("shrui", team.lane, 4);
+  // Left: rows, then the depth; right: the depth, then columns.
+  Value rowHalf = isRight ? high : middle, depthHalf = isRight ? middle : high;
+  OpBuilder &b = builder;
+  Value line, number;
+  if (alongDepth) {
+    line = arith::AddIOp::create(b, loc, first, low);
+    line = arith::AddIOp::create(b, loc, line, math("muli", rowHalf, chunk));
+    number = math("addi", depthHalf, depth / chunk);
+  } else {
+    line = arith::AddIOp::create(b, loc, low, math("muli", depthHalf, chunk));
+    line = math("addi", line, depth);
+    number =
+        arith::AddIOp::create(b, loc, math("divui", first, chunk), rowHalf);
+  }
+  Value place = arith::AddIOp::create(b, loc, stage,
+                                      chunkPlace(line, number, alongDepth));
+  if (isRight)
+    place = math("addi", place, sideBytes);
+  return device.loadMatrices(loc, inStages(place), !alongDepth,
+                             plan.product->left.getType());
+}
+
+/// Multiplies the tiles of a stage.
+void EntryBuilder::multiplyStage(Frame &body, const Tile &tile, Value stage,
+                                 Emitter::Values &sums) {
+  emitter.in(body);
+  constexpr std::int64_t part = 16, fragmentColumns = 8;
+  for (std::int64_t depth = 0; depth < tileDepth; depth += part) {
+    SmallVector<Emitter::Values> left, right;
+    for (std::int64_t row = 0; row < warpRows; row += part)
+      left.push_back(
+          stagedFragment(false, math("addi", tile.warpRow, row), depth, stage));
+    for (std::int64_t column = 0; column < warpColumns; column += part)
+      right.push_back(stagedFragment(
+          true, math("addi", tile.warpColumn, column), depth, stage));
+    constexpr std::int64_t across = warpColumns / fragmentColumns;
+    for (auto [row, rows] : llvm::enumerate(left))
+      for (std::int64_t column = 0; column < across; ++column) {
+        auto into =
+            MutableArrayRef<Value>(sums).slice(4 * (row * across + column), 4);
+        device.multiply(loc, rows,
+                        ArrayRef(right[column / 2]).slice(2 * (column % 2), 2),
+                        into);
+      }
+  }
+}
+
+void EntryBuilder::makeStages(ModuleOp module, StringRef name) {
+  stagesName = (name + "_stages").str();
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(module.getBody());
+  auto type =
+      LLVM::LLVMArrayType::get(builder.getI8Type(), stages * stageBytes);
+  LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/false,
+                         LLVM::Linkage::Internal, stagesName, Attribute(), 128,
+                         3);
+}
+
+/// The sums of a block's tile: copies run `stages - 1` steps ahead. A stage is
+/// written again only behind the barrier that all reach after reading it.
+Emitter::Values EntryBuilder::stagedSums(Frame &frame, const Tile &tile,
+                                         Emitter::Values sums) {
+  Value depth = emitter.extent(frame, plan.product->depth);
+  Value zero = emitter.constant(frame, 0);
+  Value step = emitter.constant(frame, tileDepth);
+  for (std::int64_t stage = 0; stage + 1 < stages; ++stage) {
+    Value at = emitter.constant(frame, stage * tileDepth);
+    emitter.in(frame);
+    copyStage(frame, tile, at, short32(stage * stageBytes));
+  }
+  OpBuilder &b = emitter.in(frame);
+  std::size_t count = sums.size();
+  sums.push_back(short32(0));
+  sums.push_back(short32((stages - 1) * stageBytes));
+  auto loop = scf::ForOp::create(b, loc, zero, depth, step, sums);
+  Operation *anchor = std::exchange(frame.anchor, loop);
+  Frame body = Frame::inside(frame, loop.getBody());
+  Emitter::Values now(loop.getRegionIterArgs());
+  Value write = now.pop_back_val(), read = now.pop_back_val();
+  emitter.in(body);
+  device.awaitCopies(loc, stages - 2);
+  device.barrier(loc);
+  Value ahead = emitter.constant(body, (stages - 1) * tileDepth);
+  Value later = arith::AddIOp::create(emitter.in(body), loc,
+                                      loop.getInductionVar(), ahead);
+  copyStage(body, tile, later, write);
+  multiplyStage(body, tile, read, now);
+  emitter.in(body);
+  for (Value stage : {read, write}) {
+    Value next = math("addi", stage, stageBytes);
+    Value isLast = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                         next, short32(stages * stageBytes));
+    now.push_back(
+        arith::SelectOp::create(builder, loc, isLast, short32(0), next));
+  }
+  scf::YieldOp::create(emitter.in(body), loc, now);
+  frame.anchor = anchor;
+  emitter.in(frame);
+  device.awaitCopies(loc, 0);
+  device.barrier(loc);
+  return Emitter::Values(loop.getResults().take_front(count));
+}
+
+/// Where the tile of this warp begins: a block's warps stand two by four.
+void EntryBuilder::findWarpTile(Frame &frame, Tile &tile, Value rows,
+                                Value columns) {
+  tile.blockRow = tile.firstRow = rows;
+  tile.blockColumn = tile.firstColumn = columns;
+  if (!plan.staged)
+    return;
+  OpBuilder &b = emitter.in(frame);
+  tile.warpRow = math("muli", math("remui", team.warp, warpsDown), warpRows);
+  tile.warpColumn =
+      math("muli", math("divui", team.warp, warpsDown), warpColumns);
+  auto from = [&](Value corner, Value inside) -> Value {
+    inside = arith::ExtUIOp::create(b, loc, b.getI64Type(), inside);
+    return arith::AddIOp::create(b, loc, corner, inside);
+  };
+  tile.firstRow = from(rows, tile.warpRow);
+  tile.firstColumn = from(columns, tile.warpColumn);
+}

@@ -1,0 +1,91 @@
+"""`./dev gpu-pack`, `hip-pack`: an archive for machines with a GPU; `gpu-test`, `gpu-bench`."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+
+from tree import ROOT, VENV, build_dir, run, say
+
+from build import build
+
+MOST_BYTES = 48 << 20
+GPU = ROOT / "test" / "gpu"
+#: Nothing in an archive may need these.
+FORBIDDEN = ("libpython", "libtorch", "libc10", "libLLVM", "libMLIR")
+
+
+def needed(program: Path) -> list[str]:
+    """The libraries an image names."""
+    words = ["llvm-readelf-22", "--needed-libs", str(program)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    return [line.strip() for line in done.stdout.splitlines() if ".so" in line]
+
+
+def fill(folder: Path, preset: str) -> list[str]:
+    """Copies everything; gives what is wrong with it."""
+    tree = build_dir(preset)
+    for part in ("bin", "lib", "emulator"):
+        (folder / part).mkdir(parents=True)
+    images = {
+        "lib/libquern.so": tree / "lib" / "libquern.so",
+        "bin/quern": tree / "bin" / "quern",
+        "bin/gpu-runner": tree / "bin" / "gpu-runner",
+    }
+    wrong = []
+    for name, image in images.items():
+        shutil.copy2(image, folder / name)
+        subprocess.run(["llvm-strip-22", "--strip-unneeded", folder / name], check=True)
+        wrong += [
+            f"{name} needs {library}"
+            for library in needed(folder / name)
+            if library.startswith(FORBIDDEN)
+        ]
+    for source in ("device_library.py", "gpu_test.py", "gpu_bench.py"):
+        shutil.copy2(GPU / source, folder)
+    shutil.copy2(GPU / "archive.sh", folder / "dev")
+    for name in ("headers.py", "schedules.qn"):
+        shutil.copy2(ROOT / "test" / "emulator" / name, folder / "emulator")
+    (folder / "emulator" / "__init__.py").touch()
+    shutil.copytree(ROOT / "test" / "kernels", folder / "kernels")
+    shutil.copytree(ROOT / "stdlib-kernels", folder / "stdlib-kernels")
+    return wrong
+
+
+def pack(name: str, preset: str = "release") -> int:
+    if status := build(preset, ("libquern", "quern", "gpu-runner")):
+        return status
+    target = ROOT / "build" / f"{name}.tar.xz"
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch) / name
+        wrong = fill(folder, preset)
+        with tarfile.open(target, "w:xz") as archive:
+            archive.add(folder, name)
+    size = target.stat().st_size
+    if size > MOST_BYTES:
+        wrong.append(f"{size} bytes, at most {MOST_BYTES}")
+    for problem in wrong:
+        print(f"dev: {target.name}: {problem}", file=sys.stderr)
+    say(f"{target}, {size / 2**20:.1f} MiB; there: ./dev gpu-test, ./dev gpu-bench")
+    return 1 if wrong else 0
+
+
+def gpu_pack(arguments: list[str]) -> int:
+    return pack("quern-gpu", *arguments)
+
+
+def hip_pack(arguments: list[str]) -> int:
+    """The library holds both vendors' code generators: only the name differs."""
+    return pack("quern-hip", *arguments)
+
+
+def gpu_test(arguments: list[str]) -> int:
+    return build() or run(VENV / "bin" / "python", GPU / "gpu_test.py", *arguments)
+
+
+def gpu_bench(arguments: list[str]) -> int:
+    return build() or run(VENV / "bin" / "python", GPU / "gpu_bench.py", *arguments)

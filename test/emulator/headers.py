@@ -1,0 +1,54 @@
+"""Reads what a kernel takes from its text in the qn dialect."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+HEADER = re.compile(
+    r"qn\.(?:rowwise|kernel) @\w+ axes \[(?P<axes>[^\]]*)\](?P<wide> wide)?(?: staged \d+)?\s*"
+    r"(?:attributes \{.*?array<i64(?:: (?P<numbers>[^>]*))?>\})?\s*\((?P<arguments>[^{]*)\) \{"
+)
+OPERAND = re.compile(
+    r"%\w+: (?:!qn\.tensor<(?P<element>\w+|complex<\w+>), \[(?P<axes>[^\]]*)\]>|\w+)"
+)
+
+
+@dataclass
+class Operand:
+    """A tensor parameter: its place among the operands, and its axes."""
+
+    number: int
+    element: str
+    axes: list[str]
+
+
+@dataclass
+class Header:
+    """Axes and operands of a kernel; the last operands are its results."""
+
+    axes: list[str]
+    operands: list[Operand]
+    scalars: int
+    results: int
+
+
+def names(listed: str) -> list[str]:
+    return [one.split(":")[0].strip() for one in listed.split(",") if one.strip()]
+
+
+def read(text: str) -> Header:
+    header = HEADER.search(text)
+    if not header:
+        raise RuntimeError("no kernel in the qn dialect")
+    numbers = [int(n) for n in (header["numbers"] or "").split(",") if n.strip()]
+    arguments = list(OPERAND.finditer(header["arguments"]))
+    # Staged operands come last and have no number: the caller does not give them.
+    del arguments[len(numbers) :]
+    tensors = [(n, a) for n, a in zip(numbers, arguments, strict=True) if a["element"]]
+    return Header(
+        names(header["axes"]),
+        [Operand(n, a["element"], names(a["axes"])) for n, a in tensors],
+        sum(not argument["element"] for argument in arguments),
+        len(set(re.findall(r"qn\.store %[\w#]+, %(arg\d+)", text))),
+    )

@@ -1,0 +1,217 @@
+"""Runs kernels on a GPU against PyTorch, and the library's against its own CPU code.
+
+`./dev gpu-test [-k PART]`; the last line counts, the status is 0 when nothing failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import torch
+from device_library import HERE, Library, QuernError
+
+TREE = HERE if (HERE / "kernels").exists() else HERE.parent
+KERNELS = TREE / "kernels"
+SCHEDULES = TREE / "emulator" / "schedules.qn"
+STDLIB = next(p for p in (HERE / "stdlib-kernels", TREE.parent / "stdlib-kernels") if p.exists())
+Case = tuple[str, Callable[[], None]]
+
+
+class SkippedError(Exception):
+    """A case that the arguments alone do not make."""
+
+
+def close(actual: torch.Tensor, expected: torch.Tensor, rtol: float = 1e-4) -> None:
+    torch.testing.assert_close(
+        actual.cpu(), expected.cpu(), rtol=rtol, atol=rtol, check_dtype=False
+    )
+
+
+def normal(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+    made = torch.Generator().manual_seed(sum(shape))
+    return torch.randn(shape, generator=made).to(dtype).cuda()
+
+
+def kernel_cases(lib: Library) -> Iterator[Case]:
+    def transpose() -> None:
+        x = normal(700, 333)
+        out = torch.zeros(333, 700, device="cuda")
+        lib.load(KERNELS / "transpose.qn")("transpose", x, out)
+        close(out, x.T, 0)
+
+    def matmul() -> None:
+        a, b, out = normal(300, 200), normal(200, 170), torch.zeros(300, 170, device="cuda")
+        lib.load(KERNELS / "matmul.qn")("matmul", a, b, out)
+        close(out.double(), a.double() @ b.double())
+
+    def histogram() -> None:
+        x = torch.randint(0, 256, (100003,), dtype=torch.int32).cuda()
+        counts = torch.zeros(256, dtype=torch.int32, device="cuda")
+        lib.load(KERNELS / "histogram.qn")("histogram", x, counts)
+        close(counts, torch.bincount(x, minlength=256), 0)
+
+    def scan() -> None:
+        x = torch.randint(-9, 9, (2560,), dtype=torch.int32).cuda()
+        out, totals = torch.zeros_like(x), torch.zeros(10, dtype=torch.int32, device="cuda")
+        lib.load(KERNELS / "scan.qn")("block_scan", x, out, totals)
+        close(out, x.view(10, 256).cumsum(1).view(-1), 0)
+
+    def stencil() -> None:
+        x = normal(300, 200)
+        out = torch.zeros_like(x)
+        lib.load(KERNELS / "stencil.qn")("stencil", x, out, 0.25)
+        wide = torch.nn.functional.pad(x, (1, 1, 1, 1))
+        around = wide[:-2, 1:-1] + wide[2:, 1:-1] + wide[1:-1, :-2] + wide[1:-1, 2:]
+        close(out, x + 0.25 * around, 1e-5)
+
+    def radix() -> None:
+        module = lib.load(KERNELS / "radix.qn")
+        keys = torch.randint(0, 2**31, (5000,)).to(torch.int32).cuda()
+        wanted, blocks = keys.sort().values, 20
+        for shift in range(0, 32, 4):
+            counts = torch.zeros(16, blocks, dtype=torch.int32, device="cuda")
+            module("radix_count", keys.view(torch.uint32), counts, shift)
+            ends = counts.view(-1).cumsum(0)
+            starts = (ends - counts.view(-1)).view(16, blocks).to(torch.int32)
+            out = torch.zeros_like(keys)
+            module("radix_scatter", keys.view(torch.uint32), starts, out.view(torch.uint32), shift)
+            keys = out
+        close(keys, wanted, 0)
+
+    for case in (transpose, matmul, histogram, scan, stencil, radix):
+        yield f"kernel {case.__name__}", case
+
+
+def schedule_cases(lib: Library) -> Iterator[Case]:
+    module = lib.load(SCHEDULES)
+    functional = torch.nn.functional
+    for shape in ((3, 1), (5, 8), (7, 9), (9, 100), (64, 1024), (5, 1025), (9, 5001), (2, 262144)):
+        for dtype in (torch.float32, torch.bfloat16, torch.float16):
+            x = normal(*shape).to(dtype)
+            tolerance = 1e-4 if dtype == torch.float32 else 1e-2
+            yield (
+                f"softmax {shape} {dtype}",
+                lambda x=x, t=tolerance: close(module("softmax", x), x.float().softmax(1), t),  # type: ignore[misc]
+            )
+            yield (
+                f"columns {shape} {dtype}",
+                lambda x=x, t=tolerance: close(  # type: ignore[misc]
+                    module("columns", x), x.double().sum(0), 10 * t
+                ),
+            )
+    for count in (0, 1, 3, 65, 1000, 1000003):
+        x, g = normal(count), normal(count)
+        yield (
+            f"gate {count}",
+            lambda x=x, g=g: close(module("gate", x, g), x * functional.silu(g), 1e-5),  # type: ignore[misc]
+        )
+        yield f"total {count}", lambda x=x: close(module("total", x), x.double().sum(), 1e-3)  # type: ignore[misc]
+    for m, n, k in ((5, 9, 3), (33, 40, 17), (128, 128, 64), (130, 258, 520), (1000, 1000, 1000)):
+        for dtype in (torch.float32, torch.bfloat16, torch.float16):
+            a, b = normal(m, k).to(dtype), normal(k, n).to(dtype)
+            wanted = a.double() @ b.double()
+            tolerance = 1e-3 if dtype == torch.float32 else 2e-2
+            for views in ("nn", "nt", "tn", "tt"):
+                left = a if views[0] == "n" else a.T.contiguous().T
+                right = b if views[1] == "n" else b.T.contiguous().T
+                yield (
+                    f"mm {(m, n, k)} {dtype} {views}",
+                    lambda a=left, b=right, w=wanted, t=tolerance: close(  # type: ignore[misc]
+                        module("mm", a, b).double() / w.abs().max(), w / w.abs().max(), t
+                    ),
+                )
+
+
+def declarations() -> list[tuple[Path, str]]:
+    pattern = re.compile(r"^(?:elementwise|rowwise) (\w+)", re.MULTILINE)
+    return [(p, n) for p in sorted(STDLIB.glob("*.qn")) for n in pattern.findall(p.read_text())]
+
+
+def sample(element: str, shape: list[int], seed: int) -> torch.Tensor:
+    made = torch.Generator().manual_seed(seed)
+    if element in ("f16", "bf16", "f32", "f64"):
+        dtype = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32}
+        return (torch.rand(shape, generator=made) + 0.25).to(dtype.get(element, torch.float64))
+    if element == "i1":
+        return torch.rand(shape, generator=made) < 0.5
+    if element in ("i32", "i64"):
+        dtype = {"i32": torch.int32, "i64": torch.int64}
+        return torch.randint(0, 3, shape, generator=made, dtype=dtype[element])
+    raise SkippedError("an element type without samples")
+
+
+def library_case(lib: Library, path: Path, name: str) -> None:
+    """The same call on the host and on the device."""
+    from emulator.headers import read
+
+    program = next(
+        p
+        for p in (HERE / "bin" / "quern", *(TREE.parent / "build").glob("*/bin/quern"))
+        if p.exists()
+    )
+    words = [program, "build", path, name, "--emit=qn", "--target=x86-64-v3"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SkippedError("needs parameters")
+    header = read(done.stdout)
+    if header.scalars:
+        raise SkippedError("takes scalars")
+    inputs = header.operands[: len(header.operands) - header.results]
+    sizes = {axis: 3 + 40 * place for place, axis in enumerate(header.axes)}
+    arrays = [sample(o.element, [sizes[a] for a in o.axes], i) for i, o in enumerate(inputs)]
+    module = lib.load(path)
+    try:
+        expected = module(name, *arrays)
+    except QuernError as error:
+        raise SkippedError(str(error)) from error
+    actual = module(name, *[array.cuda() for array in arrays])
+    both = (actual, expected) if isinstance(expected, tuple) else ((actual,), (expected,))
+    for device, host in zip(*both, strict=True):
+        torch.testing.assert_close(device.cpu(), host, rtol=2e-5, atol=1e-5, equal_nan=True)
+
+
+def library_cases(lib: Library) -> Iterator[Case]:
+    for path, name in declarations():
+        yield (
+            f"library {path.stem}.{name}",
+            lambda path=path, name=name: library_case(lib, path, name),  # type: ignore[misc]
+        )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="./dev gpu-test")
+    parser.add_argument("-k", default="", help="cases with this in their name")
+    chosen = parser.parse_args()
+    if not torch.cuda.is_available():
+        print("gpu-test: PyTorch sees no GPU here", file=sys.stderr)
+        return 2
+    sys.path.insert(0, str(TREE))
+    lib = Library()
+    print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}")
+    counts = {"passed": 0, "failed": 0, "skipped": 0}
+    for cases in (kernel_cases, schedule_cases, library_cases):
+        for name, case in cases(lib):
+            if chosen.k not in name:
+                continue
+            try:
+                case()
+                torch.cuda.synchronize()
+                outcome = "passed"
+            except SkippedError:
+                outcome = "skipped"
+            except Exception:
+                outcome = "failed"
+                print(f"FAILED {name}\n{traceback.format_exc(limit=2)}")
+            counts[outcome] += 1
+    print(", ".join(f"{number} {outcome}" for outcome, number in counts.items()))
+    return 1 if counts["failed"] or not counts["passed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

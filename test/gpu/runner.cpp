@@ -1,0 +1,153 @@
+// What a launch costs the host: Quern's call against the driver's own.
+#include "jit/C.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <dlfcn.h>
+#include <vector>
+
+namespace {
+
+/// The functions of a driver that the comparison needs, CUDA's or HIP's.
+struct Driver {
+  int device = 0;
+  int (*init)(unsigned) = nullptr;
+  int (*retain)(void **, int) = nullptr;
+  int (*setContext)(void *) = nullptr;
+  int (*allocate)(std::uint64_t *, std::size_t) = nullptr;
+  int (*fill)(std::uint64_t, unsigned char, std::size_t, void *) = nullptr;
+  int (*wait)(void *) = nullptr;
+  int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned,
+                unsigned, unsigned, void *, void **, void **) = nullptr;
+  int (*load)(void **, const void *) = nullptr;
+  int (*find)(void **, void *, const char *) = nullptr;
+};
+
+template <typename Function>
+bool find(void *library, Function *&target, const char *name) {
+  target = reinterpret_cast<Function *>(dlsym(library, name));
+  if (!target)
+    std::fprintf(stderr, "gpu-runner: no `%s`\n", name);
+  return target;
+}
+
+/// An empty kernel of one parameter as large as ours.
+constexpr const char *kPtx = ".version 7.0\n.target sm_80\n"
+                             ".address_size 64\n"
+                             ".visible .entry none(.param .b8 p[56]) { ret; }";
+
+bool openCuda(Driver &driver) {
+  void *library = dlopen("libcuda.so.1", RTLD_NOW);
+  if (!library) {
+    std::fprintf(stderr, "gpu-runner: %s\n", dlerror());
+    return false;
+  }
+  return find(library, driver.init, "cuInit") &&
+         find(library, driver.retain, "cuDevicePrimaryCtxRetain") &&
+         find(library, driver.setContext, "cuCtxSetCurrent") &&
+         find(library, driver.allocate, "cuMemAlloc_v2") &&
+         find(library, driver.fill, "cuMemsetD8Async") &&
+         find(library, driver.wait, "cuStreamSynchronize") &&
+         find(library, driver.launch, "cuLaunchKernel") &&
+         find(library, driver.load, "cuModuleLoadData") &&
+         find(library, driver.find, "cuModuleGetFunction");
+}
+
+template <typename Call> double microseconds(const Driver &driver, Call call) {
+  constexpr int rounds = 21, calls = 200;
+  std::vector<double> times;
+  for (int round = 0; round < rounds; ++round) {
+    driver.wait(nullptr);
+    auto begin = std::chrono::steady_clock::now();
+    for (int number = 0; number < calls; ++number)
+      if (call() != 0)
+        return -1;
+    std::chrono::duration<double, std::micro> spent =
+        std::chrono::steady_clock::now() - begin;
+    times.push_back(spent.count() / calls);
+  }
+  driver.wait(nullptr);
+  std::ranges::nth_element(times, times.begin() + rounds / 2);
+  return times[rounds / 2];
+}
+
+struct Quern {
+  decltype(&quern_open) open;
+  decltype(&quern_compile) compile;
+  decltype(&quern_bind) bind;
+  decltype(&quern_run_on) run;
+};
+
+bool openQuern(Quern &quern, const char *path) {
+  void *library = dlopen(path, RTLD_NOW);
+  if (!library) {
+    std::fprintf(stderr, "gpu-runner: %s\n", dlerror());
+    return false;
+  }
+  return find(library, quern.open, "quern_open") &&
+         find(library, quern.compile, "quern_compile") &&
+         find(library, quern.bind, "quern_bind") &&
+         find(library, quern.run, "quern_run_on");
+}
+
+constexpr const char *kText =
+    "elementwise twice(x: f32) -> f32:\n    return x + x\n";
+
+int measure(const Driver &driver, const Quern &quern) {
+  constexpr std::int64_t count = 1024;
+  std::uint64_t x = 0, y = 0;
+  void *module = nullptr, *none = nullptr;
+  if (driver.allocate(&x, 4 * count) || driver.allocate(&y, 4 * count) ||
+      driver.fill(x, 0, 4 * count, nullptr) || driver.load(&module, kPtx) ||
+      driver.find(&none, module, "none")) {
+    std::fprintf(stderr, "gpu-runner: the driver refuses the comparison\n");
+    return 1;
+  }
+  char *error = nullptr;
+  const std::int64_t one = 1;
+  quern_argument given{};
+  given.kind = QUERN_TENSOR;
+  given.tensor = {
+      reinterpret_cast<void *>(x), "f32", 1, &count, &one, 1, QUERN_CUDA};
+  quern_session *session = quern.open("-", 1, &error);
+  quern_module *text =
+      session ? quern.compile(session, kText, "twice.qn", &error) : nullptr;
+  quern_kernel *kernel =
+      text ? quern.bind(text, "twice", &given, 1, &error) : nullptr;
+  if (!kernel) {
+    std::fprintf(stderr, "gpu-runner: %s\n", error ? error : "no session");
+    return 1;
+  }
+  void *pointers[] = {reinterpret_cast<void *>(x), reinterpret_cast<void *>(y)};
+  std::uint64_t words[7] = {};
+  void *parameters[] = {words};
+  double own = microseconds(driver, [&] {
+    return driver.launch(none, 8, 1, 1, 128, 1, 1, 0, nullptr, parameters,
+                         nullptr);
+  });
+  double ours = microseconds(
+      driver, [&] { return quern.run(kernel, pointers, 2, nullptr, &error); });
+  std::printf("launch: %.2f us, the driver's own call %.2f us\n", ours, own);
+  return ours < 0 || own < 0;
+}
+
+} // namespace
+
+int main(int count, char **words) {
+  if (count != 2) {
+    std::fprintf(stderr, "usage: gpu-runner LIBQUERN\n");
+    return 2;
+  }
+  Driver driver;
+  Quern quern{};
+  void *context = nullptr;
+  if (!openCuda(driver) || !openQuern(quern, words[1]))
+    return 2;
+  if (driver.init(0) || driver.retain(&context, driver.device) ||
+      driver.setContext(context)) {
+    std::fprintf(stderr, "gpu-runner: the driver has no device\n");
+    return 2;
+  }
+  return measure(driver, quern);
+}
