@@ -64,6 +64,8 @@ private:
                  mlir::Value stage);
   void copyChunk(Frame &body, bool isRight, mlir::Value corner,
                  mlir::Value depth, std::int64_t number, mlir::Value stage);
+  mlir::Value elementAt(Frame &body, mlir::BlockArgument operand, unsigned axis,
+                        mlir::Value row, mlir::Value step);
   void multiplyStage(Frame &body, const Tile &tile, mlir::Value stage,
                      Emitter::Values &sums);
   Emitter::Values stagedFragment(bool isRight, mlir::Value first,

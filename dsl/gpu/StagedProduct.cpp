@@ -51,6 +51,21 @@ Value EntryBuilder::inStages(Value bytes) {
                              ArrayRef<LLVM::GEPArg>{bytes});
 }
 
+/// Where an operand's element lies, in the memory of tensors.
+Value EntryBuilder::elementAt(Frame &body, BlockArgument operand, unsigned axis,
+                              Value row, Value step) {
+  Frame from = Frame::inside(body, body.block);
+  from.anchor = body.anchor;
+  from.bind(Binding{.axis = axis, .position = row, .shared = true});
+  from.bind(
+      Binding{.axis = plan.product->depth, .position = step, .shared = true});
+  AxisSet axes = model.axesOf(cast<qn::OperandType>(operand.getType()));
+  Value at = emitter.address(from, operand, axes, 0);
+  emitter.in(from);
+  Type global = LLVM::LLVMPointerType::get(builder.getContext(), 1);
+  return LLVM::AddrSpaceCastOp::create(builder, loc, global, at);
+}
+
 /// Copies this thread's chunk `number` of a factor's tile at `corner` and
 /// `depth`; what lies behind an end becomes zero.
 void EntryBuilder::copyChunk(Frame &body, bool isRight, Value corner,
@@ -93,16 +108,7 @@ void EntryBuilder::copyChunk(Frame &body, bool isRight, Value corner,
     left = arith::SelectOp::create(b, loc, stepThere, left, none);
   row = arith::SelectOp::create(b, loc, rowThere, row, none);
   step = arith::SelectOp::create(b, loc, stepThere, step, none);
-  Frame from = Frame::inside(body, body.block);
-  from.anchor = body.anchor;
-  from.bind(Binding{.axis = axis, .position = row, .shared = true});
-  from.bind(
-      Binding{.axis = plan.product->depth, .position = step, .shared = true});
-  AxisSet axes = model.axesOf(cast<qn::OperandType>(side.operand.getType()));
-  Value source = emitter.address(from, side.operand, axes, 0);
-  emitter.in(from);
-  Type global = LLVM::LLVMPointerType::get(b.getContext(), 1);
-  source = LLVM::AddrSpaceCastOp::create(b, loc, global, source);
+  Value source = elementAt(body, side.operand, axis, row, step);
   Value bytes = arith::TruncIOp::create(b, loc, b.getI32Type(), left);
   device.copyAsync(loc, inStages(place), source, math("muli", bytes, 2));
 }

@@ -155,7 +155,7 @@ def library_case(lib: Library, path: Path, name: str) -> None:
         for p in (HERE / "bin" / "quern", *(TREE.parent / "build").glob("*/bin/quern"))
         if p.exists()
     )
-    words = [program, "build", path, name, "--emit=qn", "--target=x86-64-v3"]
+    words = [str(program), "build", str(path), name, "--emit=qn", "--target=x86-64-v3"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SkippedError("needs parameters")
