@@ -145,8 +145,13 @@ ArrayAttr Device::attributes(Block block, bool isFlat, unsigned blocks) {
       for (unsigned dimension : {1, 2})
         all += "," + std::to_string(*block[dimension]);
     SmallVector<Attribute> some{pair("nvvm.reqntid", all)};
+    // Without a bound the assembler spills a few registers for the sake of more
+    // blocks at a time.
+    bool isLarge = *block[0] * *block[1] * *block[2] > 512;
     if (blocks > 1)
       some.push_back(pair("nvvm.minctasm", std::to_string(blocks)));
+    else
+      some.push_back(pair("nvvm.maxnreg", isLarge ? "64" : "128"));
     return builder.getArrayAttr(some);
   }
   std::string most =

@@ -28,10 +28,6 @@ APART = {
     "scatter_prod",
     "scatter_sum",
 }
-#: ptxas calls subroutines of its own for these, and saves registers around them.
-SUBROUTINES = re.compile(r"^\s*(div|rem|sqrt|rcp)\.", re.MULTILINE)
-#: Bytes of a few registers that did not fit; an array in local memory is larger.
-FEW = 64
 DTYPES = {"f32": np.float32, "i64": np.int64, "i32": np.int32, "i1": np.bool_, "f64": np.float64}
 
 
@@ -65,8 +61,7 @@ def test_ptxas_accepts(module: str, name: str, target: str, tmp_path: Path) -> N
     assert done.returncode == 0, done.stderr
     frames = re.findall(r"(\d+) bytes stack frame, (\d+) bytes spill stores", done.stderr)
     assert frames
-    if not SUBROUTINES.search(text):
-        assert all(int(frame) <= FEW for frame, _ in frames), done.stderr
+    assert all(frame == spilled == "0" for frame, spilled in frames), done.stderr
 
 
 @pytest.mark.parametrize(("module", "name", "target"), cases("hsaco", AMD, 0.02))
@@ -80,7 +75,7 @@ def sample(element: str, shape: tuple[int, ...], seed: int) -> np.ndarray | None
     if element == "f32":
         return (random.random(shape) * 0.9 + 0.05).astype(np.float32)
     if element in ("i64", "i32"):
-        return random.integers(1, 4, shape).astype(DTYPES[element])
+        return random.integers(1, 3, shape).astype(DTYPES[element])
     return random.random(shape) < 0.5 if element == "i1" else None
 
 
