@@ -6,27 +6,14 @@
 namespace quern::jit {
 namespace {
 
-constexpr DriverNumbers kCuda = {.warpSize = 10,
-                                 .processors = 16,
-                                 .sharedBytes = 97,
-                                 .blockThreads = 1,
-                                 .localBytes = 3,
-                                 .registers = 4,
-                                 .errorLog = 5,
-                                 .errorLogBytes = 6,
-                                 .outOfMemory = 2,
-                                 .noDevice = 100};
-
-constexpr DriverNumbers kHip = {.warpSize = 87,
-                                .processors = 63,
-                                .sharedBytes = 74,
-                                .blockThreads = 56,
-                                .localBytes = 3,
-                                .registers = 4,
-                                .errorLog = 5,
-                                .errorLogBytes = 6,
-                                .outOfMemory = 2,
-                                .noDevice = 100};
+DriverNumbers numbersOf(Vendor vendor) {
+  bool isCuda = vendor == Vendor::Cuda;
+  return {
+#define QN_DRIVER(...)
+#define QN_NUMBER(name, cuda, hip) .name = isCuda ? cuda : hip,
+#include "jit/device/Driver.def"
+  };
+}
 
 const char *libraryName(Vendor vendor) {
   return vendor == Vendor::Cuda ? "libcuda.so.1" : "libamdhip64.so";
@@ -101,7 +88,7 @@ Result<std::shared_ptr<const Driver>> openDriver(Vendor vendor,
   }
   auto driver = std::make_shared<Driver>();
   driver->vendor = vendor;
-  driver->numbers = vendor == Vendor::Cuda ? kCuda : kHip;
+  driver->numbers = numbersOf(vendor);
   Symbols symbols(library);
   findAll(*driver, symbols);
   if (symbols.missing)

@@ -14,10 +14,9 @@ enum class Vendor : std::uint8_t { Cuda, Hip };
 
 /// What a vendor numbers in its own way.
 struct DriverNumbers {
-  int warpSize, processors, sharedBytes, blockThreads; ///< device attributes
-  int localBytes, registers;                           ///< function attributes
-  int errorLog, errorLogBytes;                         ///< module options
-  int outOfMemory, noDevice;                           ///< error codes
+#define QN_DRIVER(...)
+#define QN_NUMBER(name, cuda, hip) int name;
+#include "jit/device/Driver.def"
 };
 
 /// The functions of one driver. Rows of the other vendor are null.
