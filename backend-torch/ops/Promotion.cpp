@@ -145,7 +145,7 @@ std::optional<DType> promote(const Graph &graph,
       return std::nullopt;
   std::optional<DType> result = types.dimensioned;
   for (const std::optional<DType> &weaker : {types.scalar, types.number}) {
-    if (!weaker)
+    if (!weaker || (kind == "none" && result && &weaker != &types.scalar))
       continue;
     if (!result || rankOf(*weaker) > rankOf(*result))
       result = weaker;

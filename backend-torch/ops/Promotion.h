@@ -6,7 +6,8 @@
 namespace quern {
 
 /// The type in which the operands of one type parameter meet; nothing where
-/// the compiler does not know a type among them.
+/// the compiler does not know a type among them. Without promotion (`none`) a
+/// number takes the tensors' type.
 std::optional<DType> promote(const Graph &graph,
                              const std::vector<const GraphArgument *> &operands,
                              std::string_view kind);

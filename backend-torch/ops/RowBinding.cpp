@@ -124,6 +124,7 @@ void RowBinding::readPromotion(std::string_view text) {
     promotion = text;
     return;
   }
+  promotion = "default";
   for (std::string_view part :
        splitAtCommas(text.substr(9, text.size() - 10))) {
     std::size_t equals = part.find('=');
@@ -314,6 +315,17 @@ static std::string variableOf(const std::string &element) {
   return element;
 }
 
+/// The traced type of the first result whose elements have that type.
+std::optional<DType> RowBinding::typeOfResult(const std::string &name) const {
+  std::size_t count = std::min(row.results.size(), node.results.size());
+  for (std::size_t i = 0; i != count; ++i) {
+    const TensorFacts *facts = graph.values[node.results[i]].tensor();
+    if (facts && parsePattern(row.results[i]).element == name)
+      return facts->type;
+  }
+  return std::nullopt;
+}
+
 /// The type of one parameter from its operands, or from a dtype argument.
 std::optional<DType> RowBinding::solveType(const std::string &name) {
   std::vector<const GraphArgument *> operands, weaker;
@@ -336,14 +348,16 @@ std::optional<DType> RowBinding::solveType(const std::string &name) {
   }
   if (operands.empty())
     operands = weaker;
-  if (!operands.empty())
-    return promote(graph, operands, promotion);
   auto given = dtypes.find(name);
-  if (given == dtypes.end())
-    return std::nullopt;
-  const TensorFacts *facts = graph.values[node.results[0]].tensor();
-  std::optional<DType> type = facts ? facts->type : std::nullopt;
-  if (given->second && given->second->kind == Kind::ScalarType)
+  // A number takes the type that a dtype argument says.
+  bool hasTensor = std::any_of(
+      operands.begin(), operands.end(),
+      [](const GraphArgument *each) { return each->kind == Kind::Value; });
+  if (!operands.empty() && (hasTensor || given == dtypes.end()))
+    return promote(graph, operands, promotion);
+  std::optional<DType> type = typeOfResult(name);
+  if (given != dtypes.end() && given->second &&
+      given->second->kind == Kind::ScalarType)
     type = dtypeOf(static_cast<std::int8_t>(given->second->integer));
   if (type)
     undecided.emplace_back(name, *type);

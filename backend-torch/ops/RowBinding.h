@@ -57,6 +57,7 @@ private:
   void bindByName();
   void bindByPosition();
   Reason solveTypes();
+  std::optional<DType> typeOfResult(const std::string &name) const;
   std::optional<DType> solveType(const std::string &name);
   Reason selectAxes(const NamedArgument &dims, const std::string &axis);
   const ParameterInfo *parameterNamed(std::string_view name) const;
@@ -65,7 +66,7 @@ private:
   const Graph &graph;
   const Node &node;
   const OperatorRow &row;
-  std::string promotion = "default";
+  std::string promotion = "none";
   std::set<std::string> promoted; ///< arguments that promote; empty: all
   std::set<std::string> used;
   std::map<std::string, RowArgument> chosen; ///< by parameter

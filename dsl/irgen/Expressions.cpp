@@ -76,9 +76,13 @@ irgen::Value Generator::visit(const typed::FieldExpression &expression) {
 }
 
 irgen::Value Generator::visit(const typed::CastExpression &expression) {
-  Scalar operand = scalar(*expression.operand);
+  Value operand = whole(evaluate(*expression.operand));
+  if (operand.isAbsent())
+    return operand;
+  if (!operand.isScalar())
+    return unsupported(expression.span, "one value is expected here");
   at(expression.span);
-  return b.cast(operand, frame->type(expression.scalar()));
+  return b.cast(operand.scalar, frame->type(expression.scalar()));
 }
 
 irgen::Value Generator::visit(const typed::ScatterExpression &expression) {

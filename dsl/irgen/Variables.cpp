@@ -41,7 +41,7 @@ irgen::Value Generator::remake(Binding &binding) {
 
 irgen::Value Generator::lookup(const Variable &variable) {
   Binding &binding = frame->binding(variable);
-  if (binding.kind == Binding::Kind::Tensor && !binding.isAssigned) {
+  if (binding.kind == Binding::Kind::Tensor) {
     for (const Binding::Made &made : llvm::reverse(binding.made))
       if (isStillGood(made, binding.places))
         return made.value;

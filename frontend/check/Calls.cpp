@@ -303,7 +303,8 @@ const Expression *DeclarationChecker::cast(const ast::CallExpr &expr,
     report(expr.span, diag::CastArguments, spell(type), expr.arguments.size());
     return nullptr;
   }
-  const Expression *value = checkScalarOrAligned(expr.arguments[0].value);
+  // What is absent stays absent; who uses the cast says whether it may be.
+  const Expression *value = asScalar(check(expr.arguments[0].value), true);
   return value ? makeCast(value, type, expr.span) : nullptr;
 }
 

@@ -81,9 +81,15 @@ const Expression *DeclarationChecker::checkInner(const ast::Expr *expr) {
   }
 }
 
-/// An optional operand that is not known to be present here.
+static const VariableExpression *uncast(const Expression *value) {
+  while (const auto *cast = llvm::dyn_cast<CastExpression>(value))
+    value = cast->operand;
+  return llvm::dyn_cast<VariableExpression>(value);
+}
+
+/// An optional operand, or a cast of it, that is not known to be present here.
 bool DeclarationChecker::isAbsent(const Expression *value) const {
-  const auto *variable = llvm::dyn_cast<VariableExpression>(value);
+  const VariableExpression *variable = uncast(value);
   return variable && variable->variable->isOptional &&
          !knownPresent.contains(variable->variable);
 }
@@ -91,7 +97,7 @@ bool DeclarationChecker::isAbsent(const Expression *value) const {
 bool DeclarationChecker::usable(const Expression *value) {
   if (!isAbsent(value))
     return true;
-  llvm::StringRef name = llvm::cast<VariableExpression>(value)->variable->name;
+  llvm::StringRef name = uncast(value)->variable->name;
   report(value->span, diag::OptionalUse, name)
       .hint(("ask `if const present(" + name + ")` first").str());
   return false;

@@ -112,6 +112,8 @@ Value Evaluator::binary(const BinaryExpression &node, const Frame &frame,
 Value Evaluator::cast(const CastExpression &node, const Frame &frame,
                       const Scope &scope, const Point &point) {
   Value operand = expression(*node.operand, frame, scope, point);
+  if (operand.isAbsent)
+    return operand;
   // Rounds to the type written; the result computes in its compute type.
   ElementType written = node.scalar().substitute(frame.types);
   return eval::cast(eval::cast(operand, written), computeTypeOf(written));

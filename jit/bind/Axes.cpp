@@ -33,6 +33,7 @@ private:
   };
 
   void byName();
+  bool isOfTensor(AxisId axis) const;
   /// How many axes the call says a pack has: `sum_dims(x, C = 2)`.
   std::optional<std::size_t> rankOf(AxisId axis) const;
   Known count(llvm::ArrayRef<Dimension> dimensions) const;
@@ -63,8 +64,15 @@ std::string AxisSolver::axisText(AxisId axis) const {
 }
 
 /// `int` parameters and compile-time integers named like an axis give its
-/// extent.
+/// extent. A pack that no tensor has is as long as the list of numbers that
+/// aligns with it.
 void AxisSolver::byName() {
+  for (auto [parameter, argument] :
+       llvm::zip_equal(declaration.parameters, request.arguments))
+    if (auto *given = std::get_if<std::vector<std::int64_t>>(&argument);
+        given && parameter.pack.valid() && !isOfTensor(parameter.pack))
+      solution.axes[parameter.pack.index] = {
+          Extents(given->size(), 1), true, parameter.variable->name.str()};
   for (auto [axis, group] : llvm::zip_equal(declaration.axes, solution.axes)) {
     if (axis.kind != AxisKind::Named || axis.pack)
       continue;
@@ -81,6 +89,15 @@ void AxisSolver::byName() {
         group = {{*given}, true, axis.name.str()};
     }
   }
+}
+
+bool AxisSolver::isOfTensor(AxisId axis) const {
+  return llvm::any_of(declaration.parameters, [axis](const Parameter &each) {
+    return each.isTensor &&
+           llvm::any_of(each.dimensions, [axis](const Dimension &dimension) {
+             return llvm::is_contained(dimension.parts, axis);
+           });
+  });
 }
 
 std::optional<std::size_t> AxisSolver::rankOf(AxisId axis) const {

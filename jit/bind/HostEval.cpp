@@ -18,14 +18,16 @@ namespace {
 class Evaluator {
 public:
   Evaluator(const HostEnvironment &environment, std::string &problem,
-            unsigned depth)
-      : environment(environment), problem(problem), depth(depth) {}
+            unsigned depth, llvm::ArrayRef<ElementType> types)
+      : types(types), environment(environment), problem(problem), depth(depth) {
+  }
 
   std::optional<HostValue> value(const Expression &e);
   std::optional<HostValue> body(Block block);
 
   llvm::DenseMap<const Variable *, HostValue> locals;
-  bool inCall = false; ///< variables are the callee's own
+  bool inCall = false;                     ///< variables are the callee's own
+  llvm::SmallVector<ElementType, 2> types; ///< of the type parameters
 
 private:
   std::optional<HostValue> fail(llvm::StringRef reason) {
@@ -40,6 +42,8 @@ private:
                                     std::int64_t b);
   std::optional<HostValue> floats(BinaryOperator op, double a, double b);
   std::optional<HostValue> select(const SelectExpression &e);
+  std::optional<ElementType> element(ScalarType type);
+  std::optional<HostValue> typeTest(const TypeTestExpression &e);
   std::optional<HostValue> cast(const CastExpression &e);
   std::optional<HostValue> builtin(const BuiltinExpression &e);
   std::optional<HostValue> call(const CallExpression &e);
@@ -98,6 +102,8 @@ std::optional<HostValue> Evaluator::value(const Expression &e) {
     return binary(llvm::cast<BinaryExpression>(e));
   case ExpressionKind::Select:
     return select(llvm::cast<SelectExpression>(e));
+  case ExpressionKind::TypeTest:
+    return typeTest(llvm::cast<TypeTestExpression>(e));
   case ExpressionKind::Cast:
     return cast(llvm::cast<CastExpression>(e));
   case ExpressionKind::Builtin:
@@ -232,6 +238,25 @@ std::optional<HostValue> Evaluator::select(const SelectExpression &e) {
   return value(condition->integer ? *e.left : *e.right);
 }
 
+std::optional<ElementType> Evaluator::element(ScalarType type) {
+  if (type.isConcrete() || type.parameterIndex() < types.size())
+    return type.substitute(types);
+  fail("a type is not known to the host");
+  return std::nullopt;
+}
+
+std::optional<HostValue> Evaluator::typeTest(const TypeTestExpression &e) {
+  auto tested = element(e.tested);
+  if (!tested)
+    return std::nullopt;
+  if (e.againstConstraint)
+    return HostValue::of(std::int64_t{admits(e.constraint, *tested)});
+  auto other = element(e.other);
+  if (!other)
+    return std::nullopt;
+  return HostValue::of(std::int64_t{*tested == *other});
+}
+
 std::optional<HostValue> Evaluator::cast(const CastExpression &e) {
   auto operand = value(*e.operand);
   if (!operand || !e.type->scalar.isConcrete())
@@ -258,13 +283,10 @@ std::optional<HostValue> Evaluator::builtin(const BuiltinExpression &e) {
     return fail("the extent of an axis is not known");
   }
   if (builtinInfo(e.builtin).group == BuiltinGroup::TypeValue) {
-    ScalarType type = e.typeArgument;
-    bool isKnown =
-        type.isConcrete() || type.parameterIndex() < environment.types.size();
-    if (inCall || !isKnown)
-      return fail("a type is not known to the host");
-    return fromConstant(
-        typeValue(e.builtin, type.substitute(environment.types)));
+    auto type = element(e.typeArgument);
+    if (!type)
+      return std::nullopt;
+    return fromConstant(typeValue(e.builtin, *type));
   }
   llvm::SmallVector<HostValue, 2> operands;
   for (const Expression *operand : e.operands) {
@@ -289,6 +311,10 @@ std::optional<HostValue> Evaluator::builtin(const BuiltinExpression &e) {
     return HostValue::of(std::floor(operands[0].asDouble()));
   case Builtin::Ceil:
     return HostValue::of(std::ceil(operands[0].asDouble()));
+  case Builtin::Trunc:
+    return HostValue::of(std::trunc(operands[0].asDouble()));
+  case Builtin::Sqrt:
+    return HostValue::of(std::sqrt(operands[0].asDouble()));
   default:
     return fail("it is no arithmetic on host values");
   }
@@ -298,7 +324,14 @@ std::optional<HostValue> Evaluator::call(const CallExpression &e) {
   constexpr unsigned deepest = 64;
   if (e.callee->kind != typed::DeclarationKind::Function || depth == deepest)
     return fail("it is no arithmetic on host values");
-  Evaluator inner(environment, problem, depth + 1);
+  llvm::SmallVector<ElementType, 2> innerTypes;
+  for (ScalarType type : e.typeArguments) {
+    auto known = element(type);
+    if (!known)
+      return std::nullopt;
+    innerTypes.push_back(*known);
+  }
+  Evaluator inner(environment, problem, depth + 1, innerTypes);
   inner.inCall = true;
   for (auto [parameter, argument] :
        llvm::zip(e.callee->parameters, e.arguments)) {
@@ -344,5 +377,6 @@ std::optional<HostValue>
 quern::jit::evaluateHost(const Expression &expression,
                          const HostEnvironment &environment,
                          std::string &problem) {
-  return Evaluator(environment, problem, 0).value(expression);
+  return Evaluator(environment, problem, 0, environment.types)
+      .value(expression);
 }

@@ -2,6 +2,7 @@
 #include "jit/op/Plan.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
 
@@ -72,9 +73,10 @@ void OpPlan::placeTemporaries() {
       bool meet = other->firstStep <= slot->lastStep &&
                   slot->firstStep <= other->lastStep;
       if (meet && offset + slot->bytes > other->offset)
-        offset = std::max(offset, other->offset + other->bytes);
+        offset = std::max<std::int64_t>(
+            offset, llvm::alignTo(other->offset + other->bytes, alignment));
     }
-    slot->offset = (offset + alignment - 1) / alignment * alignment;
+    slot->offset = offset;
     arenaBytes = std::max(arenaBytes, slot->offset + slot->bytes);
     placed.push_back(slot);
   }

@@ -8,10 +8,12 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from declarations import declaration
 from templates import (
     DIAGNOSTIC_PAGE,
     DIAGNOSTIC_TEST,
     KERNEL,
+    KERNEL_HEAD,
     LIT_MLIR,
     LIT_QN,
     OPERATION,
@@ -84,8 +86,14 @@ def new_lit(name: str, chosen: argparse.Namespace) -> None:
 
 
 def new_kernel(name: str, chosen: argparse.Namespace) -> None:
+    if "::" in name:
+        text = declaration(name)
+        if text is None:
+            raise RefusedError(f"torch has no overload {name}")
+        base = name.partition("::")[2].partition(".")[0].strip("_")
+        return write(f"stdlib-kernels/{base}.qn", KERNEL_HEAD + text)
     path = f"stdlib-kernels/{name}.qn"
-    write(path, KERNEL.format(name=Path(name).name.replace("-", "_")))
+    return write(path, KERNEL.format(name=Path(name).name.replace("-", "_")))
 
 
 def new_pass(name: str, chosen: argparse.Namespace) -> None:
@@ -132,11 +140,13 @@ KINDS: dict[str, Callable[[str, argparse.Namespace], None]] = {
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="./dev new")
     parser.add_argument("kind", choices=sorted(KINDS))
-    parser.add_argument("name", help="kebab-case; lit: STAGE/NAME")
+    parser.add_argument(
+        "name", help="kebab-case; lit: STAGE/NAME; kernel: or an overload, aten::silu"
+    )
     parser.add_argument("--stage", choices=sorted(STAGES), default="semantic")
     parser.add_argument("--group", choices=["access", "kernel", "reduction"], default="access")
     chosen = parser.parse_args(arguments)
-    if not re.fullmatch(r"[A-Za-z][\w./-]*", chosen.name):
+    if not re.fullmatch(r"[A-Za-z][\w.:/-]*", chosen.name):
         parser.error(f"'{chosen.name}' is no name")
     try:
         KINDS[chosen.kind](chosen.name, chosen)

@@ -17,12 +17,17 @@ LIT_MLIR = """\
 module {{}}
 """
 
-KERNEL = '''\
+KERNEL_HEAD = '''\
 """What the family is for; its formula; its accuracy."""
 
+'''
+KERNEL = (
+    KERNEL_HEAD
+    + """\
 elementwise {name}[T: Float](x: T) -> T:
     return x
-'''
+"""
+)
 
 PASS = """\
 // The pass {name}: what it does.

@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
 import quern
 import torch
 from aten_indices import Indices
@@ -32,6 +31,11 @@ from aten_types import (
 SHAPE_FAULTS = {2008, *range(2020, 2030)}
 
 
+def unnamed(kind: str) -> str:
+    """`y: T[*R]` without the result's name."""
+    return re.sub(r"^\w+: ", "", kind)
+
+
 class Call:
     """One call being bound. `run` gives the results as ATen would shape them."""
 
@@ -44,7 +48,8 @@ class Call:
         self.dims: dict[str, list[int]] = {}
         self.types: dict[str, torch.dtype] = {}
         self.used: set[str] = set()
-        self.promotes = ""
+        self.promotes, self.promoted = "", set[str]()
+        self.origins: dict[str, str] = {}
         self.indices: Indices | None = None
         self.fix()
         self.bind()
@@ -76,7 +81,9 @@ class Call:
         for left, right in self.row["bindings"]:
             names = [name.strip() for name in left.strip("()").split(",")]
             if left.startswith("promotes"):
-                self.promotes = right
+                listed = re.search(r"args = \(?([^()]*)\)", right)
+                self.promotes = "default" if listed else right
+                self.promoted = set(re.findall(r"\w+", listed[1])) if listed else set()
             elif right == "_":
                 self.used.add(left)
             elif right.split(" or ")[0] in self.values and names[0] in own:
@@ -129,8 +136,14 @@ class Call:
         if len(self.indices.tensors) != len(names):
             raise UnfitError(f"{names} takes {len(names)} indices")
         self.sources.update(zip(names, self.indices.tensors, strict=True))
+        kinds = {name: kind for name, kind, _ in self.row["parameters"]}
         for name, value in rest:
-            self.values[name] = self.indices.written(x, value)
+            if name == "mask" and self.indices.axes != list(range(x.dim()))[-len(names) :]:
+                raise UnfitError("the mask has the axes of the last ones")
+            if name in kinds and axes_of(kinds[name]) == axes_of(kinds[names[0]]):
+                self.values[name] = expanded(value, self.indices.tensors[0].shape)
+            else:
+                self.values[name] = self.indices.written(x, value)
         self.values[main] = x.permute(self.indices.order)
 
     def select(self, axis: str, value: Any, name: str) -> None:
@@ -172,6 +185,7 @@ class Call:
             if free is not None:
                 self.used.add(free)
                 self.sources[name] = self.values[free]
+                self.origins[name] = free
         for name, value in self.values.items():
             if name not in self.used and name != "keepdim" and not self.is_default(name, value):
                 raise UnfitError(f"no parameter for {name} = {value}")
@@ -184,18 +198,26 @@ class Call:
         argument = next(a for a in arguments if a.name == name)
         return value is None or (argument.has_default_value() and value == argument.default_value)
 
-    def solve_types(self, result: torch.dtype) -> None:
+    def result_of(self, variable: str, expected: Sequence[Any]) -> torch.dtype:
+        """The type of the first result with such elements."""
+        pairs = zip(self.row["results"], expected, strict=False)
+        found = [e for k, e in pairs if element_of(unnamed(k)) == variable]
+        return next(e.dtype for e in [*found, *expected] if isinstance(e, torch.Tensor))
+
+    def solve_types(self, expected: Sequence[Any]) -> None:
         """Each type parameter from its operands, else from a dtype or the result."""
         variables = [(n, k) for n, k, c in self.row["parameters"] if c and k in CONSTRAINTS]
         for variable, constraint in variables:
-            own = [v for n, v in self.operands() if element_of(self.kind(n)) == variable]
+            own = [v for n, v in self.promoting() if element_of(self.kind(n)) == variable]
             weak = [v for n, v in self.operands() if element_of(self.kind(n)) == f"acc({variable})"]
+            is_named = variable in self.constants  # by a dtype argument
             given = self.constants.pop(variable, None)
-            if own:
+            if own and (not is_named or any(isinstance(v, torch.Tensor) for v in own)):
                 dtype = self.common(own)
             elif any(isinstance(v, torch.Tensor) for v in weak):
                 dtype = self.common(weak)
             else:
+                result = self.result_of(variable, expected)
                 dtype = given if isinstance(given, torch.dtype) else result
                 self.constants[variable] = dtype
             if not admits(constraint, dtype):
@@ -208,10 +230,17 @@ class Call:
     def operands(self) -> list[tuple[str, Any]]:
         return [(n, v) for n, v in self.sources.items() if v is not None]
 
+    def promoting(self) -> list[tuple[str, Any]]:
+        named = [(n, v) for n, v in self.operands() if self.origins.get(n, n) in self.promoted]
+        return named or self.operands()
+
     def common(self, values: list[Any]) -> torch.dtype:
         # Tensors with axes say the type before those without, and these before numbers.
+        values = [each for v in values for each in (v if isinstance(v, (list, tuple)) else [v])]
         tensors = [v for v in values if isinstance(v, torch.Tensor)]
         numbers = [v for v in values if isinstance(v, (int, float, bool))]
+        if tensors and not self.promotes:
+            numbers = []  # they take the tensors' type
         strong = [t for t in tensors if t.dim()] or tensors
         if strong:
             dtype = functools.reduce(torch.promote_types, [t.dtype for t in strong])
@@ -296,9 +325,11 @@ class Call:
             elif axes and all(a in extents for a in axes) and value.dim() <= len(axes):
                 ours[name] = expanded(value, [extents[a] for a in axes])
 
-    def run(self, expected: Sequence[Any]) -> list[Any]:
-        first = next(e for e in expected if isinstance(e, torch.Tensor))
-        self.solve_types(first.dtype)
+    def prepared(
+        self, expected: Sequence[Any]
+    ) -> tuple[Callable[..., Any], list[Any], dict[str, Any]]:
+        """The function of the module, and what to call it with."""
+        self.solve_types(expected)
         ours = {name: self.operand(name, value) for name, value in self.operands()}
         if self.row["kind"] == "rowwise":
             self.broadcast(ours)
@@ -319,6 +350,14 @@ class Call:
                 positional.append(None)
             else:
                 positional.append(ours.pop(name))
+        if not any(isinstance(v, torch.Tensor) for v in positional):
+            # NumPy, whose arrays such a call would give, lacks some types.
+            outs = [torch.empty_like(e) for e in expected]
+            ours["out"] = outs[0] if len(outs) == 1 else outs
+        return function, positional, ours
+
+    def run(self, expected: Sequence[Any]) -> list[Any]:
+        function, positional, ours = self.prepared(expected)
         try:
             results = function(*positional, **ours)
         except quern.Error as error:
@@ -327,15 +366,13 @@ class Call:
                 raise UnfitError(f"shapes: {error.diagnostics[0]['message']}") from None
             raise
         results = list(results) if isinstance(results, (tuple, list)) else [results]
-        # Where no argument is a tensor, the results are NumPy's.
-        results = [torch.from_numpy(r) if isinstance(r, np.ndarray) else r for r in results]
         return [
             self.restored(r, kind, e) if isinstance(r, torch.Tensor) else r
             for r, kind, e in zip(results, self.row["results"], expected, strict=False)
         ]
 
     def restored(self, result: torch.Tensor, kind: str, expected: Any) -> torch.Tensor:
-        kind = re.sub(r"^\w+: ", "", kind)
+        kind = unnamed(kind)
         if self.indices:
             order = self.indices.read_order(result.dim())
             if "*" not in axes_of(kind)[0]:

@@ -28,6 +28,8 @@ RESAMPLED = tuple(
     f"nn.functional.interpolate.{mode}"
     for mode in ("nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear")
 )
+GRIDS = ("grid_sampler_2d", "grid_sampler_3d", "nn.functional.grid_sample")
+FRACTIONS = tuple(f"nn.functional.fractional_max_pool{n}d" for n in (2, 3))
 REACHED_BY: dict[str, tuple[str, ...]] = {
     "_to_copy": ("to", "float", "half", "double", "bool", "long"),
     "_unsafe_index": INDEX,
@@ -44,6 +46,9 @@ REACHED_BY: dict[str, tuple[str, ...]] = {
     "nll_loss2d_forward": NLL,
     "nll_loss_backward": NLL,
     "nll_loss_forward": NLL,
+    "_unique2": ("unique",),
+    "select_backward": ("select", "__getitem__"),
+    "slice_backward": ("__getitem__", "narrow"),
 }
 
 
@@ -53,6 +58,9 @@ def reached_by(base: str) -> tuple[str, ...] | None:
         ("reflection_pad", MIRRORS),
         ("replication_pad", EDGES),
         ("upsample_", RESAMPLED),
+        ("grid_sampler", GRIDS),
+        ("embedding_bag", ("nn.functional.embedding_bag",)),
+        ("fractional_max_pool", FRACTIONS),
     ):
         if part in base:
             return entries
@@ -145,7 +153,7 @@ def visit_samples(name: str, overload: Any, dtype: torch.dtype, visitor: Visitor
     for args, kwargs in samples(name, dtype):
         try:
             result = overload(*copied(args), **kwargs)
-        except (RuntimeError, TypeError, NotImplementedError):
+        except (RuntimeError, TypeError, ValueError):
             continue
         visitor(overload, args, kwargs, result)
 

@@ -231,6 +231,145 @@ SAMPLES["prims::iota"] = (iotas,)
 SAMPLES["aten::eye"] = (counted((4,), (1,)),)
 SAMPLES["aten::eye.m"] = (counted((4, 3), (2, 5)),)
 SAMPLES["aten::linspace"] = (counted((0.5, 3.0, 7), (2, -1, 2), (1, 5, 1)),)
+
+
+def weight_norms(dtype: torch.dtype) -> Iterator[Arguments]:
+    for shape, dim in (((4, 3, 5), 0), ((6, 7), 1), ((5,), 0)):
+        gains = [n if d == dim else 1 for d, n in enumerate(shape)]
+        yield (randn(dtype, *shape), randn(dtype, *gains), dim), {}
+
+
+def weight_norms_backward(dtype: torch.dtype) -> Iterator[Arguments]:
+    for (v, g, dim), _ in weight_norms(dtype):
+        w, norms = torch.ops.aten._weight_norm_interface(v, g, dim)
+        yield (torch.randn_like(w), v, g, norms, dim), {}
+
+
+def dropped(dtype: torch.dtype) -> Iterator[Arguments]:
+    yield (randn(dtype, 4, 5), torch.rand(4, 5) < 0.5, 2.0), {}
+    yield (randn(dtype), torch.tensor(True), 1.25), {}
+
+
+def leaky(dtype: torch.dtype) -> Iterator[Arguments]:
+    for training in (False, True):
+        x, noise = randn(dtype, 4, 5), randn(dtype, 4, 5)
+        yield (torch.randn_like(x), x, noise, 0.125, 0.25, training, False), {}
+
+
+def from_masks(dtype: torch.dtype) -> Iterator[Arguments]:
+    for shape, size in (((4, 5), (30,)), ((7,), (2, 4)), ((2, 0), (3,))):
+        yield (randn(dtype, *shape), torch.rand(shape) < 0.5, list(size)), {}
+
+
+def bags(*, is_backward: bool) -> Maker:
+    def make(dtype: torch.dtype) -> Iterator[Arguments]:
+        w, i = randn(dtype, 10, 3), torch.tensor([1, 2, 4, 5, 4, 3, 2, 9])
+        offsets = torch.tensor([0, 4, 4, 8])
+        for mode, includes, padding in ((0, False, -1), (0, True, 4), (1, False, 2), (2, True, -1)):
+            for weights in (None, randn(dtype, 8)) if mode == 0 else (None,):
+                args = (w, i, offsets, False, mode, False, weights, includes, padding)
+                if not is_backward:
+                    yield args, {}
+                    continue
+                out, bag, size, most = torch.ops.aten._embedding_bag(*args)
+                if bag.numel() == 0:
+                    bag = torch.ops.aten._embedding_bag(*args[:4], 1, False)[1]
+                grad = torch.randn_like(out)
+                yield (
+                    (grad, i, offsets, bag, size, most, 10, False, mode, False, weights, padding),
+                    {},
+                )
+
+    return make
+
+
+def bag_weights(dtype: torch.dtype) -> Iterator[Arguments]:
+    w, i = randn(dtype, 10, 3), torch.tensor([1, 2, 4, 5, 4])
+    offsets, bag = torch.tensor([0, 2, 2]), torch.tensor([0, 0, 2, 2, 2])
+    for padding in (-1, 4):
+        yield (randn(dtype, 3, 3), w, i, offsets, bag, 0, padding), {}
+
+
+def masked_reads(dtype: torch.dtype) -> Iterator[Arguments]:
+    x = randn(dtype, 5, 4, 3)
+    i, j, k = torch.tensor([0, 2, 4]), torch.tensor([[1], [3]]), torch.tensor([2, 0, 0])
+    for given in ([None, None, k], [None, j, i], [None, j, k], [i, j, k]):
+        found = [each for each in given if each is not None]
+        mask = torch.rand(torch.broadcast_tensors(*found)[0].shape) < 0.6
+        yield (x, mask, given, 3), {}
+
+
+def masked_writes(dtype: torch.dtype) -> Iterator[Arguments]:
+    for (x, mask, given, _), _ in masked_reads(dtype):
+        yield (x, mask, given, randn(dtype, *x[tuple(given_slices(given))].shape)), {}
+
+
+def pools(*, is_back: bool) -> Maker:
+    windows = [([3, 3], [2, 2], [1, 1], [1, 1]), ([2, 3], [2, 1], [0, 1], [1, 1])]
+
+    def make(dtype: torch.dtype) -> Iterator[Arguments]:
+        for kernel, stride, padding, dilation in windows:
+            args = (randn(dtype, 2, 3, 8, 9), kernel, stride, padding, dilation)
+            if not is_back:
+                yield (*args, True), {}
+                continue
+            offsets = torch.ops.prims._low_memory_max_pool_with_offsets(*args, False)[1]
+            yield (offsets, kernel, [8, 9], stride, padding, dilation), {}
+
+    return make
+
+
+def norm_backward(dtype: torch.dtype) -> Iterator[Arguments]:
+    for update in (True, False):
+        x, w, _, mean, var = norm(dtype, (3, 4, 5))
+        forward = torch.ops.aten.native_batch_norm(x, w, None, mean, var, update, 0.1, 1e-5)
+        saved = forward[1:] if update else (mean, var)
+        reserve = torch.empty(0, dtype=torch.uint8)
+        tail = (*saved, update, 1e-5, [True, True, True], reserve)
+        yield (torch.randn_like(x), x, w, mean, var, *tail), {}
+
+
+def maps(dtype: torch.dtype) -> Iterator[Arguments]:
+    for aligned in (False, True):
+        yield (randn(dtype, 2, 2, 3), [2, 3, 4, 5], aligned), {}
+        yield (randn(dtype, 2, 3, 4), [2, 3, 4, 1, 5], aligned), {}
+
+
+def masked_out(dtype: torch.dtype) -> Iterator[Arguments]:
+    x = randn(dtype, 3, 5)
+    if dtype.is_floating_point:
+        x[1] = float("-inf")
+    yield (x, 1), {}
+    yield (x, -2), {}
+
+
+def weighted(dtype: torch.dtype) -> Iterator[Arguments]:
+    q, k, v = randn(dtype, 2, 3, 5, 8), randn(dtype, 2, 3, 7, 8), randn(dtype, 2, 3, 7, 4)
+    yield (q, k, v), {}
+    yield (q, k, v, randn(dtype, 2, 3, 5, 7)), {"scale": 0.25}
+
+
+SAMPLES["aten::_safe_softmax"] = (masked_out,)
+SAMPLES["aten::_scaled_dot_product_attention_math"] = (weighted,)
+SAMPLES["aten::_weight_norm_interface"] = (weight_norms,)
+SAMPLES["aten::_weight_norm_interface_backward"] = (weight_norms_backward,)
+SAMPLES["aten::native_dropout_backward"] = (dropped,)
+SAMPLES["aten::rrelu_with_noise_backward"] = (leaky,)
+SAMPLES["aten::masked_scatter_backward"] = (from_masks,)
+SAMPLES["aten::_embedding_bag"] = (bags(is_backward=False),)
+SAMPLES["aten::_embedding_bag_backward"] = (bags(is_backward=True),)
+SAMPLES["aten::_embedding_bag_per_sample_weights_backward"] = (bag_weights,)
+SAMPLES["aten::_unsafe_masked_index"] = (masked_reads,)
+SAMPLES["aten::_unsafe_masked_index_put_accumulate"] = (masked_writes,)
+SAMPLES["prims::_low_memory_max_pool_with_offsets"] = (pools(is_back=False),)
+SAMPLES["prims::_low_memory_max_pool_offsets_to_indices"] = (pools(is_back=True),)
+SAMPLES["aten::batch_norm_backward"] = (norm_backward,)
+SAMPLES["aten::affine_grid_generator"] = (maps,)
+SAMPLES["aten::zero"] = SAMPLES["aten::lift_fresh_copy"] = (tensors((3, 4)),)
+SAMPLES["aten::arange"] = (counted((5,), (0,), (2.5,)),)
+SAMPLES["aten::arange.start"] = (counted((1, 5), (-2.5, 2)),)
+SAMPLES["aten::arange.start_step"] = (counted((1, 8, 3), (5, -3, -2), (0.5, 2, 0.25)),)
+SAMPLES["aten::zeros"] = SAMPLES["aten::ones"] = (counted(([2, 3],), ([],), ([0, 4],)),)
 SAMPLES["aten::clamp"] = (bounds,)
 SAMPLES["aten::clamp_min"] = SAMPLES["aten::clamp_max"] = (numbers(2, -1, 0.5),)
 SAMPLES["aten::copy"] = (into,)
@@ -243,4 +382,7 @@ SAMPLES["aten::div.Scalar_mode"] = (modes(2, -3, 0.75),)
 
 def samples(overload: str, dtype: torch.dtype) -> Iterator[Arguments]:
     for maker in SAMPLES.get(overload, ()):
-        yield from maker(dtype)
+        try:
+            yield from maker(dtype)
+        except RuntimeError:
+            continue  # torch has not what the arguments are made with for this type

@@ -16,6 +16,7 @@ KERNELS = Path(__file__).resolve().parents[2] / "stdlib-kernels"
 DTYPES = {
     "bool": torch.bool,
     "i64": torch.int64,
+    "i8": torch.int8,
     "i32": torch.int32,
     "f32": torch.float32,
     "f64": torch.float64,

@@ -29,6 +29,24 @@ rowwise softmax_rows[T: Float](x: T[*R, C]) -> T[*R, C]:
 rowwise affine[T: Float](x: T[*R, C], w: T[C]?, b: T[C]?) -> T[*R, C]:
     return x * w + b
 
+rowwise affine_wide[T: Float, U: Float](x: T[*R, C], w: U[C]?, b: U[C]?) -> T[*R, C]:
+    return T(f64(x) * f64(w) + f64(b))
+
+rowwise counted(into: mut f32[N], i: i64[M]):
+    into = scatter(into, at = (N = i), f32(1), with = sum, when = i < size(N))
+
+rowwise filled[U: Number](size: int[*S], value: U) -> U[*P = size]:
+    return value
+
+fn half_of[T: Number](n: int) -> int:
+    if const is_int(T):
+        return int(trunc(f64(n) / 2))
+    else:
+        return n
+
+rowwise halved[T: Number](x: T[N]) -> T[M = half_of[T](N)]:
+    return x.at(N = M)
+
 rowwise transposed[T: Any](x: T[M, N]) -> T[N, M]:
     return x
 
@@ -210,3 +228,27 @@ def test_compile_time_choice(k: quern.Module) -> None:
     x = torch.randn(7)
     close(k.chosen(x, MODE="half"), x / 2)
     close(k.chosen(x, MODE="double"), x * 2)
+
+
+def test_casts_of_what_is_absent(k: quern.Module) -> None:
+    x, w = torch.randn(3, 5), torch.randn(5, dtype=torch.bfloat16)
+    torch.testing.assert_close(k.affine_wide(x, w, None), (x.double() * w.double()).float())
+    torch.testing.assert_close(k.affine_wide(x, None, w), (x.double() + w.double()).float())
+    torch.testing.assert_close(k.affine_wide(x, None, None, U="f16"), x)
+
+
+@pytest.mark.parametrize("shape", [(), (4,), (2, 0), (2, 3, 4)])
+def test_as_many_axes_as_numbers(k: quern.Module, shape: tuple[int, ...]) -> None:
+    out = torch.empty(shape, dtype=torch.float32)
+    torch.testing.assert_close(k.filled(list(shape), 1.5, U="f32", out=out), torch.full(shape, 1.5))
+
+
+def test_extents_that_depend_on_types(k: quern.Module) -> None:
+    assert k.halved(torch.arange(5)).tolist() == [0, 1]
+    assert len(k.halved(torch.arange(5.0))) == 5
+
+
+def test_scatter_into_what_it_writes(k: quern.Module) -> None:
+    into = torch.arange(4.0)
+    k.counted(into, torch.tensor([1, 1, 3, 7]))
+    assert into.tolist() == [0, 3, 2, 4]

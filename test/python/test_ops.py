@@ -124,6 +124,21 @@ op diagonal[T: Float](x: T[N, N], n: int) -> T[N]:
 op shifted[T: Float](x: T[N]) -> T[M, A]:
     return turned(x.as_strided((N - 2, 2), (1, 1), 1))
 """
+ODD = """
+elementwise above(x: f32) -> bool:
+    return x > 0
+
+rowwise ranks(x: bool[N]) -> i64[N]:
+    return scan(sum, i64(x) over N)
+
+elementwise kept(x: i64, y: bool) -> i64:
+    return x if y else 0
+
+op marked(x: f32[N]) -> i64[N]:
+    let flags = above(x)
+    let n = ranks(flags)
+    return kept(kept(n, flags), flags)
+"""
 EXTERN = """
 elementwise twice[T: Float](x: T) -> T:
     return 2 * x
@@ -186,6 +201,14 @@ def test_lists_that_do_not_fit() -> None:
         k.sgd([x], [x.double()], 0.5)
     with pytest.raises(TypeError, match="list of tensors"):
         k.norm(x)
+
+
+def test_temporaries_of_odd_sizes() -> None:
+    """Bools of one byte beside integers of eight lie apart, each at its alignment."""
+    k = quern.compile(ODD)
+    for size in (1, 6, 25, 70):
+        x = torch.rand(size) - 0.5
+        assert torch.equal(k.marked(x), (x > 0).cumsum(0) * (x > 0))
 
 
 @pytest.mark.parametrize("size", [0, 1, 1000])

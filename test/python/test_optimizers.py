@@ -1,0 +1,78 @@
+"""Rows on lists of tensors, in place, against PyTorch's own steps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from aten_types import module
+from torch.testing import assert_close
+
+SHAPES = ((3, 4), (7,), (), (0,), (2, 3, 5))
+
+
+ARITHMETIC = (
+    ("add_lists", "_foreach_add_.List", 2, (0.5,)),
+    ("add_number", "_foreach_add_.Scalar", 1, (2.0,)),
+    ("subtract_lists", "_foreach_sub_.List", 2, (0.5,)),
+    ("multiply_lists", "_foreach_mul_.List", 2, ()),
+    ("multiply_number", "_foreach_mul_.Scalar", 1, (3.0,)),
+    ("multiply_tensor", "_foreach_mul_.Tensor", 1, (torch.tensor(3.0),)),
+    ("divide_lists", "_foreach_div_.List", 2, ()),
+    ("divide_number", "_foreach_div_.Scalar", 1, (3.0,)),
+    ("add_products", "_foreach_addcmul_.Scalar", 3, (0.25,)),
+    ("add_quotients", "_foreach_addcdiv_.Scalar", 3, (0.25,)),
+    ("interpolate_lists", "_foreach_lerp_.Scalar", 2, (0.25,)),
+)
+ON_LISTS = {f"aten::_fused_{name}_" for name in ("adam", "adamw", "sgd")}
+ON_LISTS |= {f"aten::{theirs}" for _, theirs, _, _ in ARITHMETIC}
+
+
+def lists(count: int) -> list[list[torch.Tensor]]:
+    torch.manual_seed(2)
+    return [[torch.rand(shape) + 0.5 for shape in SHAPES] for _ in range(count)]
+
+
+def copies(of: list[list[torch.Tensor]]) -> list[list[torch.Tensor]]:
+    return [[x.clone() for x in xs] for xs in of]
+
+
+@pytest.mark.parametrize("name", ["adam", "adamw"])
+@pytest.mark.parametrize("maximize", [False, True])
+def test_adam(name: str, maximize: bool) -> None:
+    ours = lists(4)
+    theirs = copies(ours)
+    steps = [torch.tensor(3.0) for _ in SHAPES]
+    numbers = {"lr": 0.01, "beta1": 0.9, "beta2": 0.99, "weight_decay": 0.1, "eps": 1e-8}
+    fused = getattr(torch.ops.aten, f"_fused_{name}_").default
+    fused(*theirs, [], steps, **numbers, amsgrad=False, maximize=maximize)
+    getattr(module("optimizers.qn"), name)(*ours, steps, *numbers.values(), maximize)
+    assert_close(ours, theirs)
+
+
+@pytest.mark.parametrize("momentum", [0.0, 0.9])
+@pytest.mark.parametrize("is_first", [False, True])
+def test_sgd(momentum: float, is_first: bool) -> None:
+    ours = lists(3 if momentum else 2)
+    theirs = copies(ours)
+    buffers = theirs[2] if momentum else []
+    flags = {"nesterov": momentum > 0, "maximize": False, "is_first_step": is_first}
+    numbers = {"weight_decay": 0.1, "momentum": momentum, "lr": 0.01, "dampening": 0.0}
+    torch.ops.aten._fused_sgd_.default(*theirs[:2], buffers, **numbers, **flags)
+    mine = ours if momentum else [*ours, []]
+    module("optimizers.qn").sgd(*mine, *numbers.values(), *flags.values())
+    assert_close(ours, theirs)
+
+
+@pytest.mark.parametrize(("name", "theirs", "count", "numbers"), ARITHMETIC)
+def test_arithmetic(name: str, theirs: str, count: int, numbers: tuple[Any, ...]) -> None:
+    ours = lists(count)
+    wanted = copies(ours)
+    base, _, variant = theirs.partition(".")
+    op = getattr(getattr(torch.ops.aten, base), variant)
+    named = {"alpha": numbers[0]} if variant == "List" and "add" in base else {}
+    named = {"alpha": numbers[0]} if "sub" in base else named
+    op(*wanted, *(() if named else numbers), **named)
+    getattr(module("optimizers.qn"), name)(*ours, *numbers)
+    assert_close(ours, wanted)
