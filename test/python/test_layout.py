@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pytest
@@ -106,3 +107,32 @@ def test_norm_joins_what_follows_its_convolution() -> None:
     counters = quern.counters()
     assert counters["launches"] == 1
     assert not counters["fallbacks"]
+
+
+@pytest.mark.parametrize("channels", [8, 16])
+def test_compiled_training_keeps_gradients_and_strides(channels: int) -> None:
+    # Of 8 channels oneDNN cannot derive a 1x1 convolution with steps channels-last.
+    def network() -> nn.Module:
+        first = [nn.Conv2d(3, channels, 3), nn.BatchNorm2d(channels), nn.ReLU()]
+        return nn.Sequential(*first, nn.Conv2d(channels, 8, 1, 2), nn.Conv2d(8, 8, 3))
+
+    torch.manual_seed(0)
+    ours = network()
+    eager = copy.deepcopy(ours)
+    compiled = torch.compile(ours, backend="quern", fullgraph=True)
+    for _ in range(2):
+        x = torch.randn(2, 3, 24, 24, requires_grad=True)
+        y = x.detach().clone().requires_grad_()
+        a, b = compiled(x), eager(y)
+        a.square().sum().backward()
+        b.square().sum().backward()
+        assert a.stride() == b.stride()
+        assert x.grad is not None
+        assert y.grad is not None
+        assert x.grad.stride() == y.grad.stride()
+        torch.testing.assert_close(x.grad, y.grad, atol=1e-4, rtol=1e-4)
+    for p, q in zip(ours.parameters(), eager.parameters(), strict=True):
+        assert p.grad is not None
+        assert q.grad is not None
+        assert p.grad.stride() == q.grad.stride()
+        torch.testing.assert_close(p.grad, q.grad, atol=2e-3, rtol=1e-3)

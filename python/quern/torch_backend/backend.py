@@ -51,7 +51,7 @@ def backend(
         fw_compiler=job.compiler("forward"),
         bw_compiler=job.compiler("backward"),
         inference_compiler=job.compiler("inference"),
-        partition_fn=min_cut_rematerialization_partition,
+        partition_fn=job.partition,
         decompositions=decomposition_table(job.state.overloads(job.options)),
         keep_inference_input_mutations=True,
     )
@@ -101,6 +101,14 @@ class _Job:
         # Who looks at a graph wants to see it compiled.
         watching = any(flag(f"QUERN_{name}") for name in ("CHECK", "PROFILE", "VERBOSE"))
         self.is_cacheable = not (watching or debug_folder() or current.watchers)
+
+    def partition(
+        self, joint: torch.fx.GraphModule, joint_inputs: Sequence[Any], **options: Any
+    ) -> tuple[torch.fx.GraphModule, torch.fx.GraphModule]:
+        """Forward and backward from the graph of both."""
+        if self.options["executor"] == "quern":
+            joint = channels_last(joint)
+        return min_cut_rematerialization_partition(joint, joint_inputs, **options)
 
     def compiler(self, part: str) -> Any:
         """What AOTAutograd calls with each graph of this kind."""

@@ -114,7 +114,11 @@ class _Relaying:
         """Gives a node the value that its operands have now."""
         if not any(self.is_relaid(operand) for operand in node.all_input_nodes):
             return
-        if node.target in _STRIDED or not _takes_any_strides(node.target):
+        if (
+            node.target in _STRIDED
+            or not _takes_any_strides(node.target)
+            or _is_broken_channels_last(node)
+        ):
             self.restore_operands(node)
             return
         try:
@@ -154,6 +158,18 @@ class _Relaying:
         made.meta["val"] = self.evaluated(made)
         self.promised[made] = self.promised[node]
         return made
+
+
+def _is_broken_channels_last(node: Node) -> bool:
+    """Whether oneDNN's derivative of a convolution by its weights writes past its
+    memory: one step a window, windows apart, less channels than a vector has lanes
+    (oneDNN's issue 6035)."""
+    if node.target is not _aten.convolution_backward.default:
+        return False
+    weight, stride = _value(node.args[2]), node.args[4]
+    lanes = 64 // weight.element_size()
+    windows = weight.shape[2:]
+    return bool(max(stride) > 1 and max(windows) == 1 and weight.shape[1] < lanes)  # type: ignore[arg-type]
 
 
 def _takes_any_strides(target: Any) -> bool:
