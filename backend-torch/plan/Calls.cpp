@@ -36,12 +36,52 @@ static StepResult resultOf(const Graph &graph, const Node &node, ValueId id) {
   return result;
 }
 
-static bool writesIntoGiven(std::string_view overload) {
-#define QN_GIVEN(name)                                                         \
+namespace {
+enum class Given : std::uint8_t { None, Out, Copy };
+} // namespace
+
+static Given givenOf(std::string_view overload) {
+#define QN_GIVEN(name, how)                                                    \
   if (overload == name)                                                        \
-    return true;
+    return Given::how;
 #include "backend-torch/plan/Given.def"
-  return false;
+  return Given::None;
+}
+
+static bool isPlain(const Graph &graph, ValueId id) {
+  const TensorFacts *facts = graph.values[id].tensor();
+  return facts && facts->isStrided && facts->device == "cpu";
+}
+
+static c10::OperatorHandle schemaOf(const char *name, const char *overload) {
+  return c10::Dispatcher::singleton().findSchemaOrThrow(name, overload);
+}
+
+/// Looks the operator up, or its form that writes into given memory.
+static void chooseOperator(const Graph &graph, const Node &node,
+                           CallStep &call) {
+  std::size_t dot = node.overload.find('.');
+  std::string name = node.overload.substr(0, dot);
+  std::string overload =
+      dot == std::string::npos ? "" : node.overload.substr(dot + 1);
+  Given given = givenOf(node.overload);
+  const GraphArgument *self = graph.argument(node, "self");
+  if (!isPlain(graph, node.results[0]))
+    given = Given::None;
+  if (given == Given::Copy && self &&
+      self->kind == GraphArgument::Kind::Value &&
+      isPlain(graph, static_cast<ValueId>(self->integer))) {
+    call.op = schemaOf("aten::copy_", "");
+    call.given = 0;
+    call.arguments = {{}, makeTemplate(*self, nullptr), {}};
+    call.arguments[2].fixed = false;
+    return;
+  }
+  call.op =
+      schemaOf(name.c_str(), given == Given::Out ? "out" : overload.c_str());
+  call.arguments = schemaArguments(graph, node, call);
+  if (given == Given::Out)
+    call.given = static_cast<int>(call.arguments.size()) - 1;
 }
 
 Step makeCall(const FusionPlan &fusion, int index) {
@@ -57,16 +97,7 @@ Step makeCall(const FusionPlan &fusion, int index) {
     for (const NamedArgument &argument : node.arguments)
       step.call.arguments.push_back(makeTemplate(argument.value, nullptr));
   } else {
-    std::size_t dot = node.overload.find('.');
-    std::string name = node.overload.substr(0, dot);
-    std::string overload =
-        dot == std::string::npos ? "" : node.overload.substr(dot + 1);
-    step.call.writesIntoGiven = writesIntoGiven(node.overload);
-    if (step.call.writesIntoGiven)
-      overload = "out";
-    step.call.op = c10::Dispatcher::singleton().findSchemaOrThrow(
-        name.c_str(), overload.c_str());
-    step.call.arguments = schemaArguments(graph, node, step.call);
+    chooseOperator(graph, node, step.call);
   }
   for (ValueId id : node.results)
     step.call.results.push_back(resultOf(graph, node, id));

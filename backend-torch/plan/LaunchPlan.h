@@ -44,7 +44,7 @@ struct CallStep {
   std::vector<ArgumentTemplate> arguments;
   std::vector<StepResult> results;
   bool returnsList = false;
-  bool writesIntoGiven = false; ///< its last argument, made by the executor
+  int given = -1; ///< the argument that the executor makes for the result
 };
 
 struct Step {

@@ -184,8 +184,8 @@ std::vector<c10::IValue> Executor::stackFor(const Step &step,
   stack.reserve(step.call.arguments.size());
   for (const ArgumentTemplate &argument : step.call.arguments)
     stack.push_back(instantiate(argument, *compiled.fusion->sizes, frame));
-  if (step.call.writesIntoGiven)
-    stack.back() = emptyFor(step.call.results[0].slot, frame);
+  if (step.call.given >= 0)
+    stack[step.call.given] = emptyFor(step.call.results[0].slot, frame);
   return stack;
 }
 

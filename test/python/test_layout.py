@@ -136,3 +136,18 @@ def test_compiled_training_keeps_gradients_and_strides(channels: int) -> None:
         assert q.grad is not None
         assert p.grad.stride() == q.grad.stride()
         torch.testing.assert_close(p.grad, q.grad, atol=2e-3, rtol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("shape", "launches"), [((2, 32, 20, 20), 1), ((2, 3, 20, 20), 0), ((64, 32, 3, 3), 0)]
+)
+def test_a_copy_that_turns_images_round_is_a_kernel(shape: tuple[int, ...], launches: int) -> None:
+    def relaid(x: torch.Tensor) -> torch.Tensor:
+        return x.contiguous(memory_format=torch.channels_last)
+
+    quern.reset_counters()
+    x = torch.randn(shape)
+    compiled = torch.compile(relaid, backend="quern", fullgraph=True)(x)
+    assert quern.counters()["launches"] == launches
+    assert compiled.stride() == relaid(x).stride()
+    assert torch.equal(compiled, x)
