@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import copy
 import json
-import platform
 import statistics
 import sys
 import time
@@ -17,7 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from _machine import description
 
+# The models' package, not this file.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from models import NAMES, Task, build
 
@@ -85,11 +86,11 @@ def run(name: str, backends: list[str], options: argparse.Namespace) -> dict[str
     measure(steps, 1)
     times = measure(steps, options.rounds)
     row["ms"] = {backend: statistics.median(values) for backend, values in times.items()}
-    row["ratio"] = {
-        backend: statistics.median(e / t for e, t in zip(times["eager"], values, strict=True))
-        for backend, values in times.items()
-        if backend != "eager"
-    }
+    row["ratio"], row["quartiles"] = {}, {}
+    for backend in backends[1:]:
+        pairs = zip(times["eager"], times[backend], strict=True)
+        low, middle, high = statistics.quantiles([e / t for e, t in pairs], n=4)
+        row["ratio"][backend], row["quartiles"][backend] = middle, [low, high]
     return row
 
 
@@ -129,7 +130,14 @@ def main() -> int:
         print_row(rows[-1])
     print_summary(rows, backends)
     if options.json:
-        record = {"torch": torch.__version__, "machine": platform.machine(), "rows": rows}
+        record = {
+            "what": "training step" if options.training else "inference",
+            "dtype": "bf16" if options.bf16 else "f32",
+            "threads": options.threads,
+            "rounds": options.rounds,
+            "machine": description(),
+            "rows": rows,
+        }
         options.json.write_text(json.dumps(record, indent=1) + "\n")
     return 0
 
