@@ -401,10 +401,11 @@ void Schedule::planAxes(LaunchPlan &launch) {
     all |= facts.axes | facts.combined;
     reduces |= facts.combined != 0;
   }
-  launch.lane = portableAxis(launch).value_or(bestAxis(all));
+  std::optional<int> portable = portableAxis(launch);
+  launch.lane = portable.value_or(bestAxis(all));
   bool tiled = launch.lane >= 0 && hasAxis(launch.parallel, launch.lane);
   int rows = tiled ? reusedAxis(launch, launch.lane) : -1;
-  int windows = tiled && reduces && rows < 0 && portable < 0 && !target.isGpu()
+  int windows = tiled && reduces && rows < 0 && !portable && !target.isGpu()
                     ? windowAxis(model, launch.stores,
                                  launch.parallel & ~uneven, launch.lane)
                     : -1;
