@@ -89,8 +89,10 @@ def run(name: str, backends: list[str], options: argparse.Namespace) -> dict[str
     row["ratio"], row["quartiles"] = {}, {}
     for backend in backends[1:]:
         pairs = zip(times["eager"], times[backend], strict=True)
-        low, middle, high = statistics.quantiles([e / t for e, t in pairs], n=4)
-        row["ratio"][backend], row["quartiles"][backend] = middle, [low, high]
+        ratios = sorted(e / t for e, t in pairs)
+        last = len(ratios) - 1
+        row["ratio"][backend] = statistics.median(ratios)
+        row["quartiles"][backend] = [ratios[last // 4], ratios[last - last // 4]]
     return row
 
 
