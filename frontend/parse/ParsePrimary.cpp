@@ -71,6 +71,9 @@ const Expr *Parser::reportNoExpression() {
   }
   if (at(Kind::KwNot))
     fail(here(), diag::NotNeedsParentheses).hint("write `(not …)`");
+  else if (at(Kind::KwWhere))
+    fail(here(), diag::ExpectedExpression, found())
+        .hint("a choice is `a if condition else b`");
   else if (!reportForeignOperator())
     fail(here(), diag::ExpectedExpression, found());
   return errorExpr();
