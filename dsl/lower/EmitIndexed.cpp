@@ -176,6 +176,8 @@ Value Emitter::neighbours(Frame &frame, const Access &access,
   auto type = cast<qn::OperandType>(access.operand.getType());
   if (isa<ComplexType>(type.getElementType()))
     return Value();
+  // Along an expanded axis the lanes read one element.
+  bool walks = false;
   for (auto [index, stride] : llvm::zip(access.indices, type.getStrides())) {
     if (index.getParentBlock() != &model.kernel.block())
       return Value();
@@ -183,7 +185,10 @@ Value Emitter::neighbours(Frame &frame, const Access &access,
     if (!moves || (*moves && stride == StrideClass::Dynamic) ||
         (*moves != 1 && *moves != 0 && stride == StrideClass::One))
       return Value();
+    walks |= *moves == 1 && stride == StrideClass::One;
   }
+  if (!walks)
+    return Value();
   Frame first = Frame::inside(frame, frame.block);
   first.anchor = frame.anchor;
   first.bind(Binding{.axis = lane.axis,
@@ -243,11 +248,11 @@ Value Emitter::indexed(Frame &frame, qn::LoadOp load, Local &local,
   good = both(frame, good, lane ? lane->mask : Value());
   Value pointer =
       lane ? neighbours(frame, accessOf(load), *lane, copies) : Value();
-  if (!pointer)
+  if (!pointer) {
     pointer = elementPointer(frame, accessOf(load), indices);
-  if (lanesOf(pointer) == 1 &&
-      !llvm::any_of(indices, [](Value index) { return lanesOf(index) > 1; }))
-    pointer = spread(frame, pointer, lanes);
+    if (lanesOf(pointer) == 1)
+      pointer = spread(frame, pointer, lanes);
+  }
   return read(frame, pointer, load.getType(), lanes, good, otherwise);
 }
 

@@ -89,3 +89,14 @@ def test_numbers_of_the_host_keep_their_types() -> None:
     with torch._dynamo.config.patch(capture_scalar_outputs=True):
         ours = torch.compile(numbers, backend="quern", fullgraph=True)(x)
     assert repr(ours) == repr(numbers(x))
+
+
+def test_window_along_an_expanded_axis() -> None:
+    """The lanes of `y.at(C = i)` read one element where `C` is stepped over by 0."""
+
+    def centred(x: torch.Tensor) -> torch.Tensor:
+        pooled = torch.nn.functional.avg_pool2d(x, 3, 1, 1)
+        return (pooled - pooled.mean(3, keepdim=True)) * 2
+
+    check(lambda x: centred(x).square(), wanting(2, 3, 5, 9))
+    check(lambda x: x.expand(7, 9).flip(1) + 1, wanting(7, 1))
