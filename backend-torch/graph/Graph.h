@@ -38,7 +38,8 @@ struct ScalarFacts {
 using Facts = std::variant<std::monostate, TensorFacts, ScalarFacts>;
 
 /// An argument of a node. `integer` also holds the number of a value, of a size
-/// expression (with the text "truth" where it is a condition), of a torch enumeration, or of an object kept by the importer.
+/// expression (with the text "truth" where it is a condition), of a torch
+/// enumeration, or of an object kept by the importer.
 struct GraphArgument {
   enum class Kind : std::uint8_t {
     None,

@@ -71,8 +71,8 @@ void AxisSolver::byName() {
        llvm::zip_equal(declaration.parameters, request.arguments))
     if (auto *given = std::get_if<std::vector<std::int64_t>>(&argument);
         given && parameter.pack.valid() && !isOfTensor(parameter.pack))
-      solution.axes[parameter.pack.index] = {
-          Extents(given->size(), 1), true, parameter.variable->name.str()};
+      solution.axes[parameter.pack.index] = {Extents(given->size(), 1), true,
+                                             parameter.variable->name.str()};
   for (auto [axis, group] : llvm::zip_equal(declaration.axes, solution.axes)) {
     if (axis.kind != AxisKind::Named || axis.pack)
       continue;

@@ -86,7 +86,7 @@ TEST(Check, LibrariesShareWhatTheirBaseChecked) {
     if (name != "own")
       return std::nullopt;
     return ModuleText{"own.qn", "fn twice(x: f32) -> f32:\n"
-                                  "    return x + x\n"};
+                                "    return x + x\n"};
   };
   llvm::StringRef text = "from gates use gate\nfrom own use twice\n\n"
                          "rowwise f(x: f32[R, C]) -> f32[R]:\n"
