@@ -30,6 +30,25 @@ LogicalResult AxisOp::verify() {
   return success();
 }
 
+/// Whether a reduction of the kernel goes over the axis.
+static bool isRemoved(RowwiseOp kernel, StringAttr axis) {
+  return kernel
+      .walk([&](ReduceOp reduce) {
+        return llvm::is_contained(reduce.getAxes(), axis)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+LogicalResult AxisOp::canonicalize(AxisOp op, PatternRewriter &rewriter) {
+  auto kernel = op->getParentOfType<RowwiseOp>();
+  if (!op->use_empty() || !kernel || isRemoved(kernel, op.getAxisAttr()))
+    return failure();
+  rewriter.eraseOp(op);
+  return success();
+}
+
 /// The type of what is read or written at one place of `tensor`.
 static Type accessType(OperandType tensor, std::optional<uint64_t> part) {
   auto complex = dyn_cast<ComplexType>(tensor.getElementType());

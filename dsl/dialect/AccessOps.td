@@ -22,11 +22,12 @@ def Qn_SizeOp : Qn_PureOp<"size"> {
   let hasVerifier = 1;
 }
 
-def Qn_AxisOp : Qn_PureOp<"axis"> {
+def Qn_AxisOp : Qn_Op<"axis"> {
   let summary = "brings in a local axis and gives the position along it";
   let description = [{
     The bounds may depend on other axes. Every local axis is brought in once and
-    removed by a reduction over it.
+    removed by a reduction over it. It stays as long as a reduction names it,
+    though nobody may ask for the position.
 
     ```mlir
     %i = qn.axis I from %zero to %kh
@@ -36,6 +37,7 @@ def Qn_AxisOp : Qn_PureOp<"axis"> {
   let results = (outs I64:$position);
   let assemblyFormat = "custom<AxisName>($axis) `from` $lower `to` $upper attr-dict";
   let hasVerifier = 1;
+  let hasCanonicalizeMethod = 1;
 }
 
 def Qn_LoadOp : Qn_PureOp<"load", [AttrSizedOperandSegments]> {

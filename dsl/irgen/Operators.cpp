@@ -102,7 +102,7 @@ irgen::Value Generator::visit(const typed::SelectExpression &expression) {
   Scalar condition = scalar(*expression.condition);
   auto arm = [&](const Expression *side) {
     return [this, side, &expression]() -> Values {
-      return {coerce(evaluate(*side), *expression.type)};
+      return {coerce(whole(evaluate(*side)), *expression.type)};
     };
   };
   auto whenTrue = arm(expression.left), whenFalse = arm(expression.right);

@@ -27,6 +27,14 @@ rowwise nested_scans(x: i64[B, A]) -> i64[B, A]:
     let y = scan(sum, x over B)
     return scan(max, y.at(B = size(B) - 1 - B) over A)
 
+rowwise constant_over_a_local_axis(x: i16[A]) -> i16[A]:
+    let v = mulhi(x, 0)
+    return max(v.at(A = A + j, outside = 0) over j: 0 .. 3)
+
+rowwise scatter_or_not(x: i64[A], i: i64[K], y: i64[K]) -> i64[A]:
+    let all = scatter(x, at = (A = i), y, with = max)
+    return max(all over A) if x > 0 else all
+
 rowwise shares[T: Float](x: T[A], y: i64[A]) -> T[A]:
     return T(y) + x - x
 """
@@ -95,3 +103,14 @@ def test_a_float_of_16_bits_stored_as_one_of_8(dtype: torch.dtype) -> None:
     x = torch.tensor([1.0, -1.25, 3.3, 1e-3, 0.0], dtype=dtype)
     got = quern.compile(text, "narrow.qn").k(x)
     assert torch.equal(got.view(torch.uint8), x.to(torch.float8_e5m2).view(torch.uint8))
+
+
+def test_a_local_axis_that_nothing_depends_on(k: quern.Module) -> None:
+    x = torch.arange(5, dtype=torch.int16)
+    assert torch.equal(k.constant_over_a_local_axis(x), torch.zeros_like(x))
+
+
+def test_a_scatter_in_an_arm(k: quern.Module) -> None:
+    x, i, y = torch.tensor([3, -1, 0, 7]), torch.tensor([1, 2, 1]), torch.tensor([9, -5, 4])
+    after = x.scatter_reduce(0, i, y, "amax")
+    assert torch.equal(k.scatter_or_not(x, i, y), torch.where(x > 0, after.max(), after))
