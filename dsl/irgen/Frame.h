@@ -73,6 +73,14 @@ struct Substitution {
   const Substitution *outer = nullptr;
 };
 
+/// What holds where the text at hand runs.
+struct Condition {
+  mlir::Value value;
+  bool isNegated = false;
+
+  bool operator==(const Condition &) const = default;
+};
+
 /// What a variable stands for.
 struct Binding {
   enum class Kind : std::uint8_t { Unset, Value, Tensor };
@@ -82,6 +90,8 @@ struct Binding {
   struct Made {
     Value value;
     const Substitution *under = nullptr;
+    /// Reads at moved places are guarded by them.
+    llvm::SmallVector<Condition, 2> conditions;
   };
   std::vector<Made> made;
   /// `let` and parameters of an inlined call: how to make the value again.

@@ -103,6 +103,7 @@ private:
   // Variables.cpp
   Value lookup(const Variable &variable);
   void bind(const Variable &variable, Value value);
+  Binding::Made madeHere(Value value) const;
   bool isStillGood(const Binding::Made &made, llvm::ArrayRef<Place> places);
   Value remake(Binding &binding);
 
@@ -145,6 +146,9 @@ private:
   /// Whether a loop over one of the axes would change where a substitution in
   /// force reads.
   bool captures(llvm::ArrayRef<Place> over) const;
+  /// The conditions in force that a loop over the axes does not change.
+  llvm::SmallVector<Condition, 4>
+  conditionsAlong(llvm::ArrayRef<Place> over) const;
   // Sort.cpp
   Value readSorted(const typed::SortExpression &expression,
                    mlir::StringAttr axis, mlir::Value from);
@@ -277,11 +281,6 @@ private:
   mlir::Location at(Span span);
   /// Reports what cannot be generated; the value keeps the walk going.
   Value unsupported(Span span, const llvm::Twine &what);
-
-  struct Condition {
-    mlir::Value value;
-    bool isNegated = false;
-  };
 
   mlir::OpBuilder builder;
   ScalarBuilder b;

@@ -210,12 +210,14 @@ irgen::Value Generator::visit(const typed::ReduceExpression &expression) {
       openMonoid(*expression.monoid, expression.typeArguments,
                  expression.constantArguments, expression.parameters);
   const Substitution *moved = std::exchange(substitution, unmoved(over));
+  auto outerConditions = std::exchange(conditions, conditionsAlong(over));
   if (expression.where)
     conditions.push_back({scalar(*expression.where).value, false});
   collectInputs(monoid, expression.operands, over);
   mlir::Value where;
   if (expression.where)
     where = conditions.pop_back_val().value;
+  conditions = std::move(outerConditions);
   substitution = moved;
   Location location = at(expression.span);
   const typed::Reduction &rules = monoid.reduction;
@@ -280,7 +282,9 @@ irgen::Value Generator::prefix(const typed::ScanExpression &expression,
     substitution = &substitutions.emplace_back(
         Substitution{place.name, digit, substitution});
   }
+  auto outerConditions = std::exchange(conditions, conditionsAlong(along));
   collectInputs(monoid, expression.operands, along);
+  conditions = std::move(outerConditions);
   substitution = outer;
   Location location = at(expression.span);
   auto op = b.create<qn::ReduceOp>(
@@ -312,7 +316,9 @@ irgen::Value Generator::visit(const typed::ScanExpression &expression) {
   Monoid monoid =
       openMonoid(*expression.monoid, expression.typeArguments,
                  expression.constantArguments, expression.parameters);
+  auto outerConditions = std::exchange(conditions, conditionsAlong(over));
   collectInputs(monoid, expression.operands, over);
+  conditions = std::move(outerConditions);
   Location location = at(expression.span);
   if (overThreads && hasPosition(monoid.reduction))
     return unsupported(expression.span, noPosition);

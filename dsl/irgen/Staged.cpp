@@ -126,6 +126,21 @@ bool Generator::captures(ArrayRef<Place> over) const {
       over, [&](const Place &place) { return axes.contains(place.name); });
 }
 
+llvm::SmallVector<Condition, 4>
+Generator::conditionsAlong(ArrayRef<Place> over) const {
+  llvm::SmallVector<Condition, 4> same;
+  for (const Condition &condition : conditions) {
+    llvm::DenseSet<StringAttr> axes;
+    llvm::SmallPtrSet<Operation *, 16> seen;
+    axesBehind(condition.value, axes, seen);
+    if (llvm::none_of(over, [&](const Place &place) {
+          return axes.contains(place.name);
+        }))
+      same.push_back(condition);
+  }
+  return same;
+}
+
 /// Whether something runs along other axes than the scan and takes its values:
 /// they cannot come from one loop.
 static bool feedsOtherLoops(qn::ScanOp scan) {

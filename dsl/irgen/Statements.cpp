@@ -110,7 +110,7 @@ void Generator::assign(const Variable &variable, Value value) {
   if (binding.kind != Binding::Kind::Tensor) {
     binding.kind = Binding::Kind::Value;
     binding.made.clear();
-    binding.made.push_back({std::move(value), substitution});
+    binding.made.push_back(madeHere(std::move(value)));
     return;
   }
   binding.stored = std::move(value);

@@ -9,7 +9,7 @@ void Generator::bind(const Variable &variable, irgen::Value value) {
   Binding &binding = frame->binding(variable);
   binding.kind = Binding::Kind::Value;
   binding.made.clear();
-  binding.made.push_back({std::move(value), substitution});
+  binding.made.push_back(madeHere(std::move(value)));
 }
 
 /// A value serves where the axes it depends on stand as they stood when it was
@@ -20,6 +20,9 @@ bool Generator::isStillGood(const Binding::Made &made, ArrayRef<Place> places) {
       if (substitutionOf(place.name, made.under) !=
           substitutionOf(place.name, substitution))
         return false;
+  for (const Condition &condition : made.conditions)
+    if (!llvm::is_contained(conditions, condition))
+      return false;
   bool visible = true;
   Region *here = builder.getInsertionBlock()->getParent();
   forEachScalar(made.value, [&](const Scalar &scalar) {
@@ -29,13 +32,21 @@ bool Generator::isStillGood(const Binding::Made &made, ArrayRef<Place> places) {
   return visible;
 }
 
+/// A value with what its reads depend on.
+Binding::Made Generator::madeHere(Value value) const {
+  Binding::Made made{std::move(value), substitution, {}};
+  if (substitution)
+    made.conditions.assign(conditions.begin(), conditions.end());
+  return made;
+}
+
 irgen::Value Generator::remake(Binding &binding) {
   Frame *outer = std::exchange(frame, binding.definitionFrame);
   irgen::Value value = evaluate(*binding.definition);
   frame = outer;
   if (binding.field >= 0 && value.kind == irgen::Value::Kind::List)
     value = irgen::Value(value.elements[binding.field]);
-  binding.made.push_back({value, substitution});
+  binding.made.push_back(madeHere(value));
   return value;
 }
 
@@ -45,7 +56,7 @@ irgen::Value Generator::lookup(const Variable &variable) {
     for (const Binding::Made &made : llvm::reverse(binding.made))
       if (isStillGood(made, binding.places))
         return made.value;
-    binding.made.push_back({loadOwn(binding), substitution});
+    binding.made.push_back(madeHere(loadOwn(binding)));
     return binding.made.back().value;
   }
   assert(binding.kind != Binding::Kind::Unset && "variable without a value");

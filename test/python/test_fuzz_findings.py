@@ -35,6 +35,14 @@ rowwise scatter_or_not(x: i64[A], i: i64[K], y: i64[K]) -> i64[A]:
     let all = scatter(x, at = (A = i), y, with = max)
     return max(all over A) if x > 0 else all
 
+rowwise reduced_in_an_arm(x: i64[C, A]) -> i64[C, A]:
+    let v = x + sum(x over C)
+    return sum(v.at(C = max(min(v, size(C) - 1), 0)) over A) if v != 0 else v
+
+rowwise read_in_an_arm(x: i64[C, A]) -> i64[C, A]:
+    let v = x + sum(x over C)
+    return v.at(A = A + 1, outside = 0) if x != 1 else v
+
 rowwise shares[T: Float](x: T[A], y: i64[A]) -> T[A]:
     return T(y) + x - x
 """
@@ -114,3 +122,19 @@ def test_a_scatter_in_an_arm(k: quern.Module) -> None:
     x, i, y = torch.tensor([3, -1, 0, 7]), torch.tensor([1, 2, 1]), torch.tensor([9, -5, 4])
     after = x.scatter_reduce(0, i, y, "amax")
     assert torch.equal(k.scatter_or_not(x, i, y), torch.where(x > 0, after.max(), after))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_condition_of_an_arm_does_not_mask_a_reduction(k: quern.Module, seed: int) -> None:
+    x = torch.randint(-2, 3, (3, 5), generator=torch.Generator().manual_seed(seed))
+    v = x + x.sum(0)
+    taken = v[v.clamp(0, 2), torch.arange(5)].sum(1, keepdim=True)
+    assert torch.equal(k.reduced_in_an_arm(x), torch.where(v != 0, taken, v))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_read_of_an_arm_is_not_shared_with_a_reduction(k: quern.Module, seed: int) -> None:
+    x = torch.randint(-2, 3, (3, 5), generator=torch.Generator().manual_seed(seed))
+    v = x + x.sum(0)
+    moved = torch.nn.functional.pad(v[:, 1:], (0, 1))
+    assert torch.equal(k.read_in_an_arm(x), torch.where(x != 1, moved, v))
