@@ -66,7 +66,7 @@ static void chooseOperator(const Graph &graph, const Node &node,
       dot == std::string::npos ? "" : node.overload.substr(dot + 1);
   Given given = givenOf(node.overload);
   const GraphArgument *self = graph.argument(node, "self");
-  if (!isPlain(graph, node.results[0]))
+  if (node.results.empty() || !isPlain(graph, node.results[0]))
     given = Given::None;
   if (given == Given::Copy && self &&
       self->kind == GraphArgument::Kind::Value &&

@@ -76,7 +76,7 @@ void Generator::collectMoves(const typed::LoadExpression &load, Moves &moves) {
     ArrayRef<Place> places = frame->axes[axis.index];
     Value values = evaluateRanks(*position, places.size());
     for (auto [place, value] : llvm::zip_equal(places, values.elements))
-      moves.push_back({place, toIndex(value.scalar)});
+      moves.push_back({place, toIndex(whole(value).scalar)});
   }
 }
 

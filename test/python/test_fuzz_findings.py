@@ -43,6 +43,10 @@ rowwise read_in_an_arm(x: i64[C, A]) -> i64[C, A]:
     let v = x + sum(x over C)
     return v.at(A = A + 1, outside = 0) if x != 1 else v
 
+rowwise read_where_a_scatter_says(x: i64[A], i: i64[K], y: i64[K]) -> i64[A]:
+    let places = scatter(x, at = (A = i), y, with = last)
+    return y.at(K = places, outside = -1)
+
 rowwise shares[T: Float](x: T[A], y: i64[A]) -> T[A]:
     return T(y) + x - x
 """
@@ -138,3 +142,10 @@ def test_a_read_of_an_arm_is_not_shared_with_a_reduction(k: quern.Module, seed: 
     v = x + x.sum(0)
     moved = torch.nn.functional.pad(v[:, 1:], (0, 1))
     assert torch.equal(k.read_in_an_arm(x), torch.where(x != 1, moved, v))
+
+
+def test_a_position_from_a_scatter(k: quern.Module) -> None:
+    x, i, y = torch.tensor([3, 1, 0, 7]), torch.tensor([1, 2, 1]), torch.tensor([9, 2, 0])
+    places = torch.tensor([3, 0, 2, 7])
+    wanted = [int(y[p]) if p < 3 else -1 for p in places]
+    assert k.read_where_a_scatter_says(x, i, y).tolist() == wanted
