@@ -18,17 +18,8 @@ PROGRAM = build_dir() / "bin" / "quern"
 CUDA = Path(sysconfig.get_path("purelib")) / "nvidia" / "cu13" / "bin"
 NVIDIA = ("sm_80", "sm_90", "sm_100")
 AMD = ("gfx90a", "gfx942", "gfx1100", "gfx1201")
-#: What `quern build` cannot make by itself for any target: lists, parameters without a default.
-APART = {
-    "bicubic_slopes",
-    "cat",
-    "div_floor",
-    "remainder",
-    "scatter_max",
-    "scatter_min",
-    "scatter_prod",
-    "scatter_sum",
-}
+#: What `quern build` cannot make by itself for any target: lists.
+APART = {"cat"}
 DTYPES = {"f32": np.float32, "i64": np.int64, "i32": np.int32, "i1": np.bool_, "f64": np.float64}
 
 
@@ -44,6 +35,8 @@ def build(module: str, name: str, target: str, stage: str, output: Path) -> None
     words = [str(ROOT / "stdlib-kernels" / f"{module}.qn"), name, f"--emit={stage}"]
     words += [f"--target={target}", f"--output={output}"]
     done = subprocess.run([PROGRAM, "build", *words], capture_output=True, text=True, check=False)
+    if "has no default" in done.stderr:
+        pytest.skip("a compile-time parameter without a default")
     assert done.returncode == 0, done.stderr
 
 
@@ -83,7 +76,12 @@ def sample(element: str, shape: tuple[int, ...], seed: int) -> np.ndarray | None
 @pytest.mark.parametrize(("module", "name", "target"), cases("emulator", ("sm_90",), 0.1))
 def test_the_emulator_agrees_with_the_cpu(module: str, name: str, target: str) -> None:
     path = ROOT / "stdlib-kernels" / f"{module}.qn"
-    kernel = GpuKernel(PROGRAM, path, name, target)
+    try:
+        kernel = GpuKernel(PROGRAM, path, name, target)
+    except RuntimeError as error:
+        if "has no default" not in str(error):
+            raise
+        pytest.skip("a compile-time parameter without a default")
     declaration = getattr(quern.load(str(path)), name)
     results = kernel.operands[len(kernel.operands) - kernel.results :]
     inputs = kernel.operands[: len(kernel.operands) - kernel.results]
@@ -104,7 +102,7 @@ def test_the_emulator_agrees_with_the_cpu(module: str, name: str, target: str) -
     try:
         expected = declaration(*arrays, **given)
     except (TypeError, quern.Error) as error:
-        if not re.search("does not follow|not given", str(error)):
+        if not re.search("does not follow|not given|out of range", str(error)):
             raise
         pytest.skip("the arguments alone do not say all")
     expected = expected if isinstance(expected, tuple) else (expected,)
