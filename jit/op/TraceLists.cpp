@@ -102,6 +102,12 @@ OpTracer::MaybeValue OpTracer::readOnHost(const BuiltinExpression &expression) {
                   shapeText(tensor.sizes));
     return std::nullopt;
   }
+  bool hasValues = llvm::all_of(plan->slots, [&](const PlanSlot &slot) {
+    return slot.kind != PlanSlot::Kind::Given || slot.bytes == 0 ||
+           pointers[slot.pointer];
+  });
+  if (!hasValues)
+    return unsupported(expression.span, "`host` of a tensor without values");
   if (auto done = plan->advance(pointers, pool); !done) {
     failed = done.error();
     return std::nullopt;

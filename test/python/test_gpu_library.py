@@ -31,12 +31,30 @@ def declarations() -> list[tuple[str, str]]:
     return found
 
 
+def head(module: str, name: str) -> str:
+    """The declaration's own line, up to its parameters."""
+    text = (ROOT / "stdlib-kernels" / f"{module}.qn").read_text()
+    found = re.search(rf"^\w+ {name}[\[(].*$", text, re.MULTILINE)
+    assert found
+    return found[0]
+
+
+def constants(module: str, name: str) -> dict[str, bool | int]:
+    """A value for each compile-time parameter that has no default and follows from nothing."""
+    brackets = re.search(r"\[(.*?)\]\(", head(module, name))
+    given = re.findall(r"(\w+): (bool|int)\b(?! =|\[)", brackets[1] if brackets else "")
+    return {parameter: True if kind == "bool" else 1 for parameter, kind in given}
+
+
+def options(module: str, name: str) -> list[str]:
+    words = [f"{n}={str(value).lower()}" for n, value in constants(module, name).items()]
+    return ["--constants=" + ",".join(words)] if words else []
+
+
 def build(module: str, name: str, target: str, stage: str, output: Path) -> None:
     words = [str(ROOT / "stdlib-kernels" / f"{module}.qn"), name, f"--emit={stage}"]
-    words += [f"--target={target}", f"--output={output}"]
+    words += [f"--target={target}", f"--output={output}", *options(module, name)]
     done = subprocess.run([PROGRAM, "build", *words], capture_output=True, text=True, check=False)
-    if "has no default" in done.stderr:
-        pytest.skip("a compile-time parameter without a default")
     assert done.returncode == 0, done.stderr
 
 
@@ -76,12 +94,7 @@ def sample(element: str, shape: tuple[int, ...], seed: int) -> np.ndarray | None
 @pytest.mark.parametrize(("module", "name", "target"), cases("emulator", ("sm_90",), 0.1))
 def test_the_emulator_agrees_with_the_cpu(module: str, name: str, target: str) -> None:
     path = ROOT / "stdlib-kernels" / f"{module}.qn"
-    try:
-        kernel = GpuKernel(PROGRAM, path, name, target)
-    except RuntimeError as error:
-        if "has no default" not in str(error):
-            raise
-        pytest.skip("a compile-time parameter without a default")
+    kernel = GpuKernel(PROGRAM, path, name, target, options(module, name))
     declaration = getattr(quern.load(str(path)), name)
     results = kernel.operands[len(kernel.operands) - kernel.results :]
     inputs = kernel.operands[: len(kernel.operands) - kernel.results]
@@ -96,11 +109,9 @@ def test_the_emulator_agrees_with_the_cpu(module: str, name: str, target: str) -
     ]
     if any(array is None for array in arrays):
         pytest.skip("an element type NumPy has not")
-    signature = re.search(rf"^\w+ {name}[\[(].*$", path.read_text(), re.MULTILINE)
-    assert signature
-    given = {"U": "f32"} if re.search(r"[\[ ]U: ", signature[0]) else {}
+    given = {"U": "f32"} if re.search(r"[\[ ]U: ", head(module, name)) else {}
     try:
-        expected = declaration(*arrays, **given)
+        expected = declaration(*arrays, **given, **constants(module, name))
     except (TypeError, quern.Error) as error:
         if not re.search("does not follow|not given|out of range", str(error)):
             raise
