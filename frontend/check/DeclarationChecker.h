@@ -124,6 +124,8 @@ private:
   const Expression *comparisonChain(const ast::ComparisonChainExpr &expr);
   bool unify(const Expression *&left, const Expression *&right, Span span,
              llvm::StringRef what);
+  std::string castHint(const Expression *left, const Expression *right,
+                       bool isAssigned);
   bool operatorApplies(typed::BinaryOperator op, ScalarType type, Span span);
   const Expression *foldLiterals(typed::BinaryOperator op, Span span,
                                  const Expression *left,

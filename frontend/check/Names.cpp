@@ -54,15 +54,27 @@ Binding *DeclarationChecker::lookup(llvm::StringRef name) {
   return &found->second;
 }
 
+/// What another kernel language's name is here; empty when it is none.
+static llvm::StringRef foreignName(llvm::StringRef name) {
+#define QN_FOREIGN_NAME(foreign, text)                                         \
+  if (name == foreign)                                                         \
+    return text;
+#include "frontend/check/ForeignNames.def"
+  return {};
+}
+
 void DeclarationChecker::reportUnknown(const ast::Identifier &name,
                                        llvm::StringRef otherwise) {
+  llvm::StringRef foreign = foreignName(name.text());
   Suggestion suggestion(name.text());
   for (const auto &[candidate, binding] : names)
     suggestion.consider(candidate);
   module.suggest(suggestion);
   std::string near = suggestion.hint();
-  report(name.span, diag::UnknownName, name.text())
-      .hint(near.empty() ? otherwise.str() : near);
+  llvm::StringRef hint = !foreign.empty() ? foreign
+                         : near.empty()   ? otherwise
+                                          : llvm::StringRef(near);
+  report(name.span, diag::UnknownName, name.text()).hint(hint);
   // One mistake, one error: further uses of the name are not blamed.
   if (!isSilent)
     names.try_emplace(name.text(), Binding{});

@@ -120,6 +120,24 @@ DeclarationChecker::comparisonChain(const ast::ComparisonChainExpr &expr) {
   return all;
 }
 
+/// Proposes the cast that loses less: to floats, to the wider type. The left
+/// of an assignment stays as it is.
+std::string DeclarationChecker::castHint(const Expression *left,
+                                         const Expression *right,
+                                         bool isAssigned) {
+  auto rank = [&](const Expression *operand) {
+    ElementMask mask = maskOf(operand->scalar());
+    bool isFloat = !(mask & ~check::maskOf(Constraint::Float));
+    bool isConcrete = operand->scalar().isConcrete();
+    unsigned width = isConcrete ? bitsOf(operand->scalar().element()) : 0;
+    return std::pair(isFloat, width);
+  };
+  if (!isAssigned && rank(left) < rank(right))
+    std::swap(left, right);
+  return "write a cast, for instance `" + spell(left->scalar()) + "(" +
+         source(right->span) + ")`";
+}
+
 /// Gives two operands one type.
 bool DeclarationChecker::unify(const Expression *&left,
                                const Expression *&right, Span span,
@@ -151,8 +169,7 @@ bool DeclarationChecker::unify(const Expression *&left,
          spell(right->scalar()))
       .label(left->span, "`" + spell(left->scalar()) + "`")
       .label(right->span, "`" + spell(right->scalar()) + "`")
-      .hint("write a cast, for instance `" + spell(left->scalar()) + "(" +
-            source(right->span) + ")`");
+      .hint(castHint(left, right, span.begin <= left->span.begin));
   return false;
 }
 

@@ -32,21 +32,44 @@ std::string SourceDiagnostic::code() const {
   return text;
 }
 
-/// Replaces `{0}`, `{1}`, … in `text`.
+/// What a placeholder stands for: `N` is argument N, `N:one|many` argument N
+/// and the form that goes with its number, `aN` argument N after its article.
+static std::string placeholder(llvm::StringRef inside,
+                               llvm::ArrayRef<std::string> arguments) {
+  bool article = inside.consume_front("a");
+  auto [number, forms] = inside.split(':');
+  std::size_t index = number.front() - '0';
+  assert(index < arguments.size() && "placeholder without an argument");
+  llvm::StringRef given = arguments[index];
+  if (article)
+    return ((llvm::StringRef("aeio").contains(given.front()) ? "an `" : "a `") +
+            given + "`")
+        .str();
+  auto [one, many] = forms.split('|');
+  if (forms.empty())
+    return given.str();
+  return (given + " " + (given == "1" ? one : many)).str();
+}
+
+/// Replaces the placeholders of `text`; other braces stay.
 static std::string fillIn(llvm::StringRef text,
                           llvm::ArrayRef<std::string> arguments) {
   std::string result;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    bool placeholder = text[i] == '{' && i + 2 < text.size() &&
-                       text[i + 2] == '}' && llvm::isDigit(text[i + 1]);
-    if (!placeholder) {
-      result += text[i];
+  while (!text.empty()) {
+    auto [before, rest] = text.split('{');
+    result += before;
+    if (before.size() == text.size())
+      break;
+    llvm::StringRef number = rest;
+    number.consume_front("a");
+    if (number.empty() || !llvm::isDigit(number.front())) {
+      result += '{';
+      text = rest;
       continue;
     }
-    std::size_t index = text[i + 1] - '0';
-    assert(index < arguments.size() && "placeholder without an argument");
-    result += arguments[index];
-    i += 2;
+    auto [inside, after] = rest.split('}');
+    result += placeholder(inside, arguments);
+    text = after;
   }
   return result;
 }

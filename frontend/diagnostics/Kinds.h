@@ -15,7 +15,7 @@ struct DiagnosticInfo {
   std::uint16_t code; ///< 123 stands for QN0123
   Severity severity;
   llvm::StringLiteral name; ///< as in the table
-  llvm::StringLiteral text; ///< with `{0}`, `{1}`, …
+  llvm::StringLiteral text; ///< with `{0}`, `{1:one|many}`, `{a2}`
 };
 
 /// A row of the catalogue; reporting it takes arguments of exactly these types.
