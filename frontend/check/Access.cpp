@@ -108,7 +108,9 @@ const Expression *DeclarationChecker::index(const ast::IndexExpr &expr) {
   if (own.size() != expr.indices.size()) {
     auto report = this->report(expr.span, diag::PositionCount,
                                expr.indices.size(), own.size());
-    llvm::StringRef first = own.empty() ? "" : axes[own.front().index].name;
+    // The axes of an array in a kernel have no names.
+    bool isNamed = !own.empty() && own.front().valid();
+    llvm::StringRef first = isNamed ? axes[own.front().index].name : "";
     if (expr.indices.size() < own.size() && !first.empty())
       report.hint("`.at(" + first +
                   " = …)` reads along one axis and keeps "
