@@ -4,15 +4,18 @@
 #include <atomic>
 #include <climits>
 #include <cstdint>
+#include <ctime>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 namespace quern::jit {
 
-/// Sleeps while `word` holds `value`; may return early.
-inline void futexWait(std::atomic<std::uint32_t> &word, std::uint32_t value) {
-  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0);
+/// Sleeps while `word` holds `value`, for no longer than `most` where it is
+/// given; may return early.
+inline void futexWait(std::atomic<std::uint32_t> &word, std::uint32_t value,
+                      const timespec *most = nullptr) {
+  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, most, nullptr, 0);
 }
 
 inline void futexWake(std::atomic<std::uint32_t> &word, int sleepers) {

@@ -11,7 +11,9 @@ namespace {
 // worker that spins on a processor which others want is descheduled sooner
 // when it has work, so the spin is no longer than a wake-up takes.
 constexpr int workerSpins = 400;
-constexpr int callerSpins = 4000;
+constexpr int callerSpins = 2000;
+// How long one that runs may be seen to spend no time.
+constexpr int stuckSpins = 1000;
 // More chunks than members let a late or slow thread take fewer of them.
 constexpr std::int64_t chunksPerMember = 4;
 } // namespace
@@ -21,17 +23,20 @@ void Pool::Team::start(int threads) {
   stopping.store(false);
   size = threads;
   shares = std::make_unique<Share[]>(threads);
-  starts.resize(threads);
+  seats = std::make_unique<Member[]>(threads);
+  places.start();
   // Signals are for the host's threads: workers start with all blocked.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   for (int member = 1; member < threads; ++member) {
-    starts[member] = {this, member, signal.load()};
-    pthread_t thread;
+    Member &fresh = seats[member];
+    fresh.team = this;
+    fresh.number = member;
+    fresh.seen = signal.load();
     // Without a thread its share is run by the others.
-    if (pthread_create(&thread, nullptr, entry, &starts[member]) == 0)
-      workers.push_back(thread);
+    if (pthread_create(&fresh.thread, nullptr, entry, &fresh) == 0)
+      workers.push_back(fresh.thread);
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
@@ -46,9 +51,10 @@ void Pool::Team::stop() {
 }
 
 void *Pool::Team::entry(void *start) {
-  auto [team, member, seen] = *static_cast<Start *>(start);
+  auto *member = static_cast<Member *>(start);
   pthread_setname_np(pthread_self(), "quern");
-  team->work(member, seen);
+  wishForShortSlices();
+  member->team->work(member->number, member->seen);
   return nullptr;
 }
 
@@ -86,6 +92,7 @@ void Pool::Team::publish(std::int64_t chunks) {
     shares[member].word.store(generation << (2 * chunkBits) | (end - begin),
                               std::memory_order_release);
   }
+  places.keepAway(workers);
   signal.fetch_add(1);
   std::uint32_t asleep = sleeping.load();
   if (asleep)
@@ -111,7 +118,10 @@ bool Pool::Team::takeFrom(Share &share, int member) {
     std::int64_t chunks = (total + step - 1) / step;
     std::int64_t first = chunks * (&share - shares.get()) / size;
     std::int64_t begin = (first + static_cast<std::int64_t>(next)) * step;
+    std::atomic<bool> &hasChunk = seats[member].hasChunk;
+    hasChunk.store(true, std::memory_order_relaxed);
     run(data, begin, std::min(begin + step, total), member);
+    hasChunk.store(false, std::memory_order_relaxed);
     finished.fetch_add(1);
     if (callerSleeps.load())
       futexWake(finished, 1);
@@ -127,20 +137,45 @@ bool Pool::Team::drain(int member) {
   return any;
 }
 
+bool Pool::Team::spinUntil(std::uint32_t all, int spins) {
+  for (int spin = 0; spin < spins; ++spin) {
+    if (finished.load(std::memory_order_acquire) == all)
+      return true;
+    relax();
+  }
+  return false;
+}
+
+/// A worker that has a chunk and no processor, because another process took
+/// it, would hold up the job for a whole slice of time: it gets the caller's.
+void Pool::Team::freeStuck(std::uint32_t all) {
+  std::vector<std::pair<const Member *, timespec>> late;
+  for (int number = 1; number < size; ++number)
+    if (seats[number].hasChunk.load(std::memory_order_relaxed))
+      late.push_back({&seats[number], spentBy(seats[number].thread)});
+  if (spinUntil(all, stuckSpins))
+    return;
+  for (auto [member, then] : late) {
+    timespec now = spentBy(member->thread);
+    if (member->hasChunk.load(std::memory_order_relaxed) &&
+        now.tv_nsec == then.tv_nsec && now.tv_sec == then.tv_sec)
+      places.bringHere(member->thread);
+  }
+}
+
 /// Waits for the chunks that workers have taken and not finished.
 void Pool::Team::awaitTaken(std::int64_t chunks) {
   std::uint32_t all = static_cast<std::uint32_t>(chunks);
-  for (int spin = 0; spin < callerSpins; ++spin) {
-    if (finished.load(std::memory_order_acquire) == all)
-      return;
-    relax();
-  }
+  if (spinUntil(all, callerSpins))
+    return;
+  constexpr timespec again{.tv_sec = 0, .tv_nsec = 1'000'000};
   callerSleeps.store(1);
   for (;;) {
+    freeStuck(all);
     std::uint32_t now = finished.load();
     if (now == all)
       break;
-    futexWait(finished, now);
+    futexWait(finished, now, &again);
   }
   callerSleeps.store(0);
 }

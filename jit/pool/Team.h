@@ -2,6 +2,7 @@
 #pragma once
 
 #include "jit/pool/Futex.h"
+#include "jit/pool/Places.h"
 #include "jit/pool/Pool.h"
 
 #include <memory>
@@ -46,10 +47,12 @@ private:
   static constexpr unsigned chunkBits = 12;
   static constexpr std::uint64_t chunkMask = (1u << chunkBits) - 1;
 
-  struct Start {
-    Team *team;
-    int member;
-    std::uint32_t seen; ///< the signal before the thread was made
+  struct alignas(64) Member {
+    Team *team = nullptr;
+    int number = 0;
+    std::uint32_t seen = 0; ///< the signal before the thread was made
+    pthread_t thread{};
+    std::atomic<bool> hasChunk{false};
   };
   static void *entry(void *start);
   void work(int member, std::uint32_t seen);
@@ -60,6 +63,8 @@ private:
   bool awaitJob(std::uint32_t &seen);
   void publish(std::int64_t chunks);
   void awaitTaken(std::int64_t chunks);
+  bool spinUntil(std::uint32_t all, int spins);
+  void freeStuck(std::uint32_t all);
 
   // Written by the owner before a generation is published.
   std::atomic<Task> task{nullptr};
@@ -74,8 +79,9 @@ private:
   alignas(64) std::atomic<std::uint32_t> signal{0};
   std::atomic<std::uint32_t> sleeping{0};
   std::atomic<bool> stopping{false};
-  std::vector<Start> starts;
+  std::unique_ptr<Member[]> seats; ///< by member, the caller's first
   std::vector<pthread_t> workers;
+  Places places;
 };
 
 } // namespace quern::jit
