@@ -13,7 +13,7 @@ import torch
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def shell(*command: str, **more: str) -> subprocess.CompletedProcess[str]:
+def shell(*command: str, limit: float = 300, **more: str) -> subprocess.CompletedProcess[str]:
     """Runs a program and gives what it printed; the caller judges the status."""
     return subprocess.run(
         command,
@@ -21,7 +21,7 @@ def shell(*command: str, **more: str) -> subprocess.CompletedProcess[str]:
         text=True,
         env={**os.environ, **more},
         stdin=subprocess.DEVNULL,
-        timeout=300,
+        timeout=limit,
         check=False,
     )
 

@@ -23,7 +23,8 @@ print(quern.__file__)
 
 
 def pip(python: str, *words: str) -> None:
-    done = shell(python, "-m", "pip", *words)
+    # Without a compiler's cache the whole of Quern is compiled here.
+    done = shell(python, "-m", "pip", *words, limit=3600)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
