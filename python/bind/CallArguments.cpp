@@ -2,8 +2,11 @@
 #include "python/bind/CallArguments.h"
 
 #include "python/bind/ElementTypes.h"
+#include "python/bind/Numbers.h"
 
 #include <bit>
+
+namespace py = pybind11;
 
 namespace quern::python {
 namespace {
@@ -27,6 +30,16 @@ Argument toList(PyObject *object) {
   return integers;
 }
 
+std::string textOf(PyObject *object) {
+  PyObject *text = PyObject_Str(object);
+  Py_ssize_t size = 0;
+  const char *data = text ? PyUnicode_AsUTF8AndSize(text, &size) : nullptr;
+  std::string value = data ? std::string(data, size) : std::string();
+  PyErr_Clear();
+  Py_XDECREF(text);
+  return value;
+}
+
 /// A Python object that is no tensor, as the binder takes it.
 Argument toArgument(PyObject *object) {
   if (!object || object == Py_None)
@@ -39,12 +52,7 @@ Argument toArgument(PyObject *object) {
     return PyFloat_AS_DOUBLE(object);
   if (PyList_Check(object) || PyTuple_Check(object))
     return toList(object);
-  PyObject *text = PyObject_Str(object);
-  Py_ssize_t size = 0;
-  const char *data = text ? PyUnicode_AsUTF8AndSize(text, &size) : nullptr;
-  std::string value = data ? std::string(data, size) : std::string();
-  PyErr_Clear();
-  Py_XDECREF(text);
+  std::string value = textOf(object);
   if (auto spelling = languageSpelling(value))
     return std::string(*spelling);
   return value;
@@ -121,7 +129,7 @@ bool CallArguments::read() {
   for (std::size_t i = 0; i < slots.size(); ++i)
     if (!info.parameters[i].compileTime && !readParameter(i))
       return false;
-  for (auto [name, value] : named) {
+  for (auto &[name, value] : named) {
     key.add(PyObject_Hash(name));
     if (!scalarSignature(value, "a compile-time argument"))
       return false;
@@ -138,7 +146,7 @@ bool CallArguments::readParameter(std::size_t index) {
     return false;
   }
   if (!object || isScalar(object) || !parameter.isTensor)
-    return scalarSignature(object, parameter.name);
+    return scalarSignature(slots[index], parameter.name);
   if (parameter.isList)
     return readList(index);
   operandOf[index] = readTensor(object, parameter.name);
@@ -178,7 +186,16 @@ bool CallArguments::readList(std::size_t index) {
   return true;
 }
 
-bool CallArguments::scalarSignature(PyObject *object, const std::string &name) {
+bool CallArguments::take(py::object number, PyObject *&place) {
+  if (!number)
+    return false;
+  place = number.ptr();
+  numbers.push_back(std::move(number));
+  return true;
+}
+
+bool CallArguments::scalarSignature(PyObject *&object,
+                                    const std::string &name) {
   if (!object || object == Py_None) {
     key.add(-1);
     return true;
@@ -195,6 +212,7 @@ bool CallArguments::scalarSignature(PyObject *object, const std::string &name) {
     return value != -1 || !PyErr_Occurred();
   }
   if (PyList_Check(object) || PyTuple_Check(object)) {
+    take(ownNumbers(object), object);
     Py_ssize_t size = PySequence_Fast_GET_SIZE(object);
     key.add(-6);
     key.add(size);
@@ -210,7 +228,10 @@ bool CallArguments::scalarSignature(PyObject *object, const std::string &name) {
     }
     return true;
   }
-  Py_hash_t hash = PyObject_Hash(object);
+  if (take(ownNumber(object), object))
+    return scalarSignature(object, name);
+  bool isWord = PyUnicode_Check(object) || languageSpelling(textOf(object));
+  Py_hash_t hash = isWord ? PyObject_Hash(object) : -1;
   if (hash == -1) {
     PyErr_Clear();
     PyErr_Format(PyExc_TypeError, "`%s` must be a number, not %s", name.c_str(),

@@ -4,8 +4,8 @@
 #include "jit/Jit.h"
 #include "python/bind/Tensor.h"
 
-#include <Python.h>
 #include <memory>
+#include <pybind11/pybind11.h>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,7 +53,9 @@ private:
   bool placeNamed(PyObject *name, PyObject *value);
   bool readParameter(std::size_t index);
   bool readOuts();
-  bool scalarSignature(PyObject *object, const std::string &name);
+  /// Replaces what stands at `place` by a number made for it, if there is one.
+  bool take(pybind11::object number, PyObject *&place);
+  bool scalarSignature(PyObject *&object, const std::string &name);
   bool readList(std::size_t index);
   Borrowed *readTensor(PyObject *object, const std::string &name);
   Borrowed *nextOperand();
@@ -64,6 +66,7 @@ private:
   Signature key;
   std::vector<PyObject *> slots;
   std::vector<std::pair<PyObject *, PyObject *>> named;
+  std::vector<pybind11::object> numbers; ///< made for slots and `named`
   std::vector<void *> pointers;
   PyObject *outObject = nullptr;
   Framework maker;

@@ -15,6 +15,9 @@ rowwise sums[T: Float](x: T[*R, *C]) -> T[*R]:
 rowwise padded(x: f32[*S], before: int[*S], after: int[*S]) -> f32[*P = *S + before + after]:
     return x.at(*S = *P - before, outside = 0)
 
+rowwise scaled(x: f32[*S], by: f32, when: bool) -> f32[*S]:
+    return x * by if when else x
+
 rowwise centered(x: f32[N, (G C)], G: int) -> f32[N, (G C)]:
     return x - mean(x over C)
 
@@ -97,6 +100,26 @@ def test_lists_of_numbers_go_to_packs(kernels):
     torch.testing.assert_close(kernels.padded(x, [1, 2], (5, 0)), wanted)
     with pytest.raises(TypeError, match="must hold numbers"):
         kernels.padded(x, ["1", 2], (5, 0))
+
+
+@pytest.mark.parametrize("make", [np.float32, np.float64, np.array, torch.tensor, float])
+def test_numbers_of_other_libraries(kernels, make):
+    x = torch.randn(3, 4)
+    torch.testing.assert_close(kernels.scaled(x, make(2.5), True), x * 2.5)
+    torch.testing.assert_close(kernels.scaled(x, 2.5, np.bool_(False)), x)
+
+
+@pytest.mark.parametrize("make", [np.array, torch.tensor, torch.Size])
+def test_shapes_of_other_libraries(kernels, make):
+    x = torch.randn(3, 4)
+    wanted = torch.nn.functional.pad(x, (2, 0, 1, 5))
+    torch.testing.assert_close(kernels.padded(x, [np.int64(1), 2], make([5, 0])), wanted)
+
+
+@pytest.mark.parametrize("bad", [1j, object(), np.complex64(1)])
+def test_what_is_no_number_is_named(kernels, bad):
+    with pytest.raises(TypeError, match=f"`by` must be a number, not .*{type(bad).__name__}"):
+        kernels.scaled(torch.randn(3, 4), bad, True)
 
 
 def test_a_parameter_gives_an_axis_its_extent(kernels):
