@@ -66,11 +66,11 @@ Result<TargetInfo> findTarget(const std::string &name) {
     return hostTarget();
   if (std::optional<TargetInfo> target = targetNamed(name))
     return *target;
-  return Error{llvm::formatv("no target `{0}`; known are native, "
-#define QN_TARGET(name, ...) name ", "
-#define QN_GPU_TARGET(name, ...) name ", "
+  return Error{llvm::formatv("no target `{0}`; known are native"
+#define QN_TARGET(name, ...) ", " name
+#define QN_GPU_TARGET(name, ...) ", " name
 #include "dsl/target/Targets.def"
-                             "and nothing else",
+                             ,
                              name),
                {}};
 }

@@ -3,7 +3,8 @@
 
 #include "dsl/irgen/Wishes.h"
 
-#include "llvm/Support/FileSystem.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace quern;
@@ -23,7 +24,7 @@ for a GPU gpu instead of loops, ptx or hsaco instead of obj
   --ranks=R=2,...        axes of packs; of an elementwise by its own name (1)
   --layouts=x=d1,...     strides of an operand: 0, 1 or d for each axis
   --absent=w,b           optional operands that are not given
-  --output=FILE          instead of standard output
+  --output=FILE, -o FILE instead of standard output; written when all is built
 
 Without a declaration every one that can be called is built.
 )";
@@ -70,6 +71,16 @@ int emitKernel(const LoadedFile &file, const typed::Declaration &declaration,
   return shown ? success : complain(shown.error());
 }
 
+/// Writes a file whole or not at all; "-" is standard output.
+int write(llvm::StringRef text, llvm::StringRef path) {
+  llvm::Error problem = llvm::writeToOutput(path, [&](llvm::raw_ostream &out) {
+    out << text;
+    return llvm::Error::success();
+  });
+  return problem ? complain(failure, llvm::toString(std::move(problem)))
+                 : success;
+}
+
 } // namespace
 
 int command::build(Words words) {
@@ -82,7 +93,8 @@ int command::build(Words words) {
   }
   std::string stage = line->option("emit");
   if (!llvm::is_contained(stages, llvm::StringRef(stage)))
-    return complain(usage, "there is no stage `" + stage + "`");
+    return complain(usage, "there is no stage `" + stage + "`; there are " +
+                               llvm::join(llvm::ArrayRef(stages), ", "));
   if (line->plain.empty() || line->plain.size() > 2)
     return complain(usage, "`build` takes a file and a declaration");
   auto wishes = readWishes(*line);
@@ -99,13 +111,11 @@ int command::build(Words words) {
   if (!jit::Compiler::hasStage(*target, stage))
     return complain(usage, "target `" + target->name + "` has no stage `" +
                                stage + "`");
-  std::error_code problem;
-  llvm::raw_fd_ostream out(line->option("output", "-"), problem);
-  if (problem)
-    return complain(failure, problem.message());
+  std::string text;
+  llvm::raw_string_ostream out(text);
   if (stage == "typed") {
     print(*file->module, out);
-    return success;
+    return write(text, line->option("output", "-"));
   }
   std::string wanted = line->plain.size() == 2 ? line->plain[1] : "";
   int code = success;
@@ -118,5 +128,7 @@ int command::build(Words words) {
   }
   if (!any)
     return complain(failure, "nothing to build in `" + line->plain[0] + "`");
-  return code;
+  if (code != success)
+    return code;
+  return write(text, line->option("output", "-"));
 }

@@ -37,14 +37,20 @@ int command::complain(const Error &error) {
 std::optional<CommandLine>
 CommandLine::read(Words words, llvm::ArrayRef<llvm::StringLiteral> known) {
   CommandLine line;
-  for (llvm::StringRef word : words) {
-    if (!word.starts_with("--")) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    llvm::StringRef word = words[i];
+    bool isOutput = llvm::is_contained(known, "output") && word == "-o";
+    if (isOutput && i + 1 < words.size()) {
+      line.options["output"] = words[++i].str();
+      continue;
+    }
+    if (word == "-" || !word.starts_with("-")) {
       line.plain.push_back(word.str());
       continue;
     }
-    auto [name, value] = word.drop_front(2).split('=');
-    if (!llvm::is_contained(known, name)) {
-      complain(usage, "there is no option `--" + name + "`");
+    auto [name, value] = word.ltrim('-').split('=');
+    if (!word.starts_with("--") || !llvm::is_contained(known, name)) {
+      complain(usage, "there is no option `" + word.split('=').first + "`");
       return std::nullopt;
     }
     line.options[name.str()] = value.str();

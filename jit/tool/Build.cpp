@@ -8,6 +8,7 @@
 #include "jit/tool/Tool.h"
 
 #include "llvm/ADT/Twine.h"
+#include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <unistd.h>
@@ -15,22 +16,48 @@
 using namespace quern;
 
 static void emitTyped(llvm::StringRef path, const ast::Module &tree,
-                      SourceManager &sources, DiagnosticEngine &diagnostics) {
+                      SourceManager &sources, DiagnosticEngine &diagnostics,
+                      llvm::raw_ostream &out) {
   tool::ToolLibrary library(sources);
-  typed::print(*library.check(tree, path, diagnostics), llvm::outs());
+  typed::print(*library.check(tree, path, diagnostics), out);
 }
 
-static int emitSyntax(llvm::StringRef stage, llvm::StringRef path) {
+static std::string stageText(llvm::StringRef stage, const SourceFile &file,
+                             llvm::StringRef path, SourceManager &sources,
+                             DiagnosticEngine &diagnostics) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  TokenBuffer tokens = lex(file, diagnostics);
+  if (stage == "tokens")
+    printTokens(tokens, sources, out);
+  else if (stage == "ast")
+    ast::print(*parse(tokens, diagnostics), out);
+  else
+    emitTyped(path, *parse(tokens, diagnostics), sources, diagnostics, out);
+  return text;
+}
+
+/// Shows what could be read of a text with errors, but files only whole ones.
+static llvm::Error write(llvm::StringRef text, llvm::StringRef output,
+                         bool hasErrors) {
+  if (hasErrors && output != "-")
+    return llvm::Error::success();
+  return llvm::writeToOutput(output, [&](llvm::raw_ostream &out) {
+    out << text;
+    return llvm::Error::success();
+  });
+}
+
+static int emitSyntax(llvm::StringRef stage, llvm::StringRef path,
+                      llvm::StringRef output) {
   SourceManager sources;
   DiagnosticEngine diagnostics;
   if (const SourceFile *file = loadSource(sources, path, diagnostics)) {
-    TokenBuffer tokens = lex(*file, diagnostics);
-    if (stage == "tokens")
-      printTokens(tokens, sources, llvm::outs());
-    else if (stage == "ast")
-      ast::print(*parse(tokens, diagnostics), llvm::outs());
-    else
-      emitTyped(path, *parse(tokens, diagnostics), sources, diagnostics);
+    std::string text = stageText(stage, *file, path, sources, diagnostics);
+    if (auto problem = write(text, output, diagnostics.hasErrors())) {
+      llvm::errs() << "quern: " << toString(std::move(problem)) << '\n';
+      return tool::failure;
+    }
   }
   llvm::outs().flush();
   diagnostics.sort();
@@ -40,16 +67,26 @@ static int emitSyntax(llvm::StringRef stage, llvm::StringRef path) {
 }
 
 int tool::build(Arguments arguments) {
-  llvm::StringRef stage, path;
-  for (llvm::StringRef argument : arguments)
-    if (!takeOption(argument, "--emit", stage) &&
-        (argument == "-" || !argument.starts_with("-")))
-      path = argument;
+  llvm::StringRef stage, path, output = "-";
+  unsigned files = 0;
+  bool isKnown = true;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    llvm::StringRef argument = arguments[i];
+    if (takeOption(argument, "--emit", stage) ||
+        takeOption(argument, "--output", output))
+      continue;
+    if (argument == "-o" && i + 1 < arguments.size())
+      output = arguments[++i];
+    else if (argument == "-" || !argument.starts_with("-"))
+      path = argument, ++files;
+    else
+      isKnown = false;
+  }
   if (stage != "tokens" && stage != "ast" && stage != "typed")
     return forward("build", arguments);
-  if (arguments.size() != 2 || path.empty())
+  if (!isKnown || files != 1)
     return usageError("`build --emit=" + stage + "` takes one file");
-  return emitSyntax(stage, path);
+  return emitSyntax(stage, path, output);
 }
 
 int tool::run(Arguments arguments) { return forward("run", arguments); }
