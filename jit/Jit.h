@@ -219,8 +219,15 @@ struct OperatorBinding {
   std::string declaration; ///< "silu_mul"
 };
 
+/// Runs `body(context, member)` on up to `members` threads, as member 0 on the
+/// caller's, and comes back when all of them have; or does nothing and gives
+/// false, where these threads are not awake.
+using HostTeam = bool (*)(void (*body)(void *context, int member),
+                          void *context, int members);
+
 struct SessionOptions {
   int threads = 0;            ///< 0: all processors
+  HostTeam team = nullptr;    ///< the host's own threads, where awake
   std::string cacheDirectory; ///< "": the default; "-": none
   std::string target;         ///< "": this machine
 };

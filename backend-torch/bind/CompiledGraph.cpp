@@ -1,6 +1,7 @@
 // One native call a graph: unpack, run without the GIL, pack.
 #include "backend-torch/bind/CompiledGraph.h"
 #include "backend-torch/run/Raise.h"
+#include "backend-torch/run/Threads.h"
 
 namespace py = pybind11;
 
@@ -43,6 +44,7 @@ std::string Backend::identity() const {
 Backend::Backend() : recorder(std::make_shared<Recorder>()) {
   SessionOptions options;
   options.threads = at::get_num_threads();
+  options.team = onTorchThreads;
   Result<std::shared_ptr<Session>> session = Session::create(options);
   if (!session)
     raise(session.error().message);
@@ -99,6 +101,7 @@ CompiledGraph::CompiledGraph(GraphBuilder &builder, Backend &backend,
   FusionOptions fusion;
   fusion.kernels = chosen.kernels;
   fusion.fuse = chosen.fuse;
+  fusion.preferAten = chosen.preferAten;
   std::shared_ptr<const Graph> graph = builder.finish();
   py::gil_scoped_release release;
   CompiledProgram program =

@@ -59,20 +59,21 @@ PYBIND11_MODULE(_quern_torch, module) {
       .def("reset", [](const Backend &backend) { backend.recorder->reset(); });
   py::class_<CompiledGraph>(module, "CompiledGraph", py::dynamic_attr())
       .def(py::init([](GraphBuilder &builder, Backend &backend, bool kernels,
-                       bool fuse, bool codeNow, bool strict,
+                       bool fuse, bool preferAten, bool codeNow, bool strict,
                        std::optional<py::function> trace,
                        std::optional<py::function> observe,
                        std::optional<py::function> progress) {
              return std::make_unique<CompiledGraph>(
                  builder, backend,
-                 GraphOptions{kernels, fuse, codeNow, strict, std::move(trace),
-                              std::move(observe), std::move(progress)});
+                 GraphOptions{kernels, fuse, preferAten, codeNow, strict,
+                              std::move(trace), std::move(observe),
+                              std::move(progress)});
            }),
            py::arg("builder"), py::arg("backend"), py::kw_only(),
-           py::arg("kernels"), py::arg("fuse"), py::arg("code_now"),
-           py::arg("strict"), py::arg("trace") = py::none(),
-           py::arg("observe") = py::none(), py::arg("progress") = py::none(),
-           py::keep_alive<1, 3>())
+           py::arg("kernels"), py::arg("fuse"), py::arg("prefer_aten"),
+           py::arg("code_now"), py::arg("strict"),
+           py::arg("trace") = py::none(), py::arg("observe") = py::none(),
+           py::arg("progress") = py::none(), py::keep_alive<1, 3>())
       .def("__call__", &CompiledGraph::call)
       .def("graph_text", &CompiledGraph::printGraph)
       .def("groups_text", &CompiledGraph::printGroups)

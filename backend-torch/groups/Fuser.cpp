@@ -395,7 +395,7 @@ FusionPlan planFusion(std::shared_ptr<const Graph> graph,
     if (!restricted || restricted->level != Restriction::Level::Aten)
       operation =
           classify(*plan.graph, nodes[i], options.kernels ? table : none,
-                   restricted ? restricted->rows : 0);
+                   options.preferAten, restricted ? restricted->rows : 0);
     // No row is left: the compiler's words about the last one stay.
     if (auto *opaque = std::get_if<Opaque>(&operation);
         opaque && opaque->reason.empty())

@@ -47,6 +47,7 @@ struct Restriction {
 struct FusionOptions {
   bool fuse = true;       ///< false: every node a kernel of its own
   bool kernels = true;    ///< false: every node through ATen
+  bool preferAten = true; ///< false: own kernels where ATen is faster, too
   std::size_t limit = 64; ///< nodes a group
   std::map<int, Restriction> restricted; ///< by node
 };

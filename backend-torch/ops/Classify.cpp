@@ -1,6 +1,7 @@
 // Tables of views and primitives, and which of all kinds a node is.
 #include "backend-torch/ops/Matcher.h"
 #include "backend-torch/ops/Placement.h"
+#include "backend-torch/ops/Preferred.h"
 #include "backend-torch/ops/Promotion.h"
 
 #include <cmath>
@@ -32,14 +33,6 @@ std::optional<Primitive> primitiveOf(std::string_view overload) {
   if (overload == name)                                                        \
     return Primitive::kind;
 #include "backend-torch/ops/Primitives.def"
-  return std::nullopt;
-}
-
-std::optional<std::string_view> preferredClassOf(std::string_view overload) {
-#define QN_PREFERRED(name, shapes)                                             \
-  if (overload == name)                                                        \
-    return shapes;
-#include "backend-torch/ops/Preferred.def"
   return std::nullopt;
 }
 
@@ -165,15 +158,14 @@ static std::optional<ViewOf> viewOf(const Graph &graph, const Node &node) {
 }
 
 Operation classify(const Graph &graph, const Node &node,
-                   const OperatorTable &table, int refused) {
+                   const OperatorTable &table, bool preferAten, int refused) {
   if (node.kind == NodeKind::Call)
     if (std::optional<ViewOf> view = viewOf(graph, node))
       return *view;
   if (node.isRandom)
     return Opaque{"it draws from torch's generator", OpaqueKind::Random};
-  if (std::optional<std::string_view> shapes = preferredClassOf(node.overload))
-    return Opaque{"ATen is preferred for a " + std::string(*shapes),
-                  OpaqueKind::Preferred};
+  if (auto why = whyAten(graph, node, preferAten))
+    return Opaque{*why, OpaqueKind::Preferred};
   if (node.kind == NodeKind::Call && table.hasKernels())
     if (std::optional<Placement> placement = placementOf(graph, node))
       return *placement;

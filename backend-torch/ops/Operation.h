@@ -104,9 +104,6 @@ struct Opaque {
   OpaqueKind kind = OpaqueKind::Fallback;
 };
 
-/// The class of shapes for which ATen is preferred, or nothing.
-std::optional<std::string_view> preferredClassOf(std::string_view overload);
-
 struct ViewOf {
   ViewKind kind = ViewKind::Window;
   ValueId source = -1;
@@ -140,6 +137,7 @@ private:
 /// Finds out what a node of the graph is. The compiler has refused the first
 /// `refused` rows that take it.
 Operation classify(const Graph &graph, const Node &node,
-                   const OperatorTable &table, int refused = 0);
+                   const OperatorTable &table, bool preferAten,
+                   int refused = 0);
 
 } // namespace quern

@@ -1,6 +1,7 @@
 // A step's work itself, seen by profilers, observers and error messages.
 #include "backend-torch/run/Executor.h"
 #include "backend-torch/run/Raise.h"
+#include "backend-torch/run/Threads.h"
 
 #include <ATen/record_function.h>
 
@@ -142,7 +143,7 @@ bool Executor::launch(const Step &step, const LaunchShape &launch,
 std::int64_t Executor::callOperator(const Step &step,
                                     std::vector<c10::IValue> &stack) const {
   std::chrono::steady_clock::time_point clock;
-  if (options.observe)
+  if (options.observe || !step.isView)
     clock = std::chrono::steady_clock::now();
   if (step.call.host >= 0) {
     options.hostCall(step.call.host, stack);
@@ -153,6 +154,8 @@ std::int64_t Executor::callOperator(const Step &step,
   } catch (...) {
     raiseStep(list({&launchPlan.graph->nodes[step.node]}));
   }
+  if (!step.isView)
+    noteOperator(clock);
   return options.observe ? nanosecondsOf(lap(clock)) : 0;
 }
 

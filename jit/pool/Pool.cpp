@@ -1,6 +1,7 @@
 // Which thread runs a job: the caller alone, or with the team.
 #include "jit/pool/Pool.h"
 
+#include "jit/pool/HostJob.h"
 #include "jit/pool/Team.h"
 
 #include <algorithm>
@@ -18,7 +19,8 @@ int Pool::processors() {
 
 bool Pool::insideJob() { return InsideJob::now; }
 
-Pool::Pool(int threads) : wanted(threads > 0 ? threads : processors()) {}
+Pool::Pool(int threads, Host host)
+    : host(host), wanted(threads > 0 ? threads : processors()) {}
 
 Pool::~Pool() {
   Team *mine = current.load();
@@ -49,7 +51,14 @@ void Pool::run(Task task, const void *context, std::int64_t units,
   if (units <= 0)
     return;
   int size = std::min(threads(), most);
-  if (units > std::max<std::int64_t>(grain, 1) && size > 1 && !insideJob()) {
+  bool isShared =
+      units > std::max<std::int64_t>(grain, 1) && size > 1 && !insideJob();
+  if (isShared && host &&
+      HostJob(task, context, units, grain, size).run(host)) {
+    shared.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  if (isShared) {
     Team *mine = team();
     std::unique_lock lock(mine->owner, std::try_to_lock);
     if (lock) {

@@ -18,8 +18,13 @@ public:
   using Task = void (*)(const void *context, std::int64_t begin,
                         std::int64_t end, std::int64_t worker);
 
+  /// Threads of the host's, as `HostTeam` says.
+  using Host = bool (*)(void (*body)(void *context, int member), void *context,
+                        int members);
+
   /// `threads` counts the caller; 0 means every processor this process may use.
-  explicit Pool(int threads = 0);
+  /// Jobs run on threads of the `host` where these are awake.
+  explicit Pool(int threads = 0, Host host = nullptr);
   ~Pool();
   Pool(const Pool &) = delete;
   Pool &operator=(const Pool &) = delete;
@@ -39,6 +44,8 @@ public:
     return shared.load(std::memory_order_relaxed);
   }
 
+  /// More chunks than members let a late or slow thread take fewer of them.
+  static constexpr std::int64_t chunksPerMember = 4;
   static int processors();
   /// Whether this thread is inside a job, of any pool.
   static bool insideJob();
@@ -46,6 +53,8 @@ public:
 private:
   class Team;
   Team *team();
+
+  const Host host;
 
   std::atomic<Team *> current{nullptr};
   std::atomic<int> wanted;

@@ -14,8 +14,6 @@ constexpr int workerSpins = 400;
 constexpr int callerSpins = 2000;
 // How long one that runs may be seen to spend no time.
 constexpr int stuckSpins = 1000;
-// More chunks than members let a late or slow thread take fewer of them.
-constexpr std::int64_t chunksPerMember = 4;
 } // namespace
 
 void Pool::Team::start(int threads) {

@@ -51,6 +51,29 @@ TEST(Pool, RunsEveryUnitOnce) {
   }
 }
 
+/// Brings fewer members than asked for, and of seven or more none.
+bool threadsOfTheHost(void (*body)(void *, int), void *context, int members) {
+  if (members > 6)
+    return false;
+  std::vector<std::jthread> others;
+  for (int member = 1; member < members - members / 4; ++member)
+    others.emplace_back(body, context, member);
+  body(context, 0);
+  return true;
+}
+
+TEST(Pool, RunsOnThreadsOfTheHost) {
+  for (int threads : {2, 3, 5, 8}) {
+    Pool pool(threads, threadsOfTheHost);
+    for (std::int64_t units : {0, 1, 7, 64, 4097})
+      for (std::int64_t grain : {1, 3, 64, 5000}) {
+        Marks marks(units);
+        pool.run(Marks::task, &marks, units, grain);
+        EXPECT_TRUE(marks.eachOnce()) << threads << ' ' << units;
+      }
+  }
+}
+
 TEST(Pool, ManyJobsInARow) {
   Pool pool(4);
   for (int job = 0; job < 20000; ++job) {

@@ -74,6 +74,7 @@ def make_graph(
         state().backend,
         kernels=options["executor"] == "quern",
         fuse=options["fusion"] == "on",
+        prefer_aten=options["preferred"] == "aten",
         code_now=part != "backward",
         strict=options["fallback"] == "error",
         trace=_trace if flag("QUERN_TRACE") else None,

@@ -85,7 +85,24 @@ def _table(kept: frozenset[str]) -> dict[Any, Callable[..., Any]]:
         and op._schema.name not in whole
         and _full_name(op) not in whole
     }
+    if "aten::mm" in kept:
+        table[torch.ops.aten.addmm.default] = _product_and_bias
     return table | foreach_decompositions() | index_decompositions()
+
+
+def _product_and_bias(
+    bias: torch.Tensor,
+    left: torch.Tensor,
+    right: torch.Tensor,
+    *,
+    beta: float = 1,
+    alpha: float = 1,
+) -> Any:
+    """A row added to a product, which fuses with what follows; ATen's `addmm` first
+    copies it to every row of the result. Narrow types would be rounded once more."""
+    if bias.dtype != torch.float32 or bias.dim() != 1 or beta != 1 or alpha != 1:
+        return NotImplemented
+    return torch.mm(left, right) + bias
 
 
 def _full_name(op: torch._ops.OpOverload) -> str:
