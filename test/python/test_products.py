@@ -1,0 +1,52 @@
+"""Products of compiled graphs: own ones where they were measured to win, ATen's elsewhere."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import quern
+import torch
+from torch.nn import functional
+
+
+def run(function: Callable[..., torch.Tensor], *inputs: Any, **options: str) -> dict[str, Any]:
+    torch._dynamo.reset()
+    quern.reset_counters()
+    compiled = torch.compile(function, backend="quern", options=options)
+    torch.testing.assert_close(compiled(*inputs), function(*inputs), rtol=1e-4, atol=1e-4)
+    counts: dict[str, Any] = quern.counters()
+    assert not counts["fallbacks"]
+    return counts
+
+
+def block(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """The operators stand around a product that sees two of the three axes as one."""
+    return functional.gelu(functional.linear(x * 2, w, b))
+
+
+def test_product_with_what_is_around_it() -> None:
+    counts = run(block, torch.randn(3, 37, 96), torch.randn(70, 96), torch.randn(70))
+    assert (counts["launches"], counts["preferred"]) == (1, {})
+
+
+@pytest.mark.parametrize("shape", [(5, 96, 70), (111, 13, 70), (111, 96, 7), (12000, 96, 70)])
+def test_classes_that_aten_is_given(shape: tuple[int, int, int]) -> None:
+    rows, depth, columns = shape
+    inputs = torch.randn(rows, depth), torch.randn(columns, depth), torch.randn(columns)
+    assert run(block, *inputs)["preferred"] == {"aten::mm": 1}
+    assert run(block, *inputs, preferred="own")["preferred"] == {}
+
+
+def test_narrow_types_round_once() -> None:
+    inputs = [torch.randn(64, 64, dtype=torch.bfloat16) for _ in range(2)]
+    bias = torch.randn(64, dtype=torch.bfloat16)
+    counts = run(functional.linear, *inputs, bias)
+    assert counts["preferred"] == {"aten::addmm": 1}
+
+
+def test_layouts_and_batches() -> None:
+    a, b = torch.randn(128, 72), torch.randn(128, 80)
+    assert run(lambda x, y: x.t() @ y, a, b)["preferred"] == {}
+    assert run(lambda x, y: x @ y.t(), a.t().contiguous(), b.t().contiguous())["preferred"] == {}
+    q, k = torch.randn(2, 3, 66, 64), torch.randn(2, 3, 70, 64)
+    assert run(lambda x, y: x @ y.mT + 1, q, k)["preferred"] == {}
