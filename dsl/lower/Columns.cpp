@@ -3,6 +3,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -12,7 +13,7 @@ ColumnBuilder::ColumnBuilder(Emitter &emitter, const KernelModel &model,
                              const Columns &columns,
                              ArrayRef<qn::StoreOp> stores,
                              std::int64_t workspaceStart, OpBuilder &builder)
-    : emitter(emitter), columns(columns), stores(stores),
+    : emitter(emitter), model(model), columns(columns), stores(stores),
       workspaceStart(workspaceStart), builder(builder),
       loc(model.kernel.getLoc()), outer(emitter, model, columns.outer) {
   for (qn::ReduceOp op : columns.members)
@@ -27,6 +28,14 @@ Value ColumnBuilder::binary(Frame &frame, char op, Value a, Value b) {
     return arith::DivUIOp::create(at, loc, a, b);
   if (op == '<')
     return arith::MinSIOp::create(at, loc, a, b);
+  if (op == '>')
+    return arith::MaxSIOp::create(at, loc, a, b);
+  if (op == 'l')
+    return arith::ShLIOp::create(at, loc, a, b);
+  if (op == 'r')
+    return arith::ShRUIOp::create(at, loc, a, b);
+  if (op == '-')
+    return arith::SubIOp::create(at, loc, a, b);
   assert(op == '*' && "an operation on positions");
   return arith::MulIOp::create(at, loc, a, b);
 }
@@ -38,26 +47,74 @@ Value ColumnBuilder::pays(Frame &frame) {
                                least);
 }
 
+/// The logarithm of how many rows are walked as one, made in front of all
+/// loops.
+Value ColumnBuilder::together(Frame &frame) {
+  Frame *root = &frame;
+  while (root->parent)
+    root = root->parent;
+  if (togetherAt == root->block)
+    return togetherLog;
+  Value one = emitter.constant(*root, 1), none = emitter.constant(*root, 0);
+  Value width = emitter.extent(*root, columns.lane);
+  Value rows = emitter.extent(*root, columns.rows);
+  Value most = binary(*root, '/', emitter.constant(*root, columns.together),
+                      binary(*root, '>', width, one));
+  Value least = emitter.constant(*root, columns.worthwhile);
+  most = binary(*root, '<', most, binary(*root, '/', rows, least));
+  most = binary(*root, '>', most, one);
+  Value zeros = math::CountLeadingZerosOp::create(in(*root), loc, most);
+  Value log = binary(*root, '-', emitter.constant(*root, 63), zeros);
+  for (Value operand : columns.flat) {
+    auto argument = cast<BlockArgument>(operand);
+    auto type = cast<qn::OperandType>(operand.getType());
+    for (auto [number, name] : llvm::enumerate(type.getAxes())) {
+      if (model.axisOf(name) != columns.rows)
+        continue;
+      bool isOne = type.getStrides()[number] == StrideClass::One;
+      Value step = isOne ? one : emitter.stride(*root, argument, number);
+      OpBuilder &b = in(*root);
+      Value follows =
+          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, step, width);
+      log = arith::SelectOp::create(b, loc, follows, log, none);
+    }
+  }
+  togetherAt = root->block;
+  return togetherLog = log;
+}
+
+Value ColumnBuilder::rowCount(Frame &frame) {
+  Value rows = emitter.extent(frame, columns.rows);
+  return columns.flat.empty() ? rows
+                              : binary(frame, 'r', rows, together(frame));
+}
+
+Value ColumnBuilder::width(Frame &frame) {
+  Value width = emitter.extent(frame, columns.lane);
+  return columns.flat.empty() ? width
+                              : binary(frame, 'l', width, together(frame));
+}
+
 Value ColumnBuilder::parts(Frame &frame) {
   Value more = emitter.constant(frame, columns.partRows - 1);
   Value by = emitter.constant(frame, columns.partRows);
-  Value rows = emitter.extent(frame, columns.rows);
+  Value rows = rowCount(frame);
   return binary(frame, '/', binary(frame, '+', rows, more), by);
 }
 
 /// Eight bytes a state, whatever its type.
 Value ColumnBuilder::workspace(Frame &frame) {
   Value count = binary(frame, '*', parts(frame), outer.extent(frame));
-  count = binary(frame, '*', count, emitter.extent(frame, columns.lane));
+  count = binary(frame, '*', count, width(frame));
   Value each = emitter.constant(frame, 8 * columns.states());
   Value start = emitter.constant(frame, workspaceStart + 64);
   return binary(frame, '+', binary(frame, '*', count, each), start);
 }
 
 Value ColumnBuilder::place(Frame &frame, Value part, unsigned number,
-                           Copies copies) {
+                           Copies copies, Value behind) {
   Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
-  Value width = emitter.extent(frame, columns.lane);
+  Value width = this->width(frame);
   Value row = binary(frame, '*', outer.flattened(frame), parts(frame));
   row = binary(frame, '+', row, part);
   row = binary(frame, '*', row, emitter.constant(frame, columns.states()));
@@ -70,6 +127,8 @@ Value ColumnBuilder::place(Frame &frame, Value part, unsigned number,
   base = LLVM::GEPOp::create(in(frame), loc, pointer, builder.getI8Type(), base,
                              ArrayRef<LLVM::GEPArg>{bytes});
   Value column = emitter.position(frame, columns.lane, copies);
+  if (behind)
+    column = binary(frame, '+', column, behind);
   Type element = types[number];
   if (element.isInteger(1))
     element = builder.getI8Type();
@@ -77,11 +136,13 @@ Value ColumnBuilder::place(Frame &frame, Value part, unsigned number,
                              ArrayRef<LLVM::GEPArg>{column});
 }
 
-Emitter::Values ColumnBuilder::load(Frame &frame, Value part, Copies copies) {
+Emitter::Values ColumnBuilder::load(Frame &frame, Value part, Copies copies,
+                                    Value behind) {
   const Binding *lane = frame.find(columns.lane);
   Values states;
   for (auto [number, type] : llvm::enumerate(types))
-    states.push_back(emitter.read(frame, place(frame, part, number, copies),
+    states.push_back(emitter.read(frame,
+                                  place(frame, part, number, copies, behind),
                                   type, lane->lanes, lane->mask, Value()));
   return states;
 }
@@ -106,23 +167,15 @@ Emitter::Values ColumnBuilder::initial(Frame &frame, Copies copies) {
   return states;
 }
 
-void ColumnBuilder::part(Frame &frame, Value part, const LoopSpec &lane) {
-  Values none;
-  emitter.nest(frame, {lane}, none, [&](Frame &at, Values &) {
-    for (Copies copies : emitter.copiesOf(at, axisBit(columns.lane)))
-      save(at, part, copies, initial(at, copies));
-  });
-  Value size = emitter.constant(frame, columns.partRows);
-  Value lower = binary(frame, '*', part, size);
-  Value upper = binary(frame, '+', lower, size);
-  upper = binary(frame, '<', upper, emitter.extent(frame, columns.rows));
-  SmallVector<LoopSpec> loops;
+/// Adds what the rows of `loops` hold to the states of a part.
+void ColumnBuilder::addRows(Frame &frame, Value part,
+                            ArrayRef<LoopSpec> loops) {
+  SmallVector<LoopSpec> all;
   for (unsigned axis : columns.before)
-    loops.push_back({AxisPlan{.axis = axis}, {}, {}});
-  AxisPlan rows{.axis = columns.rows, .copies = columns.unrolled};
-  loops.push_back({rows, lower, upper});
-  loops.push_back(lane);
-  emitter.nest(frame, loops, none, [&](Frame &at, Values &) {
+    all.push_back({AxisPlan{.axis = axis}, {}, {}});
+  llvm::append_range(all, loops);
+  Values none;
+  emitter.nest(frame, all, none, [&](Frame &at, Values &) {
     SmallVector<Copies> steps = emitter.copiesOf(at, axisBit(columns.rows));
     for (Copies copies : emitter.copiesOf(at, axisBit(columns.lane))) {
       Values states = load(at, part, copies);
@@ -139,6 +192,78 @@ void ColumnBuilder::part(Frame &frame, Value part, const LoopSpec &lane) {
   });
 }
 
+void ColumnBuilder::part(Frame &frame, Value part, const LoopSpec &lane) {
+  Values none;
+  emitter.nest(frame, {lane}, none, [&](Frame &at, Values &) {
+    for (Copies copies : emitter.copiesOf(at, axisBit(columns.lane)))
+      save(at, part, copies, initial(at, copies));
+  });
+  if (!columns.flat.empty())
+    emitter.grouped[columns.rows] = together(frame);
+  Value size = emitter.constant(frame, columns.partRows);
+  Value lower = binary(frame, '*', part, size);
+  Value upper = binary(frame, '+', lower, size);
+  upper = binary(frame, '<', upper, rowCount(frame));
+  AxisPlan rows{.axis = columns.rows, .copies = columns.unrolled};
+  addRows(frame, part, {{rows, lower, upper}, lane});
+  if (!columns.flat.empty())
+    rest(frame, part, lane);
+  emitter.grouped.clear();
+}
+
+/// Rows that are too few to be one with others come to the last part. Then what
+/// belongs to one column is merged, half of the elements with the other half.
+void ColumnBuilder::rest(Frame &frame, Value part, LoopSpec lane) {
+  Value one = emitter.constant(frame, 1), none = emitter.constant(frame, 0);
+  Value first = rowCount(frame), log = together(frame);
+  Value left = binary(frame, '-', emitter.extent(frame, columns.rows),
+                      binary(frame, 'l', first, log));
+  left = binary(frame, '*', left, emitter.extent(frame, columns.lane));
+  Value last = binary(frame, '-', parts(frame), one);
+  OpBuilder &b = in(frame);
+  Value isLast =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, part, last);
+  lane.lower = none;
+  lane.upper = arith::SelectOp::create(b, loc, isLast, left, none);
+  Value end = binary(frame, '+', first, one);
+  addRows(frame, part, {{AxisPlan{.axis = columns.rows}, first, end}, lane});
+  auto loop = scf::ForOp::create(in(frame), loc, none, log, one);
+  Operation *anchor = std::exchange(frame.anchor, loop);
+  Frame body = Frame::inside(frame, loop.getBody());
+  body.anchor = loop.getBody()->getTerminator();
+  Value shift = binary(body, '+', loop.getInductionVar(), one);
+  Value half = binary(body, 'r', width(body), shift);
+  lane.upper = half;
+  Values nothing;
+  emitter.nest(body, {lane}, nothing, [&](Frame &at, Values &) {
+    for (Copies copies : emitter.copiesOf(at, axisBit(columns.lane))) {
+      Values states = load(at, part, copies);
+      Values others = load(at, part, copies, half);
+      save(at, part, copies, merged(at, states, others, copies));
+    }
+  });
+  frame.anchor = anchor;
+}
+
+Emitter::Values ColumnBuilder::merged(Frame &frame, ValueRange states,
+                                      ValueRange others, Copies copies) {
+  Values all;
+  unsigned first = 0;
+  for (qn::ReduceOp op : columns.members) {
+    unsigned width = op->getNumResults();
+    Values both(states.slice(first, width));
+    llvm::append_range(both, others.slice(first, width));
+    unsigned lanes = frame.find(columns.lane)->lanes;
+    for (Value value :
+         emitter.inlineRegion(frame, op.getMerge(), both, copies)) {
+      in(frame);
+      all.push_back(emitter.widen(value, lanes));
+    }
+    first += width;
+  }
+  return all;
+}
+
 /// Parts are merged in their order: the same result for any number of tasks.
 void ColumnBuilder::mergeCopy(Frame &at, Copies copies) {
   Values states = initial(at, copies);
@@ -147,23 +272,11 @@ void ColumnBuilder::mergeCopy(Frame &at, Copies copies) {
   auto loop = scf::ForOp::create(in(at), loc, zero, count, one, states);
   Operation *anchor = std::exchange(at.anchor, loop);
   Frame body = Frame::inside(at, loop.getBody());
-  Values other = load(body, loop.getInductionVar(), copies), merged;
-  unsigned first = 0;
-  for (qn::ReduceOp op : columns.members) {
-    unsigned width = op->getNumResults();
-    Values both(loop.getRegionIterArgs().slice(first, width));
-    llvm::append_range(both, ArrayRef<Value>(other).slice(first, width));
-    unsigned lanes = body.find(columns.lane)->lanes;
-    for (Value value :
-         emitter.inlineRegion(body, op.getMerge(), both, copies)) {
-      in(body);
-      merged.push_back(emitter.widen(value, lanes));
-    }
-    first += width;
-  }
+  Values other = load(body, loop.getInductionVar(), copies);
+  Values merged = this->merged(body, loop.getRegionIterArgs(), other, copies);
   scf::YieldOp::create(in(body), loc, merged);
   at.anchor = anchor;
-  first = 0;
+  unsigned first = 0;
   for (qn::ReduceOp op : columns.members)
     for (Value result : op->getResults())
       at.values[{result.getAsOpaquePointer(), copies}] =

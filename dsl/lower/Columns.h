@@ -18,32 +18,45 @@ public:
   /// Whether there are rows enough.
   mlir::Value pays(Frame &frame);
   mlir::Value workspace(Frame &frame);
+  /// How many rows there are, and how many elements in one, where several are
+  /// taken as one.
+  mlir::Value rowCount(Frame &frame);
+  mlir::Value width(Frame &frame);
   /// The states of one part of the rows for a range of columns.
   void part(Frame &frame, mlir::Value part, const LoopSpec &lane);
   /// Merges the parts of a range of columns and stores what is made of them.
   void merge(Frame &frame, const LoopSpec &lane);
 
 private:
+  mlir::Value together(Frame &frame);
   mlir::Value parts(Frame &frame);
   mlir::Value binary(Frame &frame, char op, mlir::Value a, mlir::Value b);
   /// Where state `number` of a part lies for the first lane of a copy.
   mlir::Value place(Frame &frame, mlir::Value part, unsigned number,
-                    Copies copies);
-  Values load(Frame &frame, mlir::Value part, Copies copies);
+                    Copies copies, mlir::Value behind = {});
+  Values load(Frame &frame, mlir::Value part, Copies copies,
+              mlir::Value behind = {});
   void save(Frame &frame, mlir::Value part, Copies copies,
             mlir::ValueRange states);
   Values initial(Frame &frame, Copies copies);
+  void addRows(Frame &frame, mlir::Value part, llvm::ArrayRef<LoopSpec> loops);
+  Values merged(Frame &frame, mlir::ValueRange states, mlir::ValueRange others,
+                Copies copies);
+  void rest(Frame &frame, mlir::Value part, LoopSpec lane);
   void mergeCopy(Frame &frame, Copies copies);
   mlir::Type typeOf(unsigned number) const { return types[number]; }
   mlir::OpBuilder &in(Frame &frame) { return emitter.in(frame); }
 
   Emitter &emitter;
+  const KernelModel &model;
   const Columns &columns;
   llvm::ArrayRef<qn::StoreOp> stores;
   std::int64_t workspaceStart;
   mlir::OpBuilder &builder;
   mlir::Location loc;
   FlatAxes outer;
+  mlir::Block *togetherAt = nullptr;
+  mlir::Value togetherLog;
   llvm::SmallVector<mlir::Type> types; ///< of the states of all members
 };
 

@@ -72,6 +72,8 @@ Value Emitter::address(Frame &from, BlockArgument operand, AxisSet axes,
     if (!hasAxis(axes & ~outer, axis))
       continue;
     Value offset = position(frame, axis, copies);
+    if (Value log = grouped.lookup(axis))
+      offset = arith::ShLIOp::create(in(frame), operand.getLoc(), offset, log);
     Value step = type.getStrides()[number] == StrideClass::Dynamic
                      ? stride(frame, operand, number)
                      : Value();

@@ -1,5 +1,6 @@
 // Values in a context: found, or made in the outermost frame that can hold
 // them.
+#include "dsl/lower/Division.h"
 #include "dsl/lower/Emitter.h"
 #include "dsl/lower/SmallFloat.h"
 
@@ -246,6 +247,9 @@ Emitter::Values Emitter::operation(Frame &frame, Operation *op, Local &local,
 Emitter::Values Emitter::elementwise(Frame &frame, Operation *op,
                                      Values operands) {
   unsigned lanes = operands.empty() ? 1 : lanesOf(operands.front());
+  if (lanes > 1)
+    if (Value quotient = divideVectors(in(frame), op, operands))
+      return Values{quotient};
   return cloneLifted(in(frame), target, op, operands, lanes);
 }
 

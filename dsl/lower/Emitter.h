@@ -85,6 +85,9 @@ public:
   /// Ends of axes within the unit under construction, where they are not the
   /// axes' extents.
   llvm::SmallDenseMap<unsigned, mlir::Value, 2> limits;
+  /// Axes whose positions count groups of elements in the unit under
+  /// construction, and the logarithm of how many are in one.
+  llvm::SmallDenseMap<unsigned, mlir::Value, 2> grouped;
   /// The reductions the launch under construction needs.
   llvm::SmallPtrSet<mlir::Operation *, 8> wanted;
   /// False after a diagnostic was given.

@@ -23,6 +23,7 @@ LaunchBuilder::LaunchBuilder(const KernelModel &model, const Schedule &schedule,
     emitter.findKept();
   emitter.buffered.clear();
   emitter.limits.clear();
+  emitter.grouped.clear();
   emitter.inside.clear();
   std::int64_t start = llvm::alignTo(schedule.partsOffset(), 64);
   if (launch.tiling)
@@ -81,6 +82,12 @@ Block *LaunchBuilder::function(ModuleOp module, StringRef name,
 
 /// The extent of an axis, or of several that are flattened.
 Value LaunchBuilder::extent(Frame &root, const AxisPlan &axis) {
+  if (launch.kind == LaunchKind::ColumnParts) {
+    if (axis.axis == launch.columns->rows)
+      return columns->rowCount(root);
+    if (axis.axis == launch.columns->lane)
+      return columns->width(root);
+  }
   SmallVector<unsigned> axes{axis.axis};
   llvm::append_range(axes, axis.with);
   if (axes.size() == 1)
@@ -340,7 +347,7 @@ void LaunchBuilder::unit(Frame &frame, ValueRange position) {
     if (packed)
       continue;
     Value tile = emitter.constant(frame, axis.tile);
-    Value extent = emitter.extent(frame, axis.axis);
+    Value extent = this->extent(frame, axis);
     OpBuilder &b = emitter.in(frame);
     Value lower = arith::MulIOp::create(b, loc, at, tile);
     Value upper = arith::AddIOp::create(b, loc, lower, tile);

@@ -23,6 +23,42 @@ static bool readsInPlace(ValueRange values) {
   return true;
 }
 
+/// Operands read along rows and lanes, whose rows may follow each other in
+/// memory; none where `values` know in which row or column they are.
+static SmallVector<Value> flatOperands(const KernelModel &model,
+                                       ValueRange values, unsigned rows,
+                                       unsigned lane) {
+  SmallVector<Value> found;
+  AxisSet both = axisBit(rows) | axisBit(lane);
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  SmallVector<Value> open = llvm::to_vector(values);
+  while (!open.empty()) {
+    Value value = open.pop_back_val();
+    Operation *op = value.getDefiningOp();
+    if (!op || !seen.insert(op).second || !(model.axesOf(value) & both))
+      continue;
+    auto load = dyn_cast<qn::LoadOp>(op);
+    if (!load) {
+      if (op->getNumRegions() || op->getDialect()->getNamespace() == "qn")
+        return {};
+      llvm::append_range(open, op->getOperands());
+      continue;
+    }
+    qn::OperandType type = load.getTensor().getType();
+    for (auto [name, stride] : llvm::zip(type.getAxes(), type.getStrides())) {
+      unsigned axis = model.axisOf(name);
+      if ((axis == lane && stride != StrideClass::One) ||
+          (axis == rows && stride == StrideClass::Zero))
+        return {};
+    }
+    if ((model.axesOf(type) & both) != both)
+      return {};
+    if (!llvm::is_contained(found, load.getTensor()))
+      found.push_back(load.getTensor());
+  }
+  return found;
+}
+
 std::optional<Columns> quern::findColumns(const KernelModel &model,
                                           ArrayRef<qn::StoreOp> stores,
                                           AxisSet parallel, unsigned lane) {
@@ -48,6 +84,10 @@ std::optional<Columns> quern::findColumns(const KernelModel &model,
   columns.outer = axisList(parallel & ~axisBit(lane));
   columns.before = axisList(reduced);
   columns.rows = columns.before.pop_back_val();
+  SmallVector<Value> read;
+  for (qn::ReduceOp op : columns.members)
+    llvm::append_range(read, op.getOperands());
+  columns.flat = flatOperands(model, read, columns.rows, lane);
   return columns;
 }
 

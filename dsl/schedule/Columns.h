@@ -19,6 +19,11 @@ struct Columns {
   std::int64_t width = 1024;    ///< columns of a unit
   std::int64_t partRows = 128;  ///< rows of a part
   std::int64_t worthwhile = 64; ///< rows from which on this pays
+  /// Several rows of few columns are walked as one where they follow each
+  /// other in memory: rows are taken together up to about so many elements.
+  std::int64_t together = 512;
+  /// Operands for which that must hold; without any, rows are taken alone.
+  llvm::SmallVector<mlir::Value> flat;
   std::int64_t states() const {
     std::int64_t count = 0;
     for (qn::ReduceOp op : members)

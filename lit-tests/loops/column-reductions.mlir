@@ -2,11 +2,26 @@
 // to rows of states in the workspace, few to accumulators in registers.
 // RUN: quern-opt %s --qn-to-loops=target=x86-64-v3 | FileCheck %s
 
-// Eight rows are added to what is loaded once.
+// Where rows follow each other in memory, as many are taken as one as make 512
+// elements, and leave 64 such rows.
+// CHECK-LABEL: llvm.func @column_plan
+// CHECK-DAG: %[[WIDTH:.*]] = arith.constant 512 : i64
+// CHECK: %[[FIT:.*]] = arith.divui %[[WIDTH]], {{.*}}
+// CHECK: math.ctlz
+// CHECK: %[[FOLLOW:.*]] = arith.cmpi eq
+// CHECK: %[[LOG:.*]] = arith.select %[[FOLLOW]]
+// CHECK: arith.shrui {{.*}}, %[[LOG]]
+
+// Eight rows are added to what is loaded once; what belongs to one column is
+// merged in halves.
 // CHECK-LABEL: llvm.func @column_task
 // CHECK: llvm.load {{.*}} -> vector<8xf32>
 // CHECK-COUNT-8: arith.addf {{.*}} : vector<8xf32>
 // CHECK: llvm.store {{.*}} : vector<8xf32>
+// CHECK: scf.for {{.*}} = %c0_i64 to {{.*}} step %c1_i64
+// CHECK-NEXT: %[[STEP:.*]] = arith.addi
+// CHECK: %[[HALF:.*]] = arith.shrui {{.*}}, %[[STEP]]
+// CHECK: arith.addi {{.*}}, %[[HALF]]
 // CHECK-LABEL: llvm.func @column_1_task
 // CHECK: scf.for {{.*}} iter_args
 // CHECK-LABEL: llvm.func @column_2_task

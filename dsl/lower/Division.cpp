@@ -1,0 +1,127 @@
+// Integer division in lanes. The float nearest to a quotient is never beyond
+// the next integer as long as the operands are exact, so cutting it is enough.
+#include "dsl/lower/Division.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace quern;
+
+namespace {
+
+class LaneDivision {
+public:
+  LaneDivision(OpBuilder &b, Location loc, VectorType type, bool isSigned)
+      : b(b), loc(loc), type(type), isSigned(isSigned) {}
+
+  /// For up to 32 bits: through floats that hold every operand.
+  Value narrow(Value left, Value right);
+  /// For 64 bits: through floats where all lanes are small.
+  Value wide(Value left, Value right);
+
+private:
+  Value integers(std::int64_t value) {
+    auto each = DenseElementsAttr::get(
+        type, APInt(64, static_cast<std::uint64_t>(value)));
+    return arith::ConstantOp::create(b, loc, each);
+  }
+  Value floats(std::int64_t bits) {
+    return arith::BitcastOp::create(b, loc, type.clone(b.getF64Type()),
+                                    integers(bits));
+  }
+  Value areSmall(Value left, Value right);
+  Value quotient(Value left, Value right);
+
+  OpBuilder &b;
+  Location loc;
+  VectorType type;
+  bool isSigned;
+};
+
+/// The bits of 1.5 * 2^52. Added to a number of less than 52 bits, as bits or
+/// as floats, it gives the float, or the bits, of the other kind.
+constexpr std::int64_t magic = 0x4338'0000'0000'0000;
+
+} // namespace
+
+Value LaneDivision::narrow(Value left, Value right) {
+  bool isShort = type.getElementTypeBitWidth() <= 16;
+  Type floats = type.clone(isShort ? b.getF32Type() : b.getF64Type());
+  auto convert = [&](Value value) -> Value {
+    if (isSigned)
+      return arith::SIToFPOp::create(b, loc, floats, value);
+    return arith::UIToFPOp::create(b, loc, floats, value);
+  };
+  Value quotient = arith::DivFOp::create(b, loc, convert(left), convert(right));
+  if (isSigned)
+    return arith::FPToSIOp::create(b, loc, type, quotient);
+  return arith::FPToUIOp::create(b, loc, type, quotient);
+}
+
+/// Whether all lanes of both are below 2^51 (in size, where signed).
+Value LaneDivision::areSmall(Value left, Value right) {
+  std::int64_t limit = std::int64_t(1) << (isSigned ? 52 : 51);
+  if (isSigned) {
+    Value half = integers(limit / 2);
+    left = arith::AddIOp::create(b, loc, left, half);
+    right = arith::AddIOp::create(b, loc, right, half);
+  }
+  Value bits = arith::OrIOp::create(b, loc, left, right);
+  Value small = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, bits,
+                                      integers(limit));
+  return vector::ReductionOp::create(b, loc, vector::CombiningKind::AND, small);
+}
+
+Value LaneDivision::quotient(Value left, Value right) {
+  Value offset = integers(magic), base = floats(magic);
+  auto convert = [&](Value value) -> Value {
+    Value bits = arith::AddIOp::create(b, loc, value, offset);
+    Value sum = arith::BitcastOp::create(b, loc, base.getType(), bits);
+    return arith::SubFOp::create(b, loc, sum, base);
+  };
+  Value exact = arith::DivFOp::create(b, loc, convert(left), convert(right));
+  Value cut = math::TruncOp::create(b, loc, exact);
+  Value sum = arith::AddFOp::create(b, loc, cut, base);
+  Value bits = arith::BitcastOp::create(b, loc, type, sum);
+  return arith::SubIOp::create(b, loc, bits, offset);
+}
+
+Value LaneDivision::wide(Value left, Value right) {
+  auto branch =
+      scf::IfOp::create(b, loc, TypeRange{type}, areSmall(left, right), true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(branch.thenBlock());
+  scf::YieldOp::create(b, loc, quotient(left, right));
+  b.setInsertionPointToEnd(branch.elseBlock());
+  Value each = isSigned ? Value(arith::DivSIOp::create(b, loc, left, right))
+                        : Value(arith::DivUIOp::create(b, loc, left, right));
+  scf::YieldOp::create(b, loc, each);
+  return branch.getResult(0);
+}
+
+Value quern::divideVectors(OpBuilder &b, Operation *op, ValueRange operands) {
+  bool divides = isa<arith::DivSIOp, arith::DivUIOp>(op);
+  if (!divides && !isa<arith::RemSIOp, arith::RemUIOp>(op))
+    return {};
+  auto type = dyn_cast<VectorType>(operands[0].getType());
+  if (!type || type.getRank() != 1)
+    return {};
+  bool isSigned = isa<arith::DivSIOp, arith::RemSIOp>(op);
+  LaneDivision lanes(b, op->getLoc(), type, isSigned);
+  unsigned width = type.getElementTypeBitWidth();
+  if (width != 8 && width != 16 && width != 32 && width != 64)
+    return {};
+  // Products with what stands for a reciprocal are faster, up to 32 bits.
+  if (width < 64 && matchPattern(op->getOperand(1), m_Constant()))
+    return {};
+  Value quotient = width == 64 ? lanes.wide(operands[0], operands[1])
+                               : lanes.narrow(operands[0], operands[1]);
+  if (divides)
+    return quotient;
+  Value whole = arith::MulIOp::create(b, op->getLoc(), quotient, operands[1]);
+  return arith::SubIOp::create(b, op->getLoc(), operands[0], whole);
+}
