@@ -234,6 +234,15 @@ Draft::Reason Draft::bindResult(ValueId value, const TypePattern &pattern,
   return std::nullopt;
 }
 
+/// Whether all that reduces here is of the same attention as the latest node.
+bool Draft::continuesAttention() const {
+  int own = analysis->attention[members.back()];
+  return own >= 0 &&
+         std::all_of(named.begin(), named.end(), [&](const auto &entry) {
+           return analysis->attention[entry.first] == own;
+         });
+}
+
 /// Where the call names no axis, it works along those that some result lacks.
 Draft::Reason Draft::chooseReduced(const LibraryCall &call,
                                    const NamedAxes &names) {
@@ -259,9 +268,11 @@ Draft::Reason Draft::chooseReduced(const LibraryCall &call,
   std::set<Atom> before, now(chosen.begin(), chosen.end());
   for (Atom atom : reducedAxes())
     before.insert(atom);
-  if (!before.empty() && before != now)
+  if (!before.empty() && before != now && !continuesAttention())
     return "the group already works along other axes";
-  reduced = chosen;
+  for (Atom atom : chosen)
+    if (!before.contains(atom))
+      reduced.push_back(atom);
   return std::nullopt;
 }
 

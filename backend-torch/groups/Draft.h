@@ -15,6 +15,8 @@ struct Analysis {
   const Graph *graph = nullptr;
   SizeTable *sizes = nullptr;
   std::vector<Operation> operations; ///< of each node
+  /// Of each node: the attention that it is a part of, or -1.
+  std::vector<int> attention;
 
   /// The value whose memory a value lies in, through all views.
   ValueId baseOf(ValueId value) const;
@@ -71,6 +73,7 @@ private:
                      NamedAxes &names);
   Reason bindResult(ValueId value, const TypePattern &pattern,
                     const AxisPlaces &places, const NamedAxes &names);
+  bool continuesAttention() const;
   Reason chooseReduced(const LibraryCall &call, const NamedAxes &names);
   void compute(ValueId value, Dimensions dims, std::set<Atom> varies);
 

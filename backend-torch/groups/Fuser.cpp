@@ -1,6 +1,7 @@
 // Greedy fusion: every node joins the groups that feed it, if it may.
 #include "backend-torch/groups/FusionPlan.h"
 #include "backend-torch/groups/UnitGraph.h"
+#include "backend-torch/ops/Attention.h"
 
 #include <algorithm>
 
@@ -203,6 +204,12 @@ void Fuser::consider(int node) {
   }
   for (int candidate : units.producers(node))
     growTowards(unit, candidate);
+  // The scores of an attention join when its last product is there: before, a
+  // result would lie on other axes than the rows.
+  if (analysis.attention[node] >= 0)
+    for (int member : std::vector<int>(units.members(unit)))
+      for (int candidate : units.producers(member))
+        growTowards(unit, candidate);
   for (int candidate : siblings(node))
     growTowards(unit, candidate);
 }
@@ -385,17 +392,20 @@ FusionPlan planFusion(std::shared_ptr<const Graph> graph,
   plan.analysis = std::make_unique<Analysis>();
   plan.analysis->graph = plan.graph.get();
   plan.analysis->sizes = plan.sizes.get();
+  plan.analysis->attention = findAttention(*plan.graph);
   static const OperatorTable none({});
   const std::vector<Node> &nodes = plan.graph->nodes;
   for (std::size_t i = 0; i != nodes.size(); ++i) {
     auto found = options.restricted.find(static_cast<int>(i));
     const Restriction *restricted =
         found == options.restricted.end() ? nullptr : &found->second;
+    bool isAttention = options.fuse && plan.analysis->attention[i] >= 0;
     Operation operation = Opaque{"", OpaqueKind::Fallback};
     if (!restricted || restricted->level != Restriction::Level::Aten)
       operation =
           classify(*plan.graph, nodes[i], options.kernels ? table : none,
-                   options.preferAten, restricted ? restricted->rows : 0);
+                   options.preferAten && !isAttention,
+                   restricted ? restricted->rows : 0);
     // No row is left: the compiler's words about the last one stay.
     if (auto *opaque = std::get_if<Opaque>(&operation);
         opaque && opaque->reason.empty())
