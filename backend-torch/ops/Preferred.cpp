@@ -7,8 +7,8 @@ namespace quern {
 
 namespace {
 /// Where a row of the table holds: whatever is preferred, for all shapes, or
-/// for products that our own were not measured to win.
-enum class Shapes : std::uint8_t { Host, All, Product };
+/// for products that our own were not measured to win, or for large tables.
+enum class Shapes : std::uint8_t { Host, All, Product, Table };
 
 struct Preferred {
   std::string_view overload, what;
@@ -26,8 +26,8 @@ struct Extents {
 };
 } // namespace
 
-static const TensorFacts *factor(const Graph &graph, const Node &node,
-                                 std::string_view name) {
+static const TensorFacts *operandOf(const Graph &graph, const Node &node,
+                                    std::string_view name) {
   const GraphArgument *value = graph.argument(node, name);
   return value && value->kind == GraphArgument::Kind::Value
              ? graph.values[value->integer].tensor()
@@ -36,8 +36,8 @@ static const TensorFacts *factor(const Graph &graph, const Node &node,
 
 /// Those of a product in f32 whose sizes are known.
 static std::optional<Extents> extentsOf(const Graph &graph, const Node &node) {
-  const TensorFacts *left = factor(graph, node, "self");
-  const TensorFacts *right = factor(graph, node, "mat2");
+  const TensorFacts *left = operandOf(graph, node, "self");
+  const TensorFacts *right = operandOf(graph, node, "mat2");
   if (!left || !right || left->type != DType::F32 || left->sizes.size() < 2 ||
       right->sizes.size() < 2)
     return std::nullopt;
@@ -56,6 +56,19 @@ static bool isOurs(const Extents &product) {
          product.rows * product.depth * 4 <= most;
 }
 
+/// Of few rows, and few indices into them.
+static bool isSmallTable(const Graph &graph, const Node &node) {
+  constexpr std::int64_t most = 1 << 16;
+  const TensorFacts *indices = operandOf(graph, node, "indices");
+  const GraphArgument *rows = graph.argument(node, "num_weights");
+  if (!indices || !rows || rows->kind != GraphArgument::Kind::Int)
+    return false;
+  std::int64_t work = rows->integer;
+  for (Size size : indices->sizes)
+    work *= graph.sizes.constantOf(size).value_or(most);
+  return work <= most;
+}
+
 std::optional<std::string> whyAten(const Graph &graph, const Node &node,
                                    bool prefer) {
   auto row = std::find_if(
@@ -68,6 +81,8 @@ std::optional<std::string> whyAten(const Graph &graph, const Node &node,
     if (product && isOurs(*product))
       return std::nullopt;
   }
+  if (row->shapes == Shapes::Table && isSmallTable(graph, node))
+    return std::nullopt;
   return "ATen is preferred for a " + std::string(row->what);
 }
 
