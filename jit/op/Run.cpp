@@ -1,4 +1,5 @@
 // Runs the steps of a plan over the caller's pointers.
+#include "jit/op/Move.h"
 #include "jit/op/Plan.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -13,20 +14,6 @@ using namespace quern::jit;
 static constexpr std::size_t alignment = 64;
 
 namespace {
-
-/// Calls `visit` with the byte offsets of every element in two tensors of one
-/// shape.
-template <typename Visitor>
-void forEachElement(const PlanTensor &a, const PlanTensor &b, std::size_t axis,
-                    std::int64_t aOffset, std::int64_t bOffset,
-                    Visitor &&visit) {
-  if (axis == a.sizes.size())
-    return visit(aOffset, bOffset);
-  std::int64_t width = bytesOf(a.type);
-  for (std::int64_t i = 0; i < a.sizes[axis]; ++i)
-    forEachElement(a, b, axis + 1, aOffset + i * a.strides[axis] * width,
-                   bOffset + i * b.strides[axis] * width, visit);
-}
 
 /// Kernels that do not wait for one another, and where their tensors are.
 struct Batch {
@@ -70,10 +57,11 @@ public:
     case PlanStep::Kind::Extern:
       return callOut(step);
     case PlanStep::Kind::Fill:
-      fill(step);
+      fillTensor(pool, step.tensors[0], address(step.tensors[0]), step.bits);
       break;
     case PlanStep::Kind::Copy:
-      copy(step);
+      copyTensor(pool, step.tensors[0], address(step.tensors[0]),
+                 step.tensors[1], address(step.tensors[1]));
       break;
     }
     return std::monostate();
@@ -88,8 +76,6 @@ private:
   Result<std::monostate> launch(const PlanStep &step);
   Result<std::monostate> callOut(const PlanStep &step);
   bool areApart(const PlanStep &step) const;
-  void fill(const PlanStep &step);
-  void copy(const PlanStep &step);
 
   const OpPlan &plan;
   std::span<void *const> pointers;
@@ -182,28 +168,6 @@ Result<std::monostate> Run::callOut(const PlanStep &step) {
   while (tensor != step.tensors.end())
     results.push_back(next());
   return step.runner->run(call, results);
-}
-
-void Run::fill(const PlanStep &step) {
-  const PlanTensor &target = step.tensors[0];
-  char *to = address(target);
-  forEachElement(target, target, 0, 0, 0, [&](std::int64_t at, std::int64_t) {
-    std::memcpy(to + at, step.bits, bytesOf(target.type));
-  });
-}
-
-void Run::copy(const PlanStep &step) {
-  const PlanTensor &target = step.tensors[0], &source = step.tensors[1];
-  char *to = address(target);
-  const char *from = address(source);
-  if (target.isContiguous() && source.isContiguous()) {
-    std::memmove(to, from, target.bytes());
-    return;
-  }
-  forEachElement(target, source, 0, 0, 0,
-                 [&](std::int64_t at, std::int64_t place) {
-                   std::memcpy(to + at, from + place, bytesOf(target.type));
-                 });
 }
 
 /// Aligned memory, or none.

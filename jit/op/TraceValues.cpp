@@ -278,6 +278,8 @@ std::optional<PlanTensor> OpTracer::viewOf(const BuiltinExpression &expression,
     return reshape(std::move(tensor), given);
   case Builtin::Permute:
     return permuted(std::move(tensor), given);
+  case Builtin::Transpose:
+    return transposed(std::move(tensor), given[0], given[1]);
   case Builtin::SelectAt:
     return selected(std::move(tensor), given[0], given[1]);
   case Builtin::Expand:

@@ -32,6 +32,16 @@ std::optional<PlanTensor> jit::permuted(PlanTensor tensor, Numbers axes) {
   return result;
 }
 
+std::optional<PlanTensor> jit::transposed(PlanTensor tensor, std::int64_t one,
+                                          std::int64_t other) {
+  auto first = axisOf(tensor, one), second = axisOf(tensor, other);
+  if (!first || !second)
+    return std::nullopt;
+  std::swap(tensor.sizes[*first], tensor.sizes[*second]);
+  std::swap(tensor.strides[*first], tensor.strides[*second]);
+  return tensor;
+}
+
 /// Bounds beyond the ends are moved to them, as in Python.
 std::optional<PlanTensor> jit::sliced(PlanTensor tensor, std::int64_t given,
                                       std::optional<std::int64_t> begin,

@@ -18,6 +18,9 @@ std::optional<PlanTensor> selected(PlanTensor tensor, std::int64_t axis,
                                    std::int64_t position);
 /// -1 keeps an extent; an axis of extent 1 grows.
 std::optional<PlanTensor> expanded(PlanTensor tensor, Numbers sizes);
+/// Two axes change places.
+std::optional<PlanTensor> transposed(PlanTensor tensor, std::int64_t one,
+                                     std::int64_t other);
 std::optional<PlanTensor> unsqueezed(PlanTensor tensor, std::int64_t axis);
 std::optional<PlanTensor> squeezed(PlanTensor tensor, std::int64_t axis);
 /// The sizes with a -1 replaced by what is left.
