@@ -196,6 +196,8 @@ static std::string kindName(OpaqueKind kind) {
     return "preferred";
   case OpaqueKind::Random:
     return "random";
+  case OpaqueKind::Allocation:
+    return "allocation";
   }
   return "";
 }

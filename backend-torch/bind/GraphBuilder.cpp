@@ -89,6 +89,14 @@ std::vector<ValueId> GraphBuilder::scalar(const std::string &name,
   return add(std::move(node), single(std::move(facts)));
 }
 
+std::vector<ValueId> GraphBuilder::seed(const std::string &name,
+                                        py::object facts) {
+  Node node;
+  node.kind = NodeKind::Seed;
+  node.name = name;
+  return add(std::move(node), single(std::move(facts)));
+}
+
 std::vector<ValueId> GraphBuilder::host(const std::string &name,
                                         const std::string &description,
                                         py::list arguments, py::list results,

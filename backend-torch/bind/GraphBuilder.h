@@ -33,6 +33,7 @@ public:
                             const pybind11::dict &flags,
                             const std::string &source);
   std::vector<ValueId> scalar(const std::string &name, pybind11::object facts);
+  std::vector<ValueId> seed(const std::string &name, pybind11::object facts);
   std::vector<ValueId> host(const std::string &name,
                             const std::string &description,
                             pybind11::list arguments, pybind11::list results,

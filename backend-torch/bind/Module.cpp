@@ -13,6 +13,7 @@ static void bindBuilder(py::module_ &module) {
       .def("apply", &GraphBuilder::apply)
       .def("input", &GraphBuilder::input)
       .def("constant_node", &GraphBuilder::constantNode)
+      .def("seed", &GraphBuilder::seed)
       .def("call", &GraphBuilder::call)
       .def("scalar", &GraphBuilder::scalar)
       .def("host", &GraphBuilder::host)
@@ -40,6 +41,7 @@ static std::map<std::string, std::int64_t> usageOf(const Backend &backend) {
 
 PYBIND11_MODULE(_quern_torch, module) {
   bindBuilder(module);
+  module.def("is_symbolic", &isSymbolic);
   py::class_<Backend>(module, "Backend")
       .def(py::init<>())
       .def("overloads",

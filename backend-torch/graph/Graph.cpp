@@ -141,6 +141,8 @@ static std::string_view kindName(NodeKind kind) {
     return "call";
   case NodeKind::Scalar:
     return "scalar";
+  case NodeKind::Seed:
+    return "seed";
   case NodeKind::Host:
     return "host";
   }

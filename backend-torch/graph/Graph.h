@@ -76,6 +76,7 @@ enum class NodeKind : std::uint8_t {
   Constant, ///< a tensor or object owned by the graph
   Call,     ///< an operator of the dispatcher
   Scalar,   ///< host arithmetic on sizes; its facts say all
+  Seed,     ///< 63 bits from torch's generator, drawn anew for every call
   Host      ///< a Python callable: a higher-order operator
 };
 
@@ -104,6 +105,10 @@ struct Value {
 
 /// An output: a value, or nothing, or a number known at compile time.
 using GraphOutput = GraphArgument;
+
+/// Under this name a random node reads the Seed that is its own, if kernels are
+/// to draw its numbers.
+inline constexpr std::string_view seedArgument = "generator.seed";
 
 /// Nodes are in execution order. Immutable once the importer is done.
 struct Graph {

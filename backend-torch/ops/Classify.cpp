@@ -4,6 +4,7 @@
 #include "backend-torch/ops/Preferred.h"
 #include "backend-torch/ops/Promotion.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -34,6 +35,57 @@ std::optional<Primitive> primitiveOf(std::string_view overload) {
     return Primitive::kind;
 #include "backend-torch/ops/Primitives.def"
   return std::nullopt;
+}
+
+bool isAllocation(std::string_view overload) {
+#define QN_ALLOCATION(name)                                                    \
+  if (overload == name)                                                        \
+    return true;
+#include "backend-torch/ops/Allocations.def"
+  return false;
+}
+
+bool isSymbolic(std::string_view overload) {
+#define QN_SYMBOLIC(name)                                                      \
+  if (overload == name)                                                        \
+    return true;
+#include "backend-torch/ops/Allocations.def"
+  return false;
+}
+
+static bool sharesMemory(const Graph &graph, const Node &node, int storage) {
+  for (ValueId operand : graph.operands(node))
+    if (const TensorFacts *facts = graph.values[operand].tensor();
+        facts && facts->storage == storage)
+      return true;
+  return false;
+}
+
+/// No element, whatever sizes the operator itself decides (`nonzero`).
+static bool isEmpty(const Graph &graph, const TensorFacts &facts) {
+  bool hasZero = false;
+  for (Size size : facts.sizes) {
+    std::optional<std::int64_t> extent = graph.sizes.constantOf(size);
+    if (!extent)
+      return false;
+    hasZero |= *extent == 0;
+  }
+  return hasZero;
+}
+
+/// Whether a step need only take memory for the results as they were traced:
+/// the operator computes nothing, or there is no element to compute.
+static bool onlyTakesMemory(const Graph &graph, const Node &node) {
+  if (node.kind != NodeKind::Call || node.mutates || node.returnsList ||
+      node.results.empty())
+    return false;
+  bool computesNothing = isAllocation(node.overload);
+  return std::all_of(node.results.begin(), node.results.end(), [&](ValueId id) {
+    const TensorFacts *facts = graph.values[id].tensor();
+    return facts && facts->isStrided && facts->device == "cpu" &&
+           !sharesMemory(graph, node, facts->storage) &&
+           (computesNothing || isEmpty(graph, *facts));
+  });
 }
 
 OperatorTable::OperatorTable(std::vector<OperatorRow> rowsGiven)
@@ -157,23 +209,33 @@ static std::optional<ViewOf> viewOf(const Graph &graph, const Node &node) {
   return ViewOf{*kind, source};
 }
 
+static Operation classifyComputed(const Graph &graph, const Node &node,
+                                  const OperatorTable &table, int refused) {
+  if (std::optional<std::string> why = whyNotComputable(graph, node))
+    return Opaque{*why, OpaqueKind::Fallback};
+  if (std::optional<Primitive> primitive = primitiveOf(node.overload))
+    return classifyPrimitive(graph, node, *primitive);
+  return matchRows(graph, node, table, refused);
+}
+
 Operation classify(const Graph &graph, const Node &node,
                    const OperatorTable &table, bool preferAten, int refused) {
   if (node.kind == NodeKind::Call)
     if (std::optional<ViewOf> view = viewOf(graph, node))
       return *view;
-  if (node.isRandom)
+  if (onlyTakesMemory(graph, node))
+    return Opaque{"it only takes memory", OpaqueKind::Allocation};
+  if (node.isRandom && !graph.named(node, seedArgument))
     return Opaque{"it draws from torch's generator", OpaqueKind::Random};
   if (auto why = whyAten(graph, node, preferAten))
     return Opaque{*why, OpaqueKind::Preferred};
   if (node.kind == NodeKind::Call && table.hasKernels())
     if (std::optional<Placement> placement = placementOf(graph, node))
       return *placement;
-  if (std::optional<std::string> why = whyNotComputable(graph, node))
-    return Opaque{*why, OpaqueKind::Fallback};
-  if (std::optional<Primitive> primitive = primitiveOf(node.overload))
-    return classifyPrimitive(graph, node, *primitive);
-  return matchRows(graph, node, table, refused);
+  Operation operation = classifyComputed(graph, node, table, refused);
+  if (auto *opaque = std::get_if<Opaque>(&operation); opaque && node.isRandom)
+    opaque->kind = OpaqueKind::Random;
+  return operation;
 }
 
 } // namespace quern

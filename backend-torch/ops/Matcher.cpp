@@ -142,6 +142,8 @@ Reason FusedMatcher::run(LibraryCall &call) {
   if (row.kind != DeclarationKind::Elementwise &&
       row.kind != DeclarationKind::Rowwise)
     return "its kernel is a whole of its own";
+  if (node.isRandom)
+    return "its numbers are counted along its own result";
   if (!binding.indexed.empty())
     return "its axes stand where the list of indices says";
   for (ValueId id : node.results)

@@ -95,14 +95,26 @@ struct PrimitiveCall {
   std::optional<Size> size = std::nullopt; ///< Fill, where the call brings it
 };
 
-/// Why a node runs through ATen: for want of a kernel, because ATen is faster,
-/// or because only ATen draws eager's random numbers.
-enum class OpaqueKind : std::uint8_t { Fallback, Preferred, Random };
+/// Why a node is no kernel's: for want of one, because ATen is faster, because
+/// only ATen draws eager's random numbers, or because there is nothing to
+/// compute.
+enum class OpaqueKind : std::uint8_t {
+  Fallback,
+  Preferred,
+  Random,
+  Allocation
+};
 
 struct Opaque {
   std::string reason;
   OpaqueKind kind = OpaqueKind::Fallback;
 };
+
+/// Whether the overload asks for a number that the graph's sizes know.
+bool isSymbolic(std::string_view overload);
+
+/// Whether the overload only takes memory.
+bool isAllocation(std::string_view overload);
 
 struct ViewOf {
   ViewKind kind = ViewKind::Window;

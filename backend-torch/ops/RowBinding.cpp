@@ -141,7 +141,10 @@ void RowBinding::readPromotion(std::string_view text) {
 }
 
 /// `stride or kernel_size`: the second where the first was not given.
+/// `generator`: the node's own seed.
 const NamedArgument *RowBinding::sourceOf(std::string_view text) const {
+  if (text == "generator")
+    return graph.named(node, seedArgument);
   std::size_t bar = text.find(" or ");
   const NamedArgument *first = graph.named(node, trimmed(text.substr(0, bar)));
   if (bar == std::string_view::npos || (first && !isMissing(&first->value)))

@@ -35,6 +35,7 @@ private:
                WholeTensor &tensor) const;
   Reason orderIndexed(const TypePattern &pattern, std::size_t rank,
                       WholeTensor &tensor) const;
+  bool isMisplacedMask(const TypePattern &pattern) const;
   Reason cannotBeGiven(const RowArgument &given) const;
 
   const Graph &graph;
@@ -98,9 +99,20 @@ Reason WholeMatcher::orderIndexed(const TypePattern &pattern, std::size_t rank,
   return std::nullopt;
 }
 
+/// A mask of the shape of the indices lies along the last axes of what they
+/// read: they must be of the last ones.
+bool WholeMatcher::isMisplacedMask(const TypePattern &pattern) const {
+  if (binding.indexed.empty() || pattern.element != "bool")
+    return false;
+  const TensorFacts *self = factsOf(*binding.parameters().front().value);
+  return binding.place + binding.indexed.size() != self->sizes.size();
+}
+
 Reason WholeMatcher::order(const TypePattern &pattern, const TensorFacts &facts,
                            WholeTensor &tensor) const {
   std::size_t rank = facts.sizes.size();
+  if (isMisplacedMask(pattern))
+    return "its mask is of other axes than its indices";
   if (!binding.indexed.empty() && pattern.axes.size() > 1) {
     return orderIndexed(pattern, rank, tensor);
   }

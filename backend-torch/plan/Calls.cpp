@@ -84,6 +84,11 @@ static void chooseOperator(const Graph &graph, const Node &node,
     call.given = static_cast<int>(call.arguments.size()) - 1;
 }
 
+static bool onlyAllocates(const Operation &operation) {
+  const auto *opaque = std::get_if<Opaque>(&operation);
+  return opaque && opaque->kind == OpaqueKind::Allocation;
+}
+
 Step makeCall(const FusionPlan &fusion, int index) {
   const Graph &graph = *fusion.graph;
   const Node &node = graph.nodes[index];
@@ -96,7 +101,7 @@ Step makeCall(const FusionPlan &fusion, int index) {
     step.call.host = node.object;
     for (const NamedArgument &argument : node.arguments)
       step.call.arguments.push_back(makeTemplate(argument.value, nullptr));
-  } else {
+  } else if (!onlyAllocates(fusion.analysis->operations[index])) {
     chooseOperator(graph, node, step.call);
   }
   for (ValueId id : node.results)

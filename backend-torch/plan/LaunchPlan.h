@@ -37,7 +37,8 @@ struct StepResult {
   std::vector<Size> strides;
 };
 
-/// A call through the dispatcher, or of a Python callable (`host`).
+/// A call through the dispatcher, or of a Python callable (`host`); or memory
+/// for the results.
 struct CallStep {
   std::optional<c10::OperatorHandle> op;
   int host = -1;
@@ -45,6 +46,8 @@ struct CallStep {
   std::vector<StepResult> results;
   bool returnsList = false;
   int given = -1; ///< the argument that the executor makes for the result
+
+  bool isAllocation() const { return !op && host < 0; }
 };
 
 struct Step {
@@ -65,6 +68,7 @@ struct LaunchPlan {
   std::vector<ValueId> kernelTargets;
   std::vector<SymbolBinding> inputBindings;
   std::vector<ValueId> unusedInputs;
+  std::vector<ValueId> seeds; ///< drawn when the call begins
   std::vector<Step> steps;
 };
 

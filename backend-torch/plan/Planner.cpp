@@ -113,11 +113,17 @@ void Planner::addKernel(int group) {
   Step step;
   step.kernel = group;
   step.node = fusion.groups[group].draft.nodes().back();
-  for (const KernelOperand &input : program.kernels[group].inputs)
-    if (graph.producer(input.base).kind == NodeKind::Input &&
-        std::find(plan.kernelInputs.begin(), plan.kernelInputs.end(),
-                  input.base) == plan.kernelInputs.end())
-      plan.kernelInputs.push_back(input.base);
+  auto note = [](std::vector<ValueId> &list, ValueId id) {
+    if (std::find(list.begin(), list.end(), id) == list.end())
+      list.push_back(id);
+  };
+  for (const KernelOperand &input : program.kernels[group].inputs) {
+    NodeKind kind = graph.producer(input.base).kind;
+    if (kind == NodeKind::Input)
+      note(plan.kernelInputs, input.base);
+    if (kind == NodeKind::Seed)
+      note(plan.seeds, input.base);
+  }
   for (const KernelOperand &output : program.kernels[group].outputs)
     if (graph.producer(output.base).kind == NodeKind::Input)
       plan.kernelTargets.push_back(output.base);
@@ -185,10 +191,11 @@ std::string print(const LaunchPlan &plan) {
   std::string text = "plan " + graph.name + "\n";
   for (const Step &step : plan.steps) {
     const Node &node = graph.nodes[step.node];
-    text += step.kernel >= 0      ? "  kernel"
-            : step.call.host >= 0 ? "  host " + node.overload
-            : step.isView         ? "  view " + node.overload
-                                  : "  aten " + node.overload;
+    text += step.kernel >= 0           ? "  kernel"
+            : step.call.host >= 0      ? "  host " + node.overload
+            : step.isView              ? "  view " + node.overload
+            : step.call.isAllocation() ? "  memory " + node.overload
+                                       : "  aten " + node.overload;
     text += " -> %" + node.name;
     for (const SymbolBinding &binding : step.bindings)
       text += " binds " + graph.sizes.symbols()[binding.symbol];

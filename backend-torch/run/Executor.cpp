@@ -1,6 +1,7 @@
 // The executor's loop, and what it does before and after each step.
 #include "backend-torch/run/Executor.h"
 #include "backend-torch/run/Raise.h"
+#include "backend-torch/run/Seed.h"
 
 #include <ATen/ATen.h>
 #include <ATen/EmptyTensor.h>
@@ -64,6 +65,8 @@ void Recorder::reset() {
 static RunCounters countsOf(const CompiledProgram &compiled) {
   RunCounters counts;
   for (const auto &[node, opaque] : compiled.fusion->opaque) {
+    if (opaque.kind == OpaqueKind::Allocation)
+      continue;
     auto &table = opaque.kind == OpaqueKind::Fallback    ? counts.fallbacks
                   : opaque.kind == OpaqueKind::Preferred ? counts.preferred
                                                          : counts.random;
@@ -181,6 +184,11 @@ at::Tensor Executor::emptyFor(ValueId id, const Frame &frame) const {
 std::vector<c10::IValue> Executor::stackFor(const Step &step,
                                             const Frame &frame) const {
   std::vector<c10::IValue> stack;
+  if (step.call.isAllocation()) {
+    for (const StepResult &result : step.call.results)
+      stack.emplace_back(emptyFor(result.slot, frame));
+    return stack;
+  }
   stack.reserve(step.call.arguments.size());
   for (const ArgumentTemplate &argument : step.call.arguments)
     stack.push_back(instantiate(argument, *compiled.fusion->sizes, frame));
@@ -195,7 +203,9 @@ void Executor::runCall(const Step &step, Frame &frame) const {
   for (ValueId id : step.frees)
     frame.slots[id] = {};
   if (options.trace)
-    options.trace((step.call.host >= 0 ? "host " : "aten ") +
+    options.trace((step.call.host >= 0        ? "host "
+                   : step.call.isAllocation() ? "memory "
+                                              : "aten ") +
                   graph.nodes[step.node].overload + " -> " +
                   graph.nodes[step.node].name);
   std::int64_t nanoseconds = callOperator(step, stack);
@@ -312,6 +322,8 @@ void Executor::fillFrame(std::vector<c10::IValue> arguments,
         std::move(arguments[i]);
   for (const auto &[id, value] : constants)
     frame.slots[id] = value;
+  for (ValueId id : launchPlan.seeds)
+    frame.slots[id] = drawnSeed();
   bindSymbols(launchPlan.inputBindings, frame);
   for (ValueId id : launchPlan.unusedInputs)
     frame.slots[id] = {};

@@ -145,6 +145,8 @@ std::int64_t Executor::callOperator(const Step &step,
   std::chrono::steady_clock::time_point clock;
   if (options.observe || !step.isView)
     clock = std::chrono::steady_clock::now();
+  if (step.call.isAllocation())
+    return 0;
   if (step.call.host >= 0) {
     options.hostCall(step.call.host, stack);
     return options.observe ? nanosecondsOf(lap(clock)) : 0;

@@ -109,8 +109,28 @@ bool DeclarationChecker::parameterBinding(
     return false;
   }
   binding.argument = first->name().text();
+  if (binding.argument == "generator")
+    return seedBinding(binding);
   if (second)
     binding.alternative = second->name().text();
+  return true;
+}
+
+/// `seed = generator`: the call's own number, from torch's generator where the
+/// overload has such an argument, which then is none.
+bool DeclarationChecker::seedBinding(AtenBinding &binding) {
+  binding.kind = AtenBindingKind::Seed;
+  for (unsigned number : binding.parameters) {
+    const Parameter &parameter = parameters[number];
+    if (parameter.element == ScalarType::integer() && !parameter.isOptional &&
+        !parameter.isMutable && !parameter.isList && !parameter.count &&
+        !parameter.pack.valid() && parameter.dimensions.empty())
+      continue;
+    report(binding.span, diag::SeedType, parameter.variable->name,
+           parameter.text)
+        .label(parameter.variable->span, "declared here");
+    return false;
+  }
   return true;
 }
 

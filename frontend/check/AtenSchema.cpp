@@ -55,7 +55,8 @@ void DeclarationChecker::checkSchema(const AtenAttribute &attribute) {
     if (binding.kind == AtenBindingKind::Axis)
       matching.bind("keepdim");
     for (llvm::StringRef name : {binding.argument, binding.alternative})
-      if (!name.empty() && !matching.bind(name))
+      if (!name.empty() && !matching.bind(name) &&
+          binding.kind != AtenBindingKind::Seed)
         report(binding.span, diag::AtenArgumentUnknown, attribute.overload,
                name);
   }

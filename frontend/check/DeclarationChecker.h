@@ -428,6 +428,7 @@ private:
   void checkSchema(const typed::AtenAttribute &attribute);
   bool atenBinding(const ast::AttributeArgument &argument,
                    typed::AtenBinding &binding);
+  bool seedBinding(typed::AtenBinding &binding);
   bool parameterBinding(const ast::AttributeArgument &argument,
                         typed::AtenBinding &binding);
   bool promotionBinding(const ast::AttributeArgument &argument,

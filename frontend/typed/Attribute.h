@@ -15,6 +15,7 @@ enum class AtenBindingKind : std::uint8_t {
   Type,      ///< `dtype = U`: a type parameter
   Generic,   ///< `output_mask = MASK`: a compile-time parameter
   Parameter, ///< `(kh, kw) = kernel_size`: parameters from an ATen argument
+  Seed,      ///< `seed = generator`: a number drawn anew for every call
   Promotion  ///< `promotes = int_to_float`
 };
 
@@ -25,7 +26,7 @@ struct AtenBinding {
   llvm::StringRef argument;   ///< the ATen argument
   /// Parameter: used when `argument` is empty or none: `stride or kernel_size`.
   llvm::StringRef alternative;
-  llvm::ArrayRef<unsigned> parameters; ///< Parameter: indices, in order
+  llvm::ArrayRef<unsigned> parameters; ///< Parameter, Seed: indices, in order
   AxisId axis;
   unsigned typeParameter = 0;
   unsigned constantParameter = 0; ///< Generic

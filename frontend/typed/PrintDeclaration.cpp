@@ -236,6 +236,7 @@ void Printer::binding(const AtenBinding &binding) {
         << declaration.constantParameters[binding.constantParameter]->name;
     return;
   case AtenBindingKind::Parameter:
+  case AtenBindingKind::Seed:
     out << '(';
     llvm::interleaveComma(binding.parameters, out, [&](unsigned number) {
       out << declaration.parameters[number].variable->name;

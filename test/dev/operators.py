@@ -27,7 +27,7 @@ nothing was measured.
 |---|---|---|---|---|---|---|
 """
 MEASURED = ROOT / "test" / "bench" / "ops.tsv"
-TABLES = ("Views.def", "Primitives.def", "Preferred.def")
+TABLES = ("Views.def", "Primitives.def", "Preferred.def", "Allocations.def")
 ATEN = re.compile(r'^@aten\("([^"]+)"', re.M)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+import quern
 import torch
 
 
@@ -100,3 +101,40 @@ def test_window_along_an_expanded_axis() -> None:
 
     check(lambda x: centred(x).square(), wanting(2, 3, 5, 9))
     check(lambda x: x.expand(7, 9).flip(1) + 1, wanting(7, 1))
+
+
+def test_mask_of_an_indexed_read_lies_along_the_last_axes() -> None:
+    """Where the indices are of the first axis, a mask of their shape is not for them."""
+    read = torch.ops.aten._unsafe_masked_index
+    x, index = torch.arange(9.0).view(3, 3), torch.tensor([2, 0, 1])
+    mask = torch.tensor([True, False, True])
+    check(lambda x: read(x, mask, [index, None], 7), x)
+    check(lambda x: read(x, mask, [None, index], 7), x)
+
+
+def test_nothing_is_computed_where_there_is_no_element() -> None:
+    """Memory is taken, with eager's strides, and no operator of ATen's is called."""
+    quern.reset_counters()
+    check(lambda x: (x.sin(), x.t().frac() + 1, torch.igamma(x, x)), torch.rand(0, 3))
+    check(lambda x: x[3:].cumsum(1).sum(0), torch.rand(3, 4))
+    assert quern.counters()["fallbacks"] == {}
+
+
+def test_memory_alone_is_no_call_of_aten() -> None:
+    def taken(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        made = torch.empty_permuted((2, 3, 4), (2, 0, 1)), x.new_empty_strided((2, 5), (1, 2))
+        return *made, torch.empty_like(x.t()).fill_(3)
+
+    quern.reset_counters()
+    ours = torch.compile(taken, backend="quern", fullgraph=True)(torch.ones(3, 5))
+    assert [t.stride() for t in ours] == [t.stride() for t in taken(torch.ones(3, 5))]
+    assert bool((ours[2] == 3).all())
+    assert quern.counters()["fallbacks"] == {}
+
+
+def test_shifts_by_numbers_have_kernels() -> None:
+    quern.reset_counters()
+    x = torch.tensor([5, -7, 1 << 40])
+    check(lambda x: (x << 3, x >> 2, torch.bitwise_left_shift(x, 1), torch.true_divide(x, 2)), x)
+    check(lambda x: (x.to(torch.uint8) << 1, x.to(torch.int8) >> 1), x)
+    assert quern.counters()["fallbacks"] == {}

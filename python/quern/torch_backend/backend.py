@@ -97,6 +97,7 @@ class _Job:
         self.state = current
         self.options = options
         self._number = number
+        self._seeds = options["random"] == "philox"
         self._before = before
         self._start = time.perf_counter()
         # Who looks at a graph wants to see it compiled.
@@ -126,7 +127,7 @@ class _Job:
         if part == "inference" and self.options["executor"] == "quern":
             module = channels_last(module)
         builder = LoggedBuilder(native().GraphBuilder(name))
-        describe(module, builder)
+        describe(module, builder, seeds=self._seeds)
         imported = time.perf_counter() - start
         watched, debug = self._watched(name, part, module)
         observe = watched.step if watched else None
@@ -169,7 +170,7 @@ class _Job:
     def _apart(self, name: str, module: torch.fx.GraphModule, checker: Observer) -> ObservedGraph:
         """The same graph with every operator a kernel of its own."""
         watched = ObservedGraph([checker])
-        builder = describe(module, native().GraphBuilder(name))
+        builder = describe(module, native().GraphBuilder(name), seeds=self._seeds)
         options = {**self.options, "fusion": "off"}
         watched.attach(make_graph(builder, name, "inference", options, watched.step))
         return watched

@@ -11,6 +11,7 @@ import torch
 from torch.fx.node import Node
 from torch.utils import _pytree as pytree
 
+from . import native
 from .sizes import Sizes, UnknownSizeError
 
 _PLAIN = (int, float, bool, complex, str, torch.dtype, torch.device)
@@ -25,9 +26,10 @@ class _NotPlainError(Exception):
 class Importer:
     """Describes one graph to a native builder, node by node."""
 
-    def __init__(self, module: torch.fx.GraphModule, builder: Any) -> None:
+    def __init__(self, module: torch.fx.GraphModule, builder: Any, seeds: bool = False) -> None:
         self._module = module
         self._builder = builder
+        self._seeds = seeds
         self._sizes = Sizes(builder)
         self._values: dict[Node, list[int]] = {}
         self._storages: dict[int, int] = {}
@@ -101,7 +103,8 @@ class Importer:
 
     def _operator(self, node: Node, target: torch._ops.OpOverload, value: object) -> None:
         schema = target._schema
-        if str(target) in _SIZE_QUERIES:
+        overload = schema.name + (f".{schema.overload_name}" if schema.overload_name else "")
+        if native().is_symbolic(overload):
             self._values[node] = self._builder.scalar(node.name, self._facts(value))
             return
         try:
@@ -109,6 +112,8 @@ class Importer:
         except _NotPlainError:
             self._host(node)
             return
+        if self._seeds and torch.Tag.nondeterministic_seeded in target.tags:
+            arguments.append(self._seed(node))
         returns_list = len(schema.returns) == 1 and isinstance(value, (list, tuple))
         flags = {
             "mutates": schema.is_mutable,
@@ -116,10 +121,18 @@ class Importer:
             "list": returns_list,
         }
         results = [] if not schema.returns else self._results(value)
-        overload = schema.name + (f".{schema.overload_name}" if schema.overload_name else "")
         self._values[node] = self._builder.call(
             node.name, overload, arguments, results, flags, source_line(node)
         )
+
+    def _seed(self, node: Node) -> tuple[str, Any, bool, bool]:
+        """A number of the node's own for kernels to count from; ATen has no use
+        for it."""
+        storage = len(self._storages)
+        self._storages[-1 - storage] = storage
+        facts = ("tensor", torch.int64, [], [], self._sizes.of(0), "cpu", storage, True)
+        seed = self._builder.seed(f"{node.name}_seed", facts)
+        return ("generator.seed", ("value", seed[0]), False, True)
 
     def _arguments(self, schema: Any, node: Node) -> list[tuple[str, Any, bool, bool]]:
         """Every argument of the schema, in its order; those not given as well."""
@@ -193,14 +206,6 @@ class Importer:
         self._builder.output([self._argument(each) for each in outputs])
 
 
-_SIZE_QUERIES = {
-    "aten.sym_size.int",
-    "aten.sym_stride.int",
-    "aten.sym_numel.default",
-    "aten.sym_storage_offset.default",
-}
-
-
 def _size(value: Any, sizes: Sizes) -> tuple[str, int]:
     kind = "truth" if isinstance(value, torch.SymBool) else "size"
     return kind, sizes.of(value)
@@ -244,10 +249,11 @@ def source_line(node: Node) -> str:
     return f"{path}:{line}"
 
 
-def describe(module: torch.fx.GraphModule, builder: Any) -> Any:
-    """Fills `builder` with the description of `module`."""
+def describe(module: torch.fx.GraphModule, builder: Any, *, seeds: bool = False) -> Any:
+    """Fills `builder` with the description of `module`; with a seed for every node
+    that draws random numbers."""
     try:
-        Importer(module, builder).run()
+        Importer(module, builder, seeds).run()
     except UnknownSizeError as error:
         raise NotImplementedError(f"this graph cannot be compiled: {error}") from error
     return builder
