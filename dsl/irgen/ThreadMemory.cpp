@@ -199,9 +199,17 @@ irgen::Value Generator::atomic(const typed::BuiltinExpression &expression) {
   mlir::Value stored = b.toStorage(values.back());
   assert((!isFloat || llvm::isa<FloatType>(stored.getType())) &&
          "floats are stored as floats");
+  auto order =
+      expression.atomic.order
+          ? *qn::symbolizeOrder(typed::spelling(*expression.atomic.order))
+          : qn::Order::relaxed;
+  auto scope =
+      expression.atomic.scope
+          ? *qn::symbolizeScope(typed::spelling(*expression.atomic.scope))
+      : isShared ? qn::Scope::block
+                 : qn::Scope::device;
   mlir::Value old = b.create<qn::AtomicOp>(
       stored.getType(), kind, stored, expected, place->tensor, indices,
-      load.isChecked && readsAreChecked, qn::Order::relaxed,
-      isShared ? qn::Scope::block : qn::Scope::device);
+      load.isChecked && readsAreChecked, order, scope);
   return b.fromStorage(old, place->element);
 }

@@ -316,7 +316,8 @@ private:
                                   typed::Builtin builtin);
   const Expression *threadPosition(const ast::MemberExpr &expr,
                                    typed::Builtin builtin);
-  const Expression *atomic(const ast::CallExpr &expr, typed::Builtin builtin);
+  bool atomicWord(const ast::Argument &argument, typed::AtomicWords &words);
+  const Expression *atomic(const ast::CallExpr &call, typed::Builtin builtin);
   const Expression *hostBuiltin(const ast::CallExpr &expr,
                                 typed::Builtin builtin);
   const Expression *allocation(const ast::CallExpr &expr,

@@ -68,8 +68,33 @@ const Expression *DeclarationChecker::threadBuiltin(const ast::CallExpr &expr,
 }
 
 /// `atomic_add(histogram[i], 1)`: yields the old value.
-const Expression *DeclarationChecker::atomic(const ast::CallExpr &expr,
+/// `order = "acquire"`, `scope = "system"`: false after a diagnostic.
+bool DeclarationChecker::atomicWord(const ast::Argument &argument,
+                                    AtomicWords &words) {
+  const auto *text = llvm::dyn_cast<ast::StringExpr>(argument.value);
+  bool isOrder = argument.name.text() == "order";
+  if (text && isOrder)
+    words.order = memoryOrderNamed(text->value);
+  else if (text)
+    words.scope = memoryScopeNamed(text->value);
+  if (isOrder ? words.order.has_value() : words.scope.has_value())
+    return true;
+  report(argument.value->span, diag::NotAChoice, source(argument.value->span),
+         argument.name.text());
+  return false;
+}
+
+const Expression *DeclarationChecker::atomic(const ast::CallExpr &call,
                                              Builtin builtin) {
+  ast::CallExpr expr = call;
+  AtomicWords words;
+  auto isWord = [](const ast::Argument &argument) {
+    return argument.name.text() == "order" || argument.name.text() == "scope";
+  };
+  for (; !expr.arguments.empty() && isWord(expr.arguments.back());
+       expr.arguments = expr.arguments.drop_back())
+    if (!atomicWord(expr.arguments.back(), words))
+      return nullptr;
   const BuiltinInfo &info = builtinInfo(builtin);
   if (place != Place::Kernel) {
     report(expr.span, diag::NotInThisKind, info.spelling,
@@ -105,6 +130,7 @@ const Expression *DeclarationChecker::atomic(const ast::CallExpr &expr,
                    info.spelling))
     return nullptr;
   auto *node = make<BuiltinExpression>(expr.span, load->type);
+  node->atomic = words;
   node->builtin = builtin;
   node->operands = builder.list(operands);
   return node;

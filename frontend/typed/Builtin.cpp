@@ -34,6 +34,38 @@ std::optional<Builtin> typed::viewNamed(llvm::StringRef spelling) {
   return find(spelling, true);
 }
 
+static constexpr llvm::StringLiteral orders[] = {
+#define QN_MEMORY_ORDER(enumerator, spelling) spelling,
+#include "frontend/typed/MemoryOrders.def"
+};
+
+static constexpr llvm::StringLiteral scopes[] = {
+#define QN_MEMORY_SCOPE(enumerator, spelling) spelling,
+#include "frontend/typed/MemoryOrders.def"
+};
+
+llvm::StringRef typed::spelling(MemoryOrder order) {
+  return orders[static_cast<unsigned>(order)];
+}
+
+llvm::StringRef typed::spelling(MemoryScope scope) {
+  return scopes[static_cast<unsigned>(scope)];
+}
+
+std::optional<MemoryOrder> typed::memoryOrderNamed(llvm::StringRef spelling) {
+  for (unsigned i = 0; i != std::size(orders); ++i)
+    if (orders[i] == spelling)
+      return static_cast<MemoryOrder>(i);
+  return std::nullopt;
+}
+
+std::optional<MemoryScope> typed::memoryScopeNamed(llvm::StringRef spelling) {
+  for (unsigned i = 0; i != std::size(scopes); ++i)
+    if (scopes[i] == spelling)
+      return static_cast<MemoryScope>(i);
+  return std::nullopt;
+}
+
 namespace {
 struct BinaryRow {
   llvm::StringLiteral spelling;

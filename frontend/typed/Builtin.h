@@ -34,6 +34,28 @@ enum class BuiltinResult : std::uint8_t {
   Special
 };
 
+/// Of atomic operations.
+enum class MemoryOrder : std::uint8_t {
+#define QN_MEMORY_ORDER(enumerator, spelling) enumerator,
+#include "frontend/typed/MemoryOrders.def"
+};
+
+enum class MemoryScope : std::uint8_t {
+#define QN_MEMORY_SCOPE(enumerator, spelling) enumerator,
+#include "frontend/typed/MemoryOrders.def"
+};
+
+/// What the text says of an atomic operation.
+struct AtomicWords {
+  std::optional<MemoryOrder> order;
+  std::optional<MemoryScope> scope;
+};
+
+llvm::StringRef spelling(MemoryOrder order);
+llvm::StringRef spelling(MemoryScope scope);
+std::optional<MemoryOrder> memoryOrderNamed(llvm::StringRef spelling);
+std::optional<MemoryScope> memoryScopeNamed(llvm::StringRef spelling);
+
 struct BuiltinInfo {
   llvm::StringLiteral spelling;
   BuiltinGroup group;

@@ -174,6 +174,7 @@ struct BuiltinExpression : ExpressionNode<ExpressionKind::Builtin> {
   AxisId axis;
   /// Thread: `.x` is 0, `.y` 1, `.z` 2.
   unsigned dimension = 0;
+  AtomicWords atomic;
 };
 
 /// `x[i, c]`, `x.at(C = i, …, outside = v, when = c)`. One position for each of

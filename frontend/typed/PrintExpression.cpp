@@ -91,6 +91,10 @@ void Printer::builtin(const BuiltinExpression &e) {
   if (e.axis.valid())
     axis(e.axis);
   list(operands);
+  if (e.atomic.order)
+    out << "; order = " << spelling(*e.atomic.order);
+  if (e.atomic.scope)
+    out << "; scope = " << spelling(*e.atomic.scope);
   out << ')';
 }
 

@@ -139,10 +139,10 @@ kernel atomics(x: i32[N], y: mut i32[8], won: mut i32[N]):
         atomic_max(y[2], v)
         atomic_and(y[3], v)
         atomic_or(y[4], v)
-        atomic_xor(y[5], v)
+        atomic_xor(y[5], v, order = "seq_cst")
         if atomic_cas(y[6], 0, 1) == 0:
             won[i] = 1
-        atomic_exchange(y[7], i32(grid_size.x))
+        atomic_exchange(y[7], i32(grid_size.x), order = "acq_rel", scope = "system")
 """
 
 
