@@ -2,7 +2,7 @@
 #pragma once
 
 #include "dsl/dialect/Dialect.h"
-#include "dsl/target/TargetInfo.h"
+#include "dsl/gpu/Matrix.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
@@ -45,12 +45,18 @@ public:
   /// The memory of a thread's own arrays.
   unsigned localSpace() const { return isNvptx() ? 0 : 5; }
 
-  /// Adds the product of two fragments, 16 by 16 and 16 by 8 elements of 16
-  /// bits spread over a warp, to `sums`.
+  // DeviceMatrix.cpp. The places are those of `matrixLayout`.
+  MatrixLane matrixLane(mlir::Location loc, mlir::Value lane);
+  llvm::SmallVector<mlir::Value> noSums(mlir::Location loc);
+  /// The sum at a place of the layout, f32.
+  mlir::Value sumAt(mlir::Location loc, mlir::ValueRange sums, unsigned place);
+  /// Adds the product of two factors, given in pieces, to `sums`.
   void multiply(mlir::Location loc, mlir::ValueRange left,
                 mlir::ValueRange right,
                 llvm::MutableArrayRef<mlir::Value> sums);
-  bool hasMatrices() const { return isNvptx(); }
+
+  // DeviceCopies.cpp, for NVIDIA only.
+  bool hasAsyncCopies() const { return isNvptx(); }
   /// Four matrices of 8 by 8 elements of 16 bits, each line where a lane's
   /// pointer leads, as `multiply` takes them.
   llvm::SmallVector<mlir::Value> loadMatrices(mlir::Location loc,
@@ -82,6 +88,9 @@ private:
   /// Applies `one` to every 32 bits of a value.
   mlir::Value inWords(mlir::Location loc, mlir::Value value,
                       llvm::function_ref<mlir::Value(mlir::Value)> one);
+  void multiplyNvidia(mlir::Location loc, mlir::ValueRange left,
+                      mlir::ValueRange right,
+                      llvm::MutableArrayRef<mlir::Value> sums);
   bool isNvptx() const { return target.kind == TargetKind::Nvptx; }
 
   mlir::OpBuilder &builder;

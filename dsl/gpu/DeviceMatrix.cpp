@@ -1,56 +1,134 @@
-// Matrix instructions, and the copies that feed them, of NVIDIA.
+// Matrix instructions of NVIDIA (mma) and AMD (mfma, wmma).
 #include "dsl/gpu/Device.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace quern;
 
+/// Of AMD's: warps of 64 have mfma; of the others, the twelfth generation's
+/// lanes hold half of a line each, those of the eleventh all of it, twice.
+static bool isHalved(const TargetInfo &target) {
+  return llvm::StringRef(target.cpu).starts_with("gfx12");
+}
+
+MatrixLayout quern::matrixLayout(const TargetInfo &target) {
+  MatrixLayout made;
+  if (target.kind == TargetKind::Nvptx) {
+    made.run = 2;
+    made.left = {{0, 0}, {8, 0}, {0, 8}, {8, 8}};
+    made.right = {{0, 0}, {0, 8}, {8, 0}, {8, 8}};
+    for (unsigned column : {0, 8})
+      for (unsigned row : {0, 8})
+        for (unsigned next : {0, 1})
+          made.sums.push_back({row, column + next});
+    return made;
+  }
+  bool isWide = target.warp == 64;
+  made.isVector = true;
+  made.run = isWide ? 4 : isHalved(target) ? 8 : 16;
+  made.left = made.right = {{0, 0}};
+  for (unsigned sum = 0; sum < (isWide ? 4 : 8); ++sum)
+    made.sums.push_back({isWide || isHalved(target) ? sum : 2 * sum, 0});
+  return made;
+}
+
+MatrixLane Device::matrixLane(Location loc, Value lane) {
+  auto by = [&](auto op, Value value, std::int64_t other) -> Value {
+    return decltype(op)::create(builder, loc, value, number(loc, other));
+  };
+  MatrixLane made;
+  if (isNvptx()) {
+    made.line = made.row = by(arith::DivUIOp(), lane, 4);
+    Value pair = by(arith::RemUIOp(), lane, 4);
+    made.depth = made.column = by(arith::MulIOp(), pair, 2);
+    return made;
+  }
+  Value part = by(arith::DivUIOp(), lane, matrixSize);
+  made.line = made.column = by(arith::RemUIOp(), lane, matrixSize);
+  bool isWide = target.warp == 64, halved = isHalved(target);
+  made.depth = isWide   ? by(arith::MulIOp(), part, 4)
+               : halved ? by(arith::MulIOp(), part, 8)
+                        : number(loc, 0);
+  made.row = isWide || halved ? made.depth : part;
+  return made;
+}
+
+SmallVector<Value> Device::noSums(Location loc) {
+  MatrixLayout layout = matrixLayout(target);
+  Type type = builder.getF32Type();
+  if (layout.isVector)
+    type = VectorType::get({std::int64_t(layout.sums.size())}, type);
+  Value zero =
+      arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+  return SmallVector<Value>(layout.sumValues(), zero);
+}
+
+Value Device::sumAt(Location loc, ValueRange sums, unsigned place) {
+  if (sums.size() > 1)
+    return sums[place];
+  return vector::ExtractOp::create(builder, loc, sums.front(), place);
+}
+
+/// The same bits in another shape, as an instruction wants them.
+static Value recast(OpBuilder &b, Location loc, Value vector, Type type) {
+  auto wanted = dyn_cast<VectorType>(type);
+  if (wanted)
+    return wanted == vector.getType()
+               ? vector
+               : Value(vector::BitCastOp::create(b, loc, wanted, vector));
+  Value one =
+      vector::BitCastOp::create(b, loc, VectorType::get({1}, type), vector);
+  return vector::ExtractOp::create(b, loc, one, 0);
+}
+
+/// Two products of 16 by 8, side by side.
+void Device::multiplyNvidia(Location loc, ValueRange left, ValueRange right,
+                            MutableArrayRef<Value> sums) {
+  Type type = left.front().getType();
+  bool isHalf = cast<VectorType>(type).getElementType().isF16();
+  Type word = isHalf ? type : Type(builder.getI32Type());
+  SmallVector<Type> parts(4, builder.getF32Type());
+  auto result = LLVM::LLVMStructType::getLiteral(builder.getContext(), parts);
+  for (unsigned half : {0, 1}) {
+    SmallVector<Value> arguments;
+    for (Value piece : left)
+      arguments.push_back(recast(builder, loc, piece, word));
+    for (Value piece : right.slice(2 * half, 2))
+      arguments.push_back(recast(builder, loc, piece, word));
+    auto into = sums.slice(4 * half, 4);
+    llvm::append_range(arguments, into);
+    Value made = call(loc,
+                      isHalf ? "llvm.nvvm.mma.m16n8k16.row.col.f32.f32"
+                             : "llvm.nvvm.mma.m16n8k16.row.col.bf16",
+                      result, arguments);
+    for (auto [number, sum] : llvm::enumerate(into))
+      sum = LLVM::ExtractValueOp::create(
+          builder, loc, made, ArrayRef<int64_t>{static_cast<int64_t>(number)});
+  }
+}
+
 void Device::multiply(Location loc, ValueRange left, ValueRange right,
                       MutableArrayRef<Value> sums) {
-  bool isHalf = isa<VectorType>(left.front().getType());
-  SmallVector<Value> arguments(left);
-  llvm::append_range(arguments, right);
-  llvm::append_range(arguments, sums);
-  SmallVector<Type> parts(4, builder.getF32Type());
-  auto type = LLVM::LLVMStructType::getLiteral(builder.getContext(), parts);
-  Value made = call(loc,
-                    isHalf ? "llvm.nvvm.mma.m16n8k16.row.col.f32.f32"
-                           : "llvm.nvvm.mma.m16n8k16.row.col.bf16",
-                    type, arguments);
-  for (auto [number, sum] : llvm::enumerate(sums))
-    sum = LLVM::ExtractValueOp::create(
-        builder, loc, made, ArrayRef<int64_t>{static_cast<int64_t>(number)});
-}
-
-SmallVector<Value> Device::loadMatrices(Location loc, Value line, bool turned,
-                                        Type element) {
-  SmallVector<Type> words(4, builder.getI32Type());
-  auto type = LLVM::LLVMStructType::getLiteral(builder.getContext(), words);
-  Value made = call(loc,
-                    turned ? "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.trans.b16"
-                           : "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.b16",
-                    type, line);
-  SmallVector<Value> parts;
-  for (std::int64_t number = 0; number < 4; ++number) {
-    Value part = LLVM::ExtractValueOp::create(builder, loc, made, number);
-    if (element.isF16())
-      part = LLVM::BitcastOp::create(builder, loc,
-                                     VectorType::get({2}, element), part);
-    parts.push_back(part);
+  if (isNvptx())
+    return multiplyNvidia(loc, left, right, sums);
+  auto type = cast<VectorType>(left.front().getType());
+  bool isHalf = type.getElementType().isF16();
+  Type factor =
+      isHalf ? type
+             : VectorType::get(type.getShape(), builder.getIntegerType(16));
+  SmallVector<Value> arguments{recast(builder, loc, left.front(), factor),
+                               recast(builder, loc, right.front(), factor),
+                               sums.front()};
+  std::string name;
+  if (target.warp == 64) {
+    name = isHalf ? "llvm.amdgcn.mfma.f32.16x16x16f16"
+                  : "llvm.amdgcn.mfma.f32.16x16x16bf16.1k";
+    arguments.append(3, number(loc, 0));
+  } else {
+    name = isHalf ? "llvm.amdgcn.wmma.f32.16x16x16.f16"
+                  : "llvm.amdgcn.wmma.f32.16x16x16.bf16";
   }
-  return parts;
-}
-
-void Device::copyAsync(Location loc, Value to, Value from, Value bytes) {
-  call(loc, "llvm.nvvm.cp.async.cg.shared.global.16.s", Type(),
-       {to, from, bytes});
-}
-
-void Device::commitCopies(Location loc) {
-  call(loc, "llvm.nvvm.cp.async.commit.group", Type(), {});
-}
-
-void Device::awaitCopies(Location loc, unsigned open) {
-  call(loc, "llvm.nvvm.cp.async.wait.group", Type(), number(loc, open));
+  sums.front() = call(loc, name, sums.front().getType(), arguments);
 }

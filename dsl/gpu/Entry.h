@@ -14,7 +14,7 @@ public:
                const Packet &packet, Emitter &emitter, mlir::OpBuilder &builder)
       : LaunchBuilder(model, schedule, plan.launch, target, packet, emitter,
                       builder),
-        plan(plan), device(target, builder) {}
+        plan(plan), device(target, builder), layout(matrixLayout(target)) {}
 
   /// Adds the function to the end of `module` and describes it.
   GridEntry build(mlir::ModuleOp module, llvm::StringRef name);
@@ -25,10 +25,17 @@ private:
   /// Where a warp's tile lies, and what of it a lane reads.
   struct Tile {
     mlir::Value firstRow, firstColumn;
-    mlir::Value group, pair; ///< a lane's row, and twice its place in the row
-    Emitter::Values rows, columns;
-    mlir::Value blockRow, blockColumn; ///< where the block's tile lies
-    mlir::Value warpRow, warpColumn;   ///< and the warp's in it, i32
+    MatrixLane lane;
+    mlir::Value laneDepth, laneRow, laneColumn; ///< the lane's, i64
+    Emitter::Values rows, columns;              ///< of each piece of each part
+    mlir::Value blockRow, blockColumn;          ///< where the block's tile lies
+    mlir::Value warpRow, warpColumn;            ///< and the warp's in it, i32
+  };
+  /// Eight neighbours of a factor, and where they lie in its tile.
+  struct Chunk {
+    bool isRight = false, alongDepth = false;
+    mlir::Value line = {}, number = {}; ///< of the tile, in the line, i32
+    mlir::Value source = {}, left = {}; ///< how many are inside, i32
   };
   void describeStaged(LaunchEntry &entry) const;
   mlir::Block *entryFunction(mlir::ModuleOp module, llvm::StringRef name);
@@ -46,12 +53,22 @@ private:
   Tile productTile(Frame &frame, mlir::Value rows, mlir::Value columns);
   void productStep(Frame &body, const Tile &tile, mlir::Value depth,
                    mlir::Value end, Emitter::Values &sums);
-  mlir::Value fragmentPair(Frame &body, mlir::Value factor, unsigned axis,
-                           mlir::Value at, mlir::Value depth, mlir::Value end);
-  void storeTile(Frame &frame, const Tile &tile,
-                 llvm::ArrayRef<mlir::Value> sums);
-  /// Fragments of a warp's tile, one below the other.
+  mlir::Value fragmentPiece(Frame &body, bool isRight, mlir::Value line,
+                            mlir::Value depth, mlir::Value end, unsigned count);
+  Emitter::Values fragment(Frame &body, const Tile &tile, bool isRight,
+                           unsigned part, mlir::Value depth, mlir::Value end);
+  mlir::Value joined(mlir::ValueRange parts);
+  void multiplyAll(llvm::ArrayRef<Emitter::Values> left,
+                   llvm::ArrayRef<Emitter::Values> right,
+                   Emitter::Values &sums);
+  void storeTile(Frame &frame, const Tile &tile, mlir::ValueRange sums);
+  void storeSum(Frame &frame, const Tile &tile, mlir::Value sum,
+                std::int64_t below, std::int64_t beside);
+  /// Fragments of a warp's tile, one below and one beside the other.
   unsigned rowParts() const { return plan.staged ? 4 : 2; }
+  unsigned columnParts() const {
+    return plan.staged ? 256 / matrixSize * target.warp / plan.threads : 2;
+  }
   void findWarpTile(Frame &frame, Tile &tile, mlir::Value rows,
                     mlir::Value columns);
   Emitter::Values directSums(Frame &frame, const Tile &tile,
@@ -62,14 +79,24 @@ private:
                              Emitter::Values sums);
   void copyStage(Frame &body, const Tile &tile, mlir::Value depth,
                  mlir::Value stage);
-  void copyChunk(Frame &body, bool isRight, mlir::Value corner,
-                 mlir::Value depth, std::int64_t number, mlir::Value stage);
+  Chunk chunkOf(Frame &body, bool isRight, mlir::Value corner,
+                mlir::Value depth, std::int64_t number);
+  void copyChunk(const Chunk &at, mlir::Value stage);
   mlir::Value elementAt(Frame &body, mlir::BlockArgument operand, unsigned axis,
                         mlir::Value row, mlir::Value step);
   void multiplyStage(Frame &body, const Tile &tile, mlir::Value stage,
                      Emitter::Values &sums);
   Emitter::Values stagedFragment(bool isRight, mlir::Value first,
                                  std::int64_t depth, mlir::Value stage);
+  // BufferedProduct.cpp
+  Emitter::Values bufferedSums(Frame &frame, const Tile &tile,
+                               Emitter::Values sums);
+  Emitter::Values bufferedFragment(const Tile &tile, bool isRight,
+                                   mlir::Value first, std::int64_t depth,
+                                   mlir::Value stage);
+  mlir::Value loadChunk(const Chunk &at);
+  void leaveChunk(const Chunk &at, mlir::Value value, mlir::Value stage);
+  // StagedProduct.cpp
   mlir::Value chunkPlace(mlir::Value line, mlir::Value number, bool alongDepth);
   mlir::Value inStages(mlir::Value bytes);
   mlir::Value short32(std::int64_t value);
@@ -79,6 +106,7 @@ private:
 
   const EntryPlan &plan;
   Device device;
+  MatrixLayout layout;
   Team team;
   std::string stagesName; ///< the memory of staged tiles
 };

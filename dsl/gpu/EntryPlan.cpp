@@ -1,6 +1,8 @@
 // The cost model of a GPU: teams, vectors and tiles.
 #include "dsl/gpu/EntryPlan.h"
 
+#include "dsl/gpu/Matrix.h"
+
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -88,11 +90,13 @@ void planRows(EntryPlan &entry) {
   }
 }
 
-/// A warp has a tile of rows and columns; neighbours are read in pairs.
-EntryPlan planProduct(EntryPlan entry, const MatrixProduct &product) {
+/// A warp has a tile of rows and columns; neighbours are read as lanes hold
+/// them.
+EntryPlan planProduct(EntryPlan entry, const MatrixProduct &product,
+                      const TargetInfo &target) {
   entry.team = TeamKind::Warp;
   entry.product = product;
-  entry.vectors = 2;
+  entry.vectors = std::min(matrixLayout(target).run, accessBytes / 2);
   entry.copies = 1;
   LaunchPlan &launch = entry.launch;
   launch.axes.clear();
@@ -136,16 +140,15 @@ std::vector<EntryPlan> quern::planEntries(const KernelModel &model,
     block.threads = 256;
     return {block};
   }
-  if (target.kind == TargetKind::Nvptx)
-    if (auto product = findProduct(model, launch)) {
-      planThread(thread);
-      thread.mostLanes = productLanes;
-      EntryPlan warp = planProduct(block, *product);
-      if (!product->isPlain())
-        return {thread, warp};
-      warp.mostLanes = productWarpLanes;
-      return {thread, warp, stageProduct(warp)};
-    }
+  if (auto product = findProduct(model, launch)) {
+    planThread(thread);
+    thread.mostLanes = productLanes;
+    EntryPlan warp = planProduct(block, *product, target);
+    if (!product->isPlain())
+      return {thread, warp};
+    warp.mostLanes = productWarpLanes;
+    return {thread, warp, stageProduct(warp)};
+  }
   bool isTiled = launch.lane >= 0 && hasAxis(launch.parallel, launch.lane);
   if (launch.kind == LaunchKind::Scatter || launch.lane < 0 ||
       !model.scans.empty() || work.isPortable) {

@@ -154,9 +154,10 @@ Value GridEmitter::atomic(qn::AtomicOp op) {
     Value expected = op.getExpected()
                          ? toMemory(b, loc, get(op.getExpected()), type)
                          : Value();
-    return atomicUpdate(b, loc, op, at.pointer,
-                        toMemory(b, loc, get(op.getValue()), type), expected,
-                        device.scopeName(scope), /*hasFloatAdd=*/true);
+    return atomicUpdate(
+        b, loc, op, at.pointer, toMemory(b, loc, get(op.getValue()), type),
+        expected, device.scopeName(scope),
+        {.hasFloatAdd = true, .isPlain = target.kind == TargetKind::Nvptx});
   });
   return fromMemory(b, loc, old, type);
 }

@@ -1,5 +1,5 @@
-// Finds sums of products, and makes them of mma instructions: a warp has a tile
-// of rows and columns, and reads its fragments where the operands lie.
+// Finds sums of products, and makes them of matrix instructions: a warp has a
+// tile of rows and columns, and reads its fragments where the operands lie.
 #include "dsl/gpu/Product.h"
 
 #include "dsl/gpu/Entry.h"
@@ -89,86 +89,103 @@ std::optional<MatrixProduct> quern::findProduct(const KernelModel &model,
   return made;
 }
 
-namespace {
-/// Columns of a warp's tile in fragments of 16 by 8, 16 deep.
-constexpr unsigned columnParts = 4, depthStep = 16;
-} // namespace
-
-/// Two neighbours along the depth, as the 32 bits of a fragment's register.
-/// `end`: what lies behind it counts as zero; null where nothing does.
-Value EntryBuilder::fragmentPair(Frame &body, Value factor, unsigned axis,
-                                 Value at, Value depth, Value end) {
-  Type element = factor.getType();
-  auto pair = VectorType::get({2}, element);
+/// Neighbours along the depth of a line, as a vector. `end`: what lies behind
+/// it counts as zero; null where nothing does.
+Value EntryBuilder::fragmentPiece(Frame &body, bool isRight, Value line,
+                                  Value depth, Value end, unsigned count) {
+  const MatrixProduct &product = *plan.product;
+  Value factor = isRight ? product.right : product.left;
   Frame place = Frame::inside(body, body.block);
   place.anchor = body.anchor;
-  place.bind(Binding{.axis = axis, .position = at, .shared = true});
-  Value both;
+  place.bind(Binding{.axis = isRight ? product.column : product.row,
+                     .position = line,
+                     .shared = true});
   if (!end) {
-    place.bind(Binding{.axis = plan.product->depth,
+    place.bind(Binding{.axis = product.depth,
                        .position = depth,
-                       .lanes = 2,
+                       .lanes = count,
                        .shared = true});
-    both = emitter.emit(place, factor, 0);
-  } else {
-    Value parts[2];
-    for (unsigned number : {0, 1}) {
-      Frame one = Frame::inside(place, place.block);
-      one.anchor = place.anchor;
-      Value step = emitter.constant(one, number);
-      Value limit = emitter.constant(one, 1);
-      OpBuilder &b = emitter.in(one);
-      Value position = arith::AddIOp::create(b, loc, depth, step);
-      Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult,
-                                           position, end);
-      Value last = arith::SubIOp::create(b, loc, end, limit);
-      position = arith::MinUIOp::create(b, loc, position, last);
-      one.bind(Binding{
-          .axis = plan.product->depth, .position = position, .shared = true});
-      Value value = emitter.emit(one, factor, 0);
-      emitter.in(one);
-      Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(element));
-      parts[number] = arith::SelectOp::create(b, loc, inside, value, zero);
-    }
-    emitter.in(place);
-    both =
-        vector::FromElementsOp::create(builder, loc, pair, ValueRange(parts));
+    return emitter.emit(place, factor, 0);
+  }
+  Type element = factor.getType();
+  Emitter::Values parts;
+  for (unsigned number = 0; number < count; ++number) {
+    Frame one = Frame::inside(place, place.block);
+    one.anchor = place.anchor;
+    Value step = emitter.constant(one, number);
+    Value limit = emitter.constant(one, 1);
+    OpBuilder &b = emitter.in(one);
+    Value position = arith::AddIOp::create(b, loc, depth, step);
+    Value inside =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, position, end);
+    Value last = arith::SubIOp::create(b, loc, end, limit);
+    position = arith::MinUIOp::create(b, loc, position, last);
+    one.bind(
+        Binding{.axis = product.depth, .position = position, .shared = true});
+    Value value = emitter.emit(one, factor, 0);
+    emitter.in(one);
+    Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(element));
+    parts.push_back(arith::SelectOp::create(b, loc, inside, value, zero));
   }
   emitter.in(place);
-  if (element.isF16())
-    return both;
-  both = vector::BitCastOp::create(
-      builder, loc, VectorType::get({1}, builder.getI32Type()), both);
-  return vector::ExtractOp::create(builder, loc, both, 0);
+  auto type = VectorType::get({std::int64_t(count)}, element);
+  return vector::FromElementsOp::create(builder, loc, type, parts);
+}
+
+/// The pieces a lane holds of a factor's part of the tile, from `depth` on.
+Emitter::Values EntryBuilder::fragment(Frame &body, const Tile &tile,
+                                       bool isRight, unsigned part, Value depth,
+                                       Value end) {
+  Emitter::Values pieces;
+  const auto &places = isRight ? layout.right : layout.left;
+  const Emitter::Values &lines = isRight ? tile.columns : tile.rows;
+  unsigned most = std::min(layout.run, plan.vectors);
+  for (auto [number, place] : llvm::enumerate(places)) {
+    Value line = lines[part * places.size() + number];
+    Emitter::Values parts;
+    for (unsigned first = 0; first < layout.run; first += most) {
+      Value step = emitter.constant(body, place.second + first);
+      Value at = arith::AddIOp::create(emitter.in(body), loc, depth, step);
+      parts.push_back(fragmentPiece(body, isRight, line, at, end, most));
+    }
+    emitter.in(body);
+    pieces.push_back(joined(parts));
+  }
+  return pieces;
+}
+
+/// Vectors one behind the other; at most two.
+Value EntryBuilder::joined(ValueRange parts) {
+  if (parts.size() == 1)
+    return parts.front();
+  assert(parts.size() == 2 && "sixteen elements of two bytes");
+  std::int64_t count = cast<VectorType>(parts[0].getType()).getNumElements();
+  SmallVector<std::int64_t> order = llvm::to_vector(llvm::seq(2 * count));
+  return vector::ShuffleOp::create(builder, loc, parts[0], parts[1], order);
 }
 
 /// One step along the depth: fragments, then every product of two of them.
 void EntryBuilder::productStep(Frame &body, const Tile &tile, Value depth,
                                Value end, Emitter::Values &sums) {
-  auto later = [&](Value value, std::int64_t by) -> Value {
-    Value step = emitter.constant(body, by);
-    return arith::AddIOp::create(emitter.in(body), loc, value, step);
-  };
-  const MatrixProduct &product = *plan.product;
-  Value first = arith::AddIOp::create(emitter.in(body), loc, depth, tile.pair);
-  Value second = later(first, 8);
-  Emitter::Values left, right;
+  Value first =
+      arith::AddIOp::create(emitter.in(body), loc, depth, tile.laneDepth);
+  SmallVector<Emitter::Values> left, right;
   for (unsigned part = 0; part < rowParts(); ++part)
-    for (Value at : {first, second})
-      for (unsigned half : {0, 1})
-        left.push_back(fragmentPair(body, product.left, product.row,
-                                    tile.rows[2 * part + half], at, end));
-  for (unsigned part = 0; part < columnParts; ++part)
-    for (Value at : {first, second})
-      right.push_back(fragmentPair(body, product.right, product.column,
-                                   tile.columns[part], at, end));
+    left.push_back(fragment(body, tile, false, part, first, end));
+  for (unsigned part = 0; part < columnParts(); ++part)
+    right.push_back(fragment(body, tile, true, part, first, end));
   emitter.in(body);
-  for (unsigned row = 0; row < rowParts(); ++row)
-    for (unsigned column = 0; column < columnParts; ++column) {
-      auto into = MutableArrayRef<Value>(sums).slice(
-          4 * (row * columnParts + column), 4);
-      device.multiply(loc, ArrayRef(left).slice(4 * row, 4),
-                      ArrayRef(right).slice(2 * column, 2), into);
+  multiplyAll(left, right, sums);
+}
+
+void EntryBuilder::multiplyAll(ArrayRef<Emitter::Values> left,
+                               ArrayRef<Emitter::Values> right,
+                               Emitter::Values &sums) {
+  MutableArrayRef<Value> rest(sums);
+  for (const Emitter::Values &rows : left)
+    for (const Emitter::Values &columns : right) {
+      device.multiply(loc, rows, columns, rest.take_front(layout.sumValues()));
+      rest = rest.drop_front(layout.sumValues());
     }
 }
 
@@ -177,32 +194,35 @@ void EntryBuilder::productStep(Frame &body, const Tile &tile, Value depth,
 EntryBuilder::Tile EntryBuilder::productTile(Frame &frame, Value rows,
                                              Value columns) {
   Tile tile;
-  OpBuilder &b = emitter.in(frame);
-  Type word = b.getI64Type();
-  auto number = [&](std::int64_t value) {
-    return emitter.constant(frame, value);
+  emitter.in(frame);
+  MatrixLane lane = device.matrixLane(loc, team.lane);
+  auto wide = [&](Value number) -> Value {
+    return arith::ExtUIOp::create(builder, loc, builder.getI64Type(), number);
   };
-  Value four = number(4), two = number(2);
-  Value lane = arith::ExtUIOp::create(emitter.in(frame), loc, word, team.lane);
-  tile.group = arith::DivUIOp::create(b, loc, lane, four);
-  tile.pair = arith::RemUIOp::create(b, loc, lane, four);
-  tile.pair = arith::MulIOp::create(b, loc, tile.pair, two);
+  tile.lane = lane;
+  tile.laneDepth = wide(lane.depth);
+  tile.laneRow = wide(lane.row);
+  tile.laneColumn = wide(lane.column);
+  Value line = wide(lane.line);
   findWarpTile(frame, tile, rows, columns);
-  rows = tile.firstRow;
-  columns = tile.firstColumn;
   auto within = [&](Value from, std::int64_t by, unsigned axis) -> Value {
-    Value step = number(by), one = number(1);
+    Value step = emitter.constant(frame, by), one = emitter.constant(frame, 1);
     Value extent = emitter.extent(frame, axis);
-    emitter.in(frame);
-    Value at = arith::AddIOp::create(b, loc, from, tile.group);
+    OpBuilder &b = emitter.in(frame);
+    Value at = arith::AddIOp::create(b, loc, from, line);
     at = arith::AddIOp::create(b, loc, at, step);
     Value last = arith::SubIOp::create(b, loc, extent, one);
     return arith::MinUIOp::create(b, loc, at, last);
   };
-  for (unsigned half = 0; half < 2 * rowParts(); ++half)
-    tile.rows.push_back(within(rows, 8 * half, plan.product->row));
-  for (unsigned part = 0; part < columnParts; ++part)
-    tile.columns.push_back(within(columns, 8 * part, plan.product->column));
+  for (unsigned part = 0; part < rowParts(); ++part)
+    for (MatrixLayout::Place place : layout.left)
+      tile.rows.push_back(within(tile.firstRow, matrixSize * part + place.first,
+                                 plan.product->row));
+  for (unsigned part = 0; part < columnParts(); ++part)
+    for (MatrixLayout::Place place : layout.right)
+      tile.columns.push_back(within(tile.firstColumn,
+                                    matrixSize * part + place.first,
+                                    plan.product->column));
   return tile;
 }
 
@@ -219,13 +239,16 @@ void EntryBuilder::product(Frame &frame, ValueRange position) {
         arith::MulIOp::create(emitter.in(frame), loc, at, size);
   }
   Tile tile = productTile(frame, corner[0], corner[1]);
+  Emitter::Values sums;
   emitter.in(frame);
-  Value none =
-      arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(0));
-  Emitter::Values sums(4 * rowParts() * columnParts, none);
-  bool isStaged = plan.staged && emitter.aligned;
-  sums =
-      isStaged ? stagedSums(frame, tile, sums) : directSums(frame, tile, sums);
+  for (unsigned part = 0; part < rowParts() * columnParts(); ++part)
+    llvm::append_range(sums, device.noSums(loc));
+  if (!plan.staged || !emitter.aligned)
+    sums = directSums(frame, tile, sums);
+  else if (device.hasAsyncCopies())
+    sums = stagedSums(frame, tile, sums);
+  else
+    sums = bufferedSums(frame, tile, sums);
   storeTile(frame, tile, sums);
 }
 
@@ -233,7 +256,7 @@ void EntryBuilder::product(Frame &frame, ValueRange position) {
 Emitter::Values EntryBuilder::directSums(Frame &frame, const Tile &tile,
                                          Emitter::Values sums) {
   Value depth = emitter.extent(frame, plan.product->depth);
-  Value step = emitter.constant(frame, depthStep);
+  Value step = emitter.constant(frame, matrixSize);
   Value zero = emitter.constant(frame, 0);
   OpBuilder &b = emitter.in(frame);
   Value rest = arith::RemUIOp::create(b, loc, depth, step);
@@ -254,8 +277,23 @@ Emitter::Values EntryBuilder::directSums(Frame &frame, const Tile &tile,
 }
 
 /// Everything behind the sum, for each element a lane holds.
-void EntryBuilder::storeTile(Frame &frame, const Tile &tile,
-                             ArrayRef<Value> sums) {
+void EntryBuilder::storeTile(Frame &frame, const Tile &tile, ValueRange sums) {
+  for (unsigned part = 0; part < rowParts() * columnParts(); ++part) {
+    ValueRange of = sums.take_front(layout.sumValues());
+    sums = sums.drop_front(layout.sumValues());
+    std::int64_t below = matrixSize * (part / columnParts());
+    std::int64_t beside = matrixSize * (part % columnParts());
+    for (auto [number, place] : llvm::enumerate(layout.sums)) {
+      emitter.in(frame);
+      Value sum = device.sumAt(loc, of, number);
+      storeSum(frame, tile, sum, below + place.first, beside + place.second);
+    }
+  }
+}
+
+/// The sum so many rows and columns from the lane's first.
+void EntryBuilder::storeSum(Frame &frame, const Tile &tile, Value sum,
+                            std::int64_t below, std::int64_t beside) {
   const MatrixProduct &product = *plan.product;
   auto place = [&](Value from, Value lane, std::int64_t by) -> Value {
     Value step = emitter.constant(frame, by);
@@ -263,29 +301,22 @@ void EntryBuilder::storeTile(Frame &frame, const Tile &tile,
     Value at = arith::AddIOp::create(b, loc, from, lane);
     return arith::AddIOp::create(b, loc, at, step);
   };
-  for (auto [number, sum] : llvm::enumerate(sums)) {
-    unsigned part = number / 4, inner = number % 4;
-    Value row = place(tile.firstRow, tile.group,
-                      16 * (part / columnParts) + 8 * (inner / 2));
-    Value column = place(tile.firstColumn, tile.pair,
-                         8 * (part % columnParts) + inner % 2);
-    Value rows = emitter.extent(frame, product.row);
-    Value columns = emitter.extent(frame, product.column);
-    OpBuilder &b = emitter.in(frame);
-    auto ult = arith::CmpIPredicate::ult;
-    Value inside = arith::AndIOp::create(
-        b, loc, arith::CmpIOp::create(b, loc, ult, row, rows),
-        arith::CmpIOp::create(b, loc, ult, column, columns));
-    auto branch = scf::IfOp::create(b, loc, inside, false);
-    Operation *anchor = std::exchange(frame.anchor, branch);
-    Frame at = Frame::inside(frame, branch.thenBlock());
-    at.anchor = branch.thenBlock()->getTerminator();
-    at.bind(Binding{.axis = product.row, .position = row, .shared = true});
-    at.bind(
-        Binding{.axis = product.column, .position = column, .shared = true});
-    at.values[{product.sum->getResult(0).getAsOpaquePointer(), Copies(0)}] =
-        sum;
-    emitter.emitStores(at, launch.stores);
-    frame.anchor = anchor;
-  }
+  Value row = place(tile.firstRow, tile.laneRow, below);
+  Value column = place(tile.firstColumn, tile.laneColumn, beside);
+  Value rows = emitter.extent(frame, product.row);
+  Value columns = emitter.extent(frame, product.column);
+  OpBuilder &b = emitter.in(frame);
+  auto ult = arith::CmpIPredicate::ult;
+  Value inside = arith::AndIOp::create(
+      b, loc, arith::CmpIOp::create(b, loc, ult, row, rows),
+      arith::CmpIOp::create(b, loc, ult, column, columns));
+  auto branch = scf::IfOp::create(b, loc, inside, false);
+  Operation *anchor = std::exchange(frame.anchor, branch);
+  Frame at = Frame::inside(frame, branch.thenBlock());
+  at.anchor = branch.thenBlock()->getTerminator();
+  at.bind(Binding{.axis = product.row, .position = row, .shared = true});
+  at.bind(Binding{.axis = product.column, .position = column, .shared = true});
+  at.values[{product.sum->getResult(0).getAsOpaquePointer(), Copies(0)}] = sum;
+  emitter.emitStores(at, launch.stores);
+  frame.anchor = anchor;
 }

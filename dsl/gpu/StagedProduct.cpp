@@ -1,6 +1,7 @@
-// A product of 16-bit floats for a block of threads: tiles of both factors are
-// copied to shared memory while the ones before are multiplied.
+// A product of 16-bit floats for a block of NVIDIA's threads: tiles of both
+// factors are copied to shared memory while the ones before are multiplied.
 #include "dsl/gpu/Entry.h"
+#include "dsl/gpu/Stages.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -8,15 +9,10 @@
 using namespace mlir;
 using namespace quern;
 
-namespace {
-constexpr std::int64_t tileRows = 128, tileDepth = 32, stages = 3;
-/// Sixteen bytes: what one copy takes.
-constexpr std::int64_t chunk = 8, chunkBytes = 16;
-constexpr std::int64_t sideBytes = 2 * tileRows * tileDepth;
-constexpr std::int64_t stageBytes = 2 * sideBytes;
-/// Rows and columns of a warp's part, and warps one below the other.
-constexpr std::int64_t warpRows = 64, warpColumns = 32, warpsDown = 2;
-} // namespace
+using namespace quern::stages;
+
+/// Copies run so many steps ahead, less one.
+static constexpr std::int64_t depthOfStages = 3;
 
 Value EntryBuilder::short32(std::int64_t value) {
   return arith::ConstantOp::create(builder, loc,
@@ -66,10 +62,10 @@ Value EntryBuilder::elementAt(Frame &body, BlockArgument operand, unsigned axis,
   return LLVM::AddrSpaceCastOp::create(builder, loc, global, at);
 }
 
-/// Copies this thread's chunk `number` of a factor's tile at `corner` and
-/// `depth`; what lies behind an end becomes zero.
-void EntryBuilder::copyChunk(Frame &body, bool isRight, Value corner,
-                             Value depth, std::int64_t number, Value stage) {
+/// Chunk `number` of this thread, of a factor's tile at `corner` and `depth`.
+EntryBuilder::Chunk EntryBuilder::chunkOf(Frame &body, bool isRight,
+                                          Value corner, Value depth,
+                                          std::int64_t number) {
   const MatrixProduct::Side &side =
       isRight ? plan.product->rightSide : plan.product->leftSide;
   unsigned axis = isRight ? plan.product->column : plan.product->row;
@@ -78,19 +74,17 @@ void EntryBuilder::copyChunk(Frame &body, bool isRight, Value corner,
   OpBuilder &b = emitter.in(body);
   Value mine = math("addi", team.thread, number * std::int64_t(plan.threads));
   std::int64_t across = (side.alongDepth ? tileDepth : tileRows) / chunk;
-  Value line = math("divui", mine, across), at = math("remui", mine, across);
-  Value place = arith::AddIOp::create(
-      b, loc, chunkPlace(line, at, side.alongDepth), stage);
-  if (isRight)
-    place = math("addi", place, sideBytes);
+  Chunk made{.isRight = isRight, .alongDepth = side.alongDepth};
+  made.line = math("divui", mine, across);
+  made.number = math("remui", mine, across);
   Type wide = b.getI64Type();
-  Value first = math("muli", at, chunk);
+  Value first =
+      arith::ExtUIOp::create(b, loc, wide, math("muli", made.number, chunk));
+  Value line = arith::ExtUIOp::create(b, loc, wide, made.line);
   Value row =
-      arith::ExtUIOp::create(b, loc, wide, side.alongDepth ? line : first);
-  row = arith::AddIOp::create(b, loc, row, corner);
+      arith::AddIOp::create(b, loc, side.alongDepth ? line : first, corner);
   Value step =
-      arith::ExtUIOp::create(b, loc, wide, side.alongDepth ? first : line);
-  step = arith::AddIOp::create(b, loc, step, depth);
+      arith::AddIOp::create(b, loc, side.alongDepth ? first : line, depth);
   // Along the near axis some of a chunk may be inside; the other one decides
   // about all of it. Rows that are not there are any: they are not stored.
   Value left = arith::SubIOp::create(b, loc, side.alongDepth ? end : rows,
@@ -108,18 +102,29 @@ void EntryBuilder::copyChunk(Frame &body, bool isRight, Value corner,
     left = arith::SelectOp::create(b, loc, stepThere, left, none);
   row = arith::SelectOp::create(b, loc, rowThere, row, none);
   step = arith::SelectOp::create(b, loc, stepThere, step, none);
-  Value source = elementAt(body, side.operand, axis, row, step);
-  Value bytes = arith::TruncIOp::create(b, loc, b.getI32Type(), left);
-  device.copyAsync(loc, inStages(place), source, math("muli", bytes, 2));
+  made.source = elementAt(body, side.operand, axis, row, step);
+  made.left = arith::TruncIOp::create(b, loc, b.getI32Type(), left);
+  return made;
+}
+
+/// Begins to copy it; what lies behind an end becomes zero.
+void EntryBuilder::copyChunk(const Chunk &at, Value stage) {
+  Value place = arith::AddIOp::create(
+      builder, loc, chunkPlace(at.line, at.number, at.alongDepth), stage);
+  if (at.isRight)
+    place = math("addi", place, sideBytes);
+  device.copyAsync(loc, inStages(place), at.source, math("muli", at.left, 2));
 }
 
 void EntryBuilder::copyStage(Frame &body, const Tile &tile, Value depth,
                              Value stage) {
-  std::int64_t copies = tileRows * tileDepth / chunk / plan.threads;
+  std::int64_t copies = chunksOf(plan.threads);
   for (bool isRight : {false, true})
     for (std::int64_t number = 0; number < copies; ++number)
-      copyChunk(body, isRight, isRight ? tile.blockColumn : tile.blockRow,
-                depth, number, stage);
+      copyChunk(chunkOf(body, isRight,
+                        isRight ? tile.blockColumn : tile.blockRow, depth,
+                        number),
+                stage);
   emitter.in(body);
   device.commitCopies(loc);
 }
@@ -159,24 +164,19 @@ Emitter::Values EntryBuilder::stagedFragment(bool isRight, Value first,
 void EntryBuilder::multiplyStage(Frame &body, const Tile &tile, Value stage,
                                  Emitter::Values &sums) {
   emitter.in(body);
-  constexpr std::int64_t part = 16, fragmentColumns = 8;
-  for (std::int64_t depth = 0; depth < tileDepth; depth += part) {
+  for (std::int64_t depth = 0; depth < tileDepth; depth += matrixSize) {
     SmallVector<Emitter::Values> left, right;
-    for (std::int64_t row = 0; row < warpRows; row += part)
-      left.push_back(
-          stagedFragment(false, math("addi", tile.warpRow, row), depth, stage));
-    for (std::int64_t column = 0; column < warpColumns; column += part)
-      right.push_back(stagedFragment(
-          true, math("addi", tile.warpColumn, column), depth, stage));
-    constexpr std::int64_t across = warpColumns / fragmentColumns;
-    for (auto [row, rows] : llvm::enumerate(left))
-      for (std::int64_t column = 0; column < across; ++column) {
-        auto into =
-            MutableArrayRef<Value>(sums).slice(4 * (row * across + column), 4);
-        device.multiply(loc, rows,
-                        ArrayRef(right[column / 2]).slice(2 * (column % 2), 2),
-                        into);
-      }
+    auto read = [&](bool isRight, Value first, unsigned part) {
+      first = math("addi", first, matrixSize * part);
+      return device.hasAsyncCopies()
+                 ? stagedFragment(isRight, first, depth, stage)
+                 : bufferedFragment(tile, isRight, first, depth, stage);
+    };
+    for (unsigned part = 0; part < rowParts(); ++part)
+      left.push_back(read(false, tile.warpRow, part));
+    for (unsigned part = 0; part < columnParts(); ++part)
+      right.push_back(read(true, tile.warpColumn, part));
+    multiplyAll(left, right, sums);
   }
 }
 
@@ -184,8 +184,8 @@ void EntryBuilder::makeStages(ModuleOp module, StringRef name) {
   stagesName = (name + "_stages").str();
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(module.getBody());
-  auto type =
-      LLVM::LLVMArrayType::get(builder.getI8Type(), stages * stageBytes);
+  std::int64_t count = device.hasAsyncCopies() ? depthOfStages : 2;
+  auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), count * stageBytes);
   LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/false,
                          LLVM::Linkage::Internal, stagesName, Attribute(), 128,
                          3);
@@ -198,7 +198,7 @@ Emitter::Values EntryBuilder::stagedSums(Frame &frame, const Tile &tile,
   Value depth = emitter.extent(frame, plan.product->depth);
   Value zero = emitter.constant(frame, 0);
   Value step = emitter.constant(frame, tileDepth);
-  for (std::int64_t stage = 0; stage + 1 < stages; ++stage) {
+  for (std::int64_t stage = 0; stage + 1 < depthOfStages; ++stage) {
     Value at = emitter.constant(frame, stage * tileDepth);
     emitter.in(frame);
     copyStage(frame, tile, at, short32(stage * stageBytes));
@@ -206,16 +206,16 @@ Emitter::Values EntryBuilder::stagedSums(Frame &frame, const Tile &tile,
   OpBuilder &b = emitter.in(frame);
   std::size_t count = sums.size();
   sums.push_back(short32(0));
-  sums.push_back(short32((stages - 1) * stageBytes));
+  sums.push_back(short32((depthOfStages - 1) * stageBytes));
   auto loop = scf::ForOp::create(b, loc, zero, depth, step, sums);
   Operation *anchor = std::exchange(frame.anchor, loop);
   Frame body = Frame::inside(frame, loop.getBody());
   Emitter::Values now(loop.getRegionIterArgs());
   Value write = now.pop_back_val(), read = now.pop_back_val();
   emitter.in(body);
-  device.awaitCopies(loc, stages - 2);
+  device.awaitCopies(loc, depthOfStages - 2);
   device.barrier(loc);
-  Value ahead = emitter.constant(body, (stages - 1) * tileDepth);
+  Value ahead = emitter.constant(body, (depthOfStages - 1) * tileDepth);
   Value later = arith::AddIOp::create(emitter.in(body), loc,
                                       loop.getInductionVar(), ahead);
   copyStage(body, tile, later, write);
@@ -223,8 +223,9 @@ Emitter::Values EntryBuilder::stagedSums(Frame &frame, const Tile &tile,
   emitter.in(body);
   for (Value stage : {read, write}) {
     Value next = math("addi", stage, stageBytes);
-    Value isLast = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                         next, short32(stages * stageBytes));
+    Value isLast =
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, next,
+                              short32(depthOfStages * stageBytes));
     now.push_back(
         arith::SelectOp::create(builder, loc, isLast, short32(0), next));
   }
@@ -236,7 +237,8 @@ Emitter::Values EntryBuilder::stagedSums(Frame &frame, const Tile &tile,
   return Emitter::Values(loop.getResults().take_front(count));
 }
 
-/// Where the tile of this warp begins: a block's warps stand two by four.
+/// Where the tile of this warp begins: a block's warps stand two below each
+/// other.
 void EntryBuilder::findWarpTile(Frame &frame, Tile &tile, Value rows,
                                 Value columns) {
   tile.blockRow = tile.firstRow = rows;
@@ -244,9 +246,10 @@ void EntryBuilder::findWarpTile(Frame &frame, Tile &tile, Value rows,
   if (!plan.staged)
     return;
   OpBuilder &b = emitter.in(frame);
-  tile.warpRow = math("muli", math("remui", team.warp, warpsDown), warpRows);
+  tile.warpRow =
+      math("muli", math("remui", team.warp, 2), matrixSize * rowParts());
   tile.warpColumn =
-      math("muli", math("divui", team.warp, warpsDown), warpColumns);
+      math("muli", math("divui", team.warp, 2), matrixSize * columnParts());
   auto from = [&](Value corner, Value inside) -> Value {
     inside = arith::ExtUIOp::create(b, loc, b.getI64Type(), inside);
     return arith::AddIOp::create(b, loc, corner, inside);

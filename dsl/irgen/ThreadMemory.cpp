@@ -192,12 +192,11 @@ irgen::Value Generator::atomic(const typed::BuiltinExpression &expression) {
     values.push_back(coerce(scalar(*operand), place->element));
   at(expression.span);
   qn::AtomicKind kind = kindFor(expression.builtin, values.back());
-  bool isFloat = values.back().isFloat();
   bool isShared = llvm::isa<MemRefType>(place->tensor.getType());
   mlir::Value expected =
       values.size() > 1 ? b.toStorage(values.front()) : mlir::Value();
   mlir::Value stored = b.toStorage(values.back());
-  assert((!isFloat || llvm::isa<FloatType>(stored.getType())) &&
+  assert(values.back().isFloat() == llvm::isa<FloatType>(stored.getType()) &&
          "floats are stored as floats");
   auto order =
       expression.atomic.order

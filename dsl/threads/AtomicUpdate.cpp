@@ -92,6 +92,12 @@ static LLVM::AtomicOrdering orderingOf(qn::Order order) {
   llvm_unreachable("every order has its counterpart");
 }
 
+static LLVM::AtomicOrdering onFailure(LLVM::AtomicOrdering order) {
+  return order == LLVM::AtomicOrdering::seq_cst
+             ? order
+             : LLVM::AtomicOrdering::monotonic;
+}
+
 /// Operations that the target has as one instruction, or LLVM makes of some.
 static std::optional<LLVM::AtomicBinOp> instruction(AtomicKind kind) {
   switch (kind) {
@@ -138,11 +144,8 @@ static Value exchangeLoop(OpBuilder &b, Location loc, qn::AtomicOp op,
   Value seen = before->getArgument(0);
   Value next = asBits(plainUpdate(b, loc, op, asNumber(seen), value, {}));
   LLVM::AtomicOrdering order = orderingOf(op.getOrder());
-  LLVM::AtomicOrdering failure = order == LLVM::AtomicOrdering::seq_cst
-                                     ? order
-                                     : LLVM::AtomicOrdering::monotonic;
   auto tried = LLVM::AtomicCmpXchgOp::create(b, loc, pointer, seen, next, order,
-                                             failure, scope);
+                                             onFailure(order), scope);
   Value now = LLVM::ExtractValueOp::create(b, loc, tried, ArrayRef<int64_t>{0});
   Value done =
       LLVM::ExtractValueOp::create(b, loc, tried, ArrayRef<int64_t>{1});
@@ -155,17 +158,34 @@ static Value exchangeLoop(OpBuilder &b, Location loc, qn::AtomicOp op,
   return asNumber(loop.getResult(0));
 }
 
-Value quern::atomicUpdate(OpBuilder &b, Location loc, qn::AtomicOp op,
-                          Value pointer, Value value, Value expected,
-                          StringRef scope, bool hasFloatAdd) {
-  LLVM::AtomicOrdering order = orderingOf(op.getOrder());
+/// One instruction, or a loop where there is none.
+static Value updateOnce(OpBuilder &b, Location loc, qn::AtomicOp op,
+                        Value pointer, Value value, StringRef scope,
+                        LLVM::AtomicOrdering order, bool hasFloatAdd) {
+  auto inOne = [&](LLVM::AtomicBinOp kind, Value given) -> Value {
+    return LLVM::AtomicRMWOp::create(b, loc, kind, pointer, given, order,
+                                     scope);
+  };
   if (auto instruction = ::instruction(op.getKind()))
-    return LLVM::AtomicRMWOp::create(b, loc, *instruction, pointer, value,
-                                     order, scope);
-  if (hasFloatAdd && op.getKind() == AtomicKind::addf &&
-      isa<FloatType>(value.getType()))
-    return LLVM::AtomicRMWOp::create(b, loc, LLVM::AtomicBinOp::fadd, pointer,
-                                     value, order, scope);
+    return inOne(*instruction, value);
+  Type type = value.getType();
+  bool isFloat = isa<FloatType>(type);
+  if (hasFloatAdd && op.getKind() == AtomicKind::addf && isFloat)
+    return inOne(LLVM::AtomicBinOp::fadd, value);
+  if (op.getKind() != AtomicKind::exchange)
+    return exchangeLoop(b, loc, op, pointer, value, scope);
+  if (!isFloat)
+    return inOne(LLVM::AtomicBinOp::xchg, value);
+  Type bits = b.getIntegerType(type.getIntOrFloatBitWidth());
+  Value old = inOne(LLVM::AtomicBinOp::xchg,
+                    arith::BitcastOp::create(b, loc, bits, value));
+  return arith::BitcastOp::create(b, loc, type, old);
+}
+
+/// Writes `value` where the element is `expected`.
+static Value compareAndSwap(OpBuilder &b, Location loc, qn::AtomicOp op,
+                            Value pointer, Value value, Value expected,
+                            StringRef scope) {
   Type type = value.getType();
   bool isFloat = isa<FloatType>(type);
   Type bits = b.getIntegerType(type.getIntOrFloatBitWidth());
@@ -173,20 +193,32 @@ Value quern::atomicUpdate(OpBuilder &b, Location loc, qn::AtomicOp op,
     return isFloat ? Value(arith::BitcastOp::create(b, loc, bits, number))
                    : number;
   };
-  Value old;
-  if (op.getKind() == AtomicKind::exchange) {
-    old = LLVM::AtomicRMWOp::create(b, loc, LLVM::AtomicBinOp::xchg, pointer,
-                                    asBits(value), order, scope);
-  } else if (op.getKind() == AtomicKind::cas) {
-    LLVM::AtomicOrdering failure = order == LLVM::AtomicOrdering::seq_cst
-                                       ? order
-                                       : LLVM::AtomicOrdering::monotonic;
-    auto tried =
-        LLVM::AtomicCmpXchgOp::create(b, loc, pointer, asBits(expected),
-                                      asBits(value), order, failure, scope);
-    old = LLVM::ExtractValueOp::create(b, loc, tried, ArrayRef<int64_t>{0});
-  } else {
-    return exchangeLoop(b, loc, op, pointer, value, scope);
-  }
+  LLVM::AtomicOrdering order = orderingOf(op.getOrder());
+  auto tried = LLVM::AtomicCmpXchgOp::create(b, loc, pointer, asBits(expected),
+                                             asBits(value), order,
+                                             onFailure(order), scope);
+  Value old = LLVM::ExtractValueOp::create(b, loc, tried, ArrayRef<int64_t>{0});
   return isFloat ? Value(arith::BitcastOp::create(b, loc, type, old)) : old;
+}
+
+Value quern::atomicUpdate(OpBuilder &b, Location loc, qn::AtomicOp op,
+                          Value pointer, Value value, Value expected,
+                          StringRef scope, AtomicTraits traits) {
+  using Order = LLVM::AtomicOrdering;
+  Order order = orderingOf(op.getOrder());
+  if (op.getKind() == AtomicKind::cas)
+    return compareAndSwap(b, loc, op, pointer, value, expected, scope);
+  if (!traits.isPlain)
+    return updateOnce(b, loc, op, pointer, value, scope, order,
+                      traits.hasFloatAdd);
+  if (scope.empty())
+    return exchangeLoop(b, loc, op, pointer, value, scope);
+  bool isSequential = order == Order::seq_cst;
+  if (order == Order::release || order == Order::acq_rel || isSequential)
+    LLVM::FenceOp::create(b, loc, isSequential ? order : Order::release, scope);
+  Value old = updateOnce(b, loc, op, pointer, value, scope, Order::monotonic,
+                         traits.hasFloatAdd);
+  if (order == Order::acquire || order == Order::acq_rel || isSequential)
+    LLVM::FenceOp::create(b, loc, isSequential ? order : Order::acquire, scope);
+  return old;
 }

@@ -19,8 +19,7 @@ Value ThreadEmitter::atomicLane(qn::AtomicOp op, Value pointer, Value value,
                           pointer, bytes);
     return old;
   }
-  return atomicUpdate(b, loc, op, pointer, value, expected, "",
-                      /*hasFloatAdd=*/false);
+  return atomicUpdate(b, loc, op, pointer, value, expected, "", AtomicTraits());
 }
 
 Lanes ThreadEmitter::atomic(qn::AtomicOp op) {

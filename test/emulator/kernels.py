@@ -86,13 +86,24 @@ class GpuKernel:
     scalars: int = field(init=False)
     results: int = field(init=False)
     errors: Array = field(init=False)
+    code: str = field(init=False)
 
     def __post_init__(self) -> None:
         self.abi: dict[str, Any] = json.loads(self.build("abi"))
-        self.ptx = self.build("ptx")
+        self.prepare()
         header = read(self.build("qn"))
         self.axes, self.operands = header.axes, header.operands
         self.scalars, self.results = header.scalars, header.results
+
+    def prepare(self) -> None:
+        """Makes what `execute` needs."""
+        self.code = self.build("ptx")
+
+    def execute(
+        self, symbol: str, grid: Any, block: Any, words: Sequence[Any], shared: int
+    ) -> list[Array]:
+        """Runs an entry on a packet; gives its arrays, each once, as they are then."""
+        return Module(self.code).launch(symbol, grid, block, [Words(words)], shared=shared)
 
     def build(self, stage: str) -> str:
         return quern(
@@ -119,7 +130,6 @@ class GpuKernel:
         flat = [self.owner(array) for array in memory]
         self.errors = np.zeros(3, np.int64)
         workspace = np.zeros(max(self.workspace(launch, sizes) for launch in self.abi["launches"]))
-        module = Module(self.ptx)
         for launch in self.abi["launches"]:
             words = [
                 self.word(w, flat, workspace, memory, sizes, scalars) for w in self.abi["words"]
@@ -128,8 +138,7 @@ class GpuKernel:
             if shape is None:
                 continue
             symbol, grid, block, shared, behind = shape
-            packet = Words([*words, *behind])
-            back = module.launch(symbol, grid, block, [packet], shared=shared)
+            back = self.execute(symbol, grid, block, [*words, *behind], shared)
             kept = [w for w in words if isinstance(w, np.ndarray) and w.ndim]
             seen: list[Array] = []
             for array in kept:

@@ -1,4 +1,4 @@
-"""Explicit kernels on GPUs: the emulator's results against NumPy, ptxas, code objects."""
+"""Explicit kernels on GPUs: results against NumPy, ptxas, code objects."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from emulator.amd import kernel_for
 from emulator.kernels import GpuKernel
 from test_kernels import KERNELS, MORE, TOGETHER, pick
 from test_thread_reductions import SOURCE as SUMS
@@ -23,6 +24,7 @@ TEXTS = {"together": TOGETHER, "more": MORE, "sums": SUMS}
 WARP = 32
 
 every_target = pytest.mark.parametrize("target", NVIDIA)
+every_gpu = pytest.mark.parametrize("target", (*NVIDIA, *AMD))
 
 
 @pytest.fixture(scope="session")
@@ -36,7 +38,7 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @functools.cache
 def built(file: Path, name: str, target: str, *options: str) -> GpuKernel:
-    return GpuKernel(PROGRAM, file, name, target, options)
+    return kernel_for(PROGRAM, file, name, target, options)
 
 
 def kernel(family: str, name: str = "", target: str = "sm_90", *options: str) -> GpuKernel:
@@ -47,7 +49,7 @@ def normal(*shape: int) -> np.ndarray:
     return np.random.default_rng(sum(shape)).standard_normal(shape).astype(np.float32)
 
 
-@every_target
+@every_gpu
 @pytest.mark.parametrize(("tile", "shape"), [(8, (5, 3)), (16, (33, 17)), (32, (64, 70))])
 def test_transpose(target: str, tile: int, shape: tuple[int, int]) -> None:
     src, out = normal(*shape), np.zeros(shape[::-1], np.float32)
@@ -55,7 +57,7 @@ def test_transpose(target: str, tile: int, shape: tuple[int, int]) -> None:
     np.testing.assert_array_equal(out, src.T)
 
 
-@every_target
+@every_gpu
 @pytest.mark.parametrize("shape", [(1, 1, 1), (5, 3, 7), (33, 50, 40)])
 def test_matmul(target: str, shape: tuple[int, int, int]) -> None:
     m, k, n = shape
@@ -64,7 +66,7 @@ def test_matmul(target: str, shape: tuple[int, int, int]) -> None:
     np.testing.assert_allclose(out, a @ b, rtol=1e-4, atol=1e-5)
 
 
-@every_target
+@every_gpu
 @pytest.mark.parametrize("threads", [100, 256])
 def test_histogram(target: str, threads: int) -> None:
     x = np.random.default_rng(1).integers(0, 256, 9000).astype("i4")
@@ -73,7 +75,7 @@ def test_histogram(target: str, threads: int) -> None:
     np.testing.assert_array_equal(counts, np.bincount(x, minlength=256))
 
 
-@every_target
+@every_gpu
 @pytest.mark.parametrize("threads", [100, 256])
 def test_block_scan(target: str, threads: int) -> None:
     x = np.random.default_rng(2).integers(-9, 9, 700).astype("f4")
@@ -87,7 +89,7 @@ def test_block_scan(target: str, threads: int) -> None:
     np.testing.assert_array_equal(totals, sums[:, -1])
 
 
-@every_target
+@every_gpu
 def test_radix_sort(target: str) -> None:
     keys = np.random.default_rng(3).integers(0, 2**32, 600, dtype="u4")
     wanted, blocks = np.sort(keys), 3
@@ -102,7 +104,7 @@ def test_radix_sort(target: str) -> None:
     np.testing.assert_array_equal(keys, wanted)
 
 
-@every_target
+@every_gpu
 @pytest.mark.parametrize("block", [(32, 8), (5, 3)])
 def test_stencil(target: str, block: tuple[int, int]) -> None:
     src = normal(33, 17)
@@ -131,7 +133,7 @@ def test_warps(texts: Path, count: int) -> None:
         np.testing.assert_array_equal(bits[first : first + WARP], word)
 
 
-@every_target
+@every_gpu
 def test_atomics(texts: Path, target: str) -> None:
     x = np.random.default_rng(5).integers(-1000, 1000, 500).astype("i4")
     y, won = np.zeros(8, "i4"), np.zeros(500, "i4")

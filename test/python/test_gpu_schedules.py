@@ -1,23 +1,38 @@
-"""Every schedule for a GPU, executed by the PTX emulator and compared with NumPy."""
+"""Every schedule for a GPU, executed and compared with NumPy."""
 
 from __future__ import annotations
 
 import functools
+import re
 
 import numpy as np
 import pytest
 import torch
+from emulator.amd import kernel_for
 from emulator.kernels import GpuKernel
 from tree import ROOT, build_dir
 
 PROGRAM = build_dir() / "bin" / "quern"
 FILE = ROOT / "test" / "emulator" / "schedules.qn"
-TARGETS = ("sm_80", "sm_90", "sm_100")
+TARGETS = ("sm_80", "sm_90", "sm_100", "gfx90a", "gfx942", "gfx1100", "gfx1201")
+
+
+SOME = ("sm_90", "gfx942", "gfx1100")
+#: What makes products of 16-bit floats.
+INSTRUCTION = {
+    "sm_80": r"mma\.sync",
+    "sm_90": r"mma\.sync",
+    "sm_100": r"mma\.sync",
+    "gfx90a": r"mfma\.f32\.16x16x16",
+    "gfx942": r"mfma\.f32\.16x16x16",
+    "gfx1100": r"wmma\.f32\.16x16x16\.b?f16\.v8f32\.v16",
+    "gfx1201": r"wmma\.f32\.16x16x16\.b?f16\.v8f32\.v8",
+}
 
 
 @functools.cache
 def kernel(name: str, target: str = "sm_90", *options: str) -> GpuKernel:
-    return GpuKernel(PROGRAM, FILE, name, target, options)
+    return kernel_for(PROGRAM, FILE, name, target, options)
 
 
 def normal(*shape: int) -> np.ndarray:
@@ -75,10 +90,11 @@ def test_rows_by_thread_warp_and_block(target: str, shape: tuple[int, int]) -> N
 
 
 @pytest.mark.parametrize("shape", [(5, 3), (4, 70), (2, 2001)])
-def test_a_reduction_of_several_states(shape: tuple[int, int]) -> None:
+@pytest.mark.parametrize("target", SOME)
+def test_a_reduction_of_several_states(shape: tuple[int, int], target: str) -> None:
     x, eps = normal(*shape), np.float32(0.5)
     out, mean = np.zeros_like(x), np.zeros(shape[0], np.float32)
-    kernel("norm").run([x, out, mean], [eps])
+    kernel("norm", target).run([x, out, mean], [eps])
     expected = x.mean(1, dtype=np.float64)
     np.testing.assert_allclose(mean, expected, rtol=1e-4, atol=1e-6)
     spread = x.var(1, dtype=np.float64) + eps
@@ -87,17 +103,19 @@ def test_a_reduction_of_several_states(shape: tuple[int, int]) -> None:
 
 @pytest.mark.parametrize("count", [1, 100, 16384, 40000])
 @pytest.mark.parametrize("kind", ["f32", "i32"])
-def test_a_reduction_of_everything(count: int, kind: str) -> None:
+@pytest.mark.parametrize("target", SOME)
+def test_a_reduction_of_everything(count: int, kind: str, target: str) -> None:
     x = normal(count) if kind == "f32" else np.arange(count, dtype=np.int32) - 7
     out = np.zeros((), np.float32 if kind == "f32" else np.int64)
-    kernel("total", "sm_90", f"--types=T={kind}").run([x, out])
+    kernel("total", target, f"--types=T={kind}").run([x, out])
     np.testing.assert_allclose(out, x.sum(dtype=np.float64), rtol=1e-4)
 
 
 @pytest.mark.parametrize("shape", [(5, 7), (33, 64), (20, 129), (6, 2050)])
-def test_columns(shape: tuple[int, int]) -> None:
+@pytest.mark.parametrize("target", SOME)
+def test_columns(shape: tuple[int, int], target: str) -> None:
     x, out = normal(*shape), np.zeros(shape[1], np.float32)
-    kernel("columns").run([x, out])
+    kernel("columns", target).run([x, out])
     np.testing.assert_allclose(out, x.sum(0), rtol=1e-4, atol=1e-5)
 
 
@@ -128,7 +146,7 @@ def test_products_of_matrix_instructions(
     m, n, k = sizes
     a, b, out = bits(normal(m, k)), bits(normal(k, n)), np.zeros((m, n), np.uint16)
     built = kernel(name, target, "--types=T=bf16")
-    assert "mma.sync" in built.ptx
+    assert re.search(INSTRUCTION[target], built.code)
     built.run([a, b if name == "mm" else np.ascontiguousarray(b.T), out])
     np.testing.assert_allclose(floats(out), floats(a) @ floats(b), rtol=1e-2, atol=1e-2)
 
@@ -142,32 +160,35 @@ def test_products_through_shared_memory(
     m, n, k = sizes
     a, b, out = bits(normal(m, k)), bits(normal(k, n)), np.zeros((m, n), np.uint16)
     built = kernel(name, target, "--types=T=bf16")
-    assert "cp.async" in built.ptx
+    assert ("cp.async" if target.startswith("sm_") else "_block_stages") in built.code
     built.run([a, b if name == "mm" else np.ascontiguousarray(b.T), out])
     np.testing.assert_allclose(floats(out), floats(a) @ floats(b), rtol=1e-2, atol=2e-2)
 
 
-def test_what_stands_behind_a_product() -> None:
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_stands_behind_a_product(target: str) -> None:
     a, b, c = normal(2, 33, 20), normal(2, 20, 34), normal(34)
     a, b, c = (x.astype(np.float16) for x in (a, b, c))
     out = np.zeros((2, 33, 34), np.float16)
-    built = kernel("gated", "sm_90", "--types=T=f16")
-    assert "mma.sync" in built.ptx
+    built = kernel("gated", target, "--types=T=f16")
+    assert re.search(INSTRUCTION[target], built.code)
     built.run([a, b, c, out])
     expected = np.maximum(a.astype(np.float32) @ b.astype(np.float32), 0) + c
     np.testing.assert_allclose(out, expected, rtol=1e-2, atol=1e-2)
 
 
-def test_sorts() -> None:
+@pytest.mark.parametrize("target", SOME)
+def test_sorts(target: str) -> None:
     x = np.round(normal(5, 60), 1)
     out, places = np.zeros_like(x), np.zeros(x.shape, np.int64)
-    kernel("ordered").run([x, out, places])
+    kernel("ordered", target).run([x, out, places])
     np.testing.assert_array_equal(places, np.argsort(x, 1, kind="stable"))
     np.testing.assert_array_equal(out, np.sort(x, 1))
 
 
-def test_gathers_and_their_errors() -> None:
-    built = kernel("gather")
+@pytest.mark.parametrize("target", SOME)
+def test_gathers_and_their_errors(target: str) -> None:
+    built = kernel("gather", target)
     x, i = normal(10, 70), np.array([3, 0, 9, 3, 5])
     out = np.zeros((5, 70), np.float32)
     built.run([x, i, out])
@@ -179,15 +200,17 @@ def test_gathers_and_their_errors() -> None:
     assert built.abi["sites"][site - 1]["axis"] == "V"
 
 
-def test_scans() -> None:
+@pytest.mark.parametrize("target", SOME)
+def test_scans(target: str) -> None:
     x, out = normal(5, 40), np.zeros((5, 40), np.float32)
-    kernel("running").run([x, out])
+    kernel("running", target).run([x, out])
     np.testing.assert_allclose(out, x.cumsum(1), rtol=1e-4, atol=1e-5)
 
 
-def test_windows() -> None:
+@pytest.mark.parametrize("target", SOME)
+def test_windows(target: str) -> None:
     x, out = normal(3, 200), np.zeros((3, 200), np.float32)
-    kernel("window").run([x, out], [np.int64(3)])
+    kernel("window", target).run([x, out], [np.int64(3)])
     padded = np.pad(x, ((0, 0), (0, 2)))
     np.testing.assert_allclose(
         out, padded[:, :-2] + padded[:, 1:-1] + padded[:, 2:], rtol=1e-5, atol=1e-6

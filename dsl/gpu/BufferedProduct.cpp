@@ -1,0 +1,144 @@
+// A product of 16-bit floats for a block of AMD's threads: the next tiles are
+// read while the ones before are multiplied, then left in shared memory, where
+// lines always run along the depth.
+#include "dsl/gpu/Entry.h"
+#include "dsl/gpu/Stages.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::stages;
+
+/// The chunk in a register: at once where all of it is inside, else one element
+/// after the other; what lies behind an end is zero.
+Value EntryBuilder::loadChunk(const Chunk &at) {
+  OpBuilder &b = builder;
+  Type word = b.getIntegerType(16);
+  auto type = VectorType::get({chunk}, word);
+  auto below = [&](std::int64_t place) -> Value {
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, at.left,
+                                 short32(place));
+  };
+  auto whole = scf::IfOp::create(b, loc, type, below(chunk - 1), true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(whole.thenBlock());
+  Value all = LLVM::LoadOp::create(b, loc, type, at.source, chunkBytes);
+  scf::YieldOp::create(b, loc, all);
+  b.setInsertionPointToStart(whole.elseBlock());
+  Emitter::Values parts;
+  for (std::int64_t place = 0; place < chunk; ++place) {
+    auto one = scf::IfOp::create(b, loc, word, below(place), true);
+    OpBuilder::InsertionGuard inside(b);
+    b.setInsertionPointToStart(one.thenBlock());
+    Value from = LLVM::GEPOp::create(
+        b, loc, at.source.getType(), word, at.source,
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(place)});
+    scf::YieldOp::create(
+        b, loc, LLVM::LoadOp::create(b, loc, word, from, 2).getResult());
+    b.setInsertionPointToStart(one.elseBlock());
+    scf::YieldOp::create(
+        b, loc,
+        arith::ConstantOp::create(b, loc, b.getIntegerAttr(word, 0))
+            .getResult());
+    parts.push_back(one.getResult(0));
+  }
+  scf::YieldOp::create(
+      b, loc, vector::FromElementsOp::create(b, loc, type, parts).getResult());
+  return whole.getResult(0);
+}
+
+/// Leaves it in a stage; a chunk across the depth is one element of eight
+/// lines.
+void EntryBuilder::leaveChunk(const Chunk &at, Value value, Value stage) {
+  auto leave = [&](Value stored, Value place, unsigned bytes) {
+    place = arith::AddIOp::create(builder, loc, place, stage);
+    if (at.isRight)
+      place = math("addi", place, sideBytes);
+    LLVM::StoreOp::create(builder, loc, stored, inStages(place), bytes);
+  };
+  if (at.alongDepth)
+    return leave(value, chunkPlace(at.line, at.number, true), chunkBytes);
+  Value first = math("muli", at.number, chunk);
+  Value number = math("divui", at.line, chunk);
+  Value inner = math("muli", math("remui", at.line, chunk), 2);
+  for (std::int64_t place = 0; place < chunk; ++place) {
+    Value one = vector::ExtractOp::create(builder, loc, value, place);
+    Value to = chunkPlace(math("addi", first, place), number, true);
+    leave(one, arith::AddIOp::create(builder, loc, to, inner), 2);
+  }
+}
+
+/// A lane's piece of sixteen lines from `first` on, from `depth` on.
+Emitter::Values EntryBuilder::bufferedFragment(const Tile &tile, bool isRight,
+                                               Value first, std::int64_t depth,
+                                               Value stage) {
+  Value line = arith::AddIOp::create(builder, loc, first, tile.lane.line);
+  std::int64_t most = std::min<std::int64_t>(layout.run, chunk);
+  auto type = VectorType::get({most}, plan.product->left.getType());
+  Emitter::Values parts;
+  for (std::int64_t step = 0; step < layout.run; step += most) {
+    Value at = math("addi", tile.lane.depth, depth + step);
+    Value place = chunkPlace(line, math("divui", at, chunk), true);
+    Value inner = math("muli", math("remui", at, chunk), 2);
+    place = arith::AddIOp::create(builder, loc, place, inner);
+    place = arith::AddIOp::create(builder, loc, place, stage);
+    if (isRight)
+      place = math("addi", place, sideBytes);
+    parts.push_back(
+        LLVM::LoadOp::create(builder, loc, type, inStages(place), 2 * most));
+  }
+  return {joined(parts)};
+}
+
+/// The sums of a block's tile. A stage is written while the other one is read;
+/// the barrier is behind both.
+Emitter::Values EntryBuilder::bufferedSums(Frame &frame, const Tile &tile,
+                                           Emitter::Values sums) {
+  SmallVector<Chunk> chunks;
+  auto load = [&](Frame &body, Value depth) {
+    Emitter::Values loaded;
+    chunks.clear();
+    for (bool isRight : {false, true})
+      for (std::int64_t number = 0; number < chunksOf(plan.threads); ++number) {
+        chunks.push_back(chunkOf(body, isRight,
+                                 isRight ? tile.blockColumn : tile.blockRow,
+                                 depth, number));
+        loaded.push_back(loadChunk(chunks.back()));
+      }
+    return loaded;
+  };
+  auto leave = [&](Frame &body, ValueRange loaded, Value stage) {
+    emitter.in(body);
+    for (auto [chunk, value] : llvm::zip(chunks, loaded))
+      leaveChunk(chunk, value, stage);
+    device.barrier(loc);
+  };
+  Value depth = emitter.extent(frame, plan.product->depth);
+  Value zero = emitter.constant(frame, 0);
+  Value step = emitter.constant(frame, tileDepth);
+  Emitter::Values first = load(frame, zero);
+  leave(frame, first, short32(0));
+  emitter.in(frame);
+  std::size_t count = sums.size();
+  sums.push_back(short32(0));
+  auto loop =
+      scf::ForOp::create(emitter.in(frame), loc, zero, depth, step, sums);
+  Operation *anchor = std::exchange(frame.anchor, loop);
+  Frame body = Frame::inside(frame, loop.getBody());
+  Emitter::Values now(loop.getRegionIterArgs());
+  Value read = now.pop_back_val();
+  Value ahead = arith::AddIOp::create(emitter.in(body), loc,
+                                      loop.getInductionVar(), step);
+  Emitter::Values next = load(body, ahead);
+  multiplyStage(body, tile, read, now);
+  emitter.in(body);
+  Value write = arith::SubIOp::create(builder, loc, short32(stageBytes), read);
+  leave(body, next, write);
+  now.push_back(write);
+  scf::YieldOp::create(emitter.in(body), loc, now);
+  frame.anchor = anchor;
+  return Emitter::Values(loop.getResults().take_front(count));
+}

@@ -1,0 +1,40 @@
+// How the factors and the sum of matrix instructions lie in the lanes of a
+// warp.
+#pragma once
+
+#include "dsl/target/TargetInfo.h"
+
+#include "mlir/IR/Value.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace quern {
+
+/// A warp multiplies so many rows by as many columns, as deep, of 16-bit
+/// floats; the sums are f32.
+inline constexpr unsigned matrixSize = 16;
+
+struct MatrixLayout {
+  /// Row and column, or line and step of the depth, counted from the lane's
+  /// own.
+  using Place = std::pair<unsigned, unsigned>;
+
+  /// A lane holds pieces of a factor: neighbours along the depth of a line,
+  /// which is a row of the left and a column of the right one.
+  unsigned run = 0;
+  llvm::SmallVector<Place, 4> left, right;
+  llvm::SmallVector<Place, 8> sums;
+  /// The sums are one value, a vector.
+  bool isVector = false;
+
+  unsigned sumValues() const { return isVector ? 1 : sums.size(); }
+};
+
+/// Where a lane's own places begin, numbers of i32.
+struct MatrixLane {
+  mlir::Value line, depth, row, column;
+};
+
+/// Every GPU of the table has such instructions.
+MatrixLayout matrixLayout(const TargetInfo &target);
+
+} // namespace quern

@@ -1,0 +1,79 @@
+"""Kernels of test/kernels as users write them: on the CPU, as PTX and as code for AMD."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import kernel_cases
+import numpy as np
+import pytest
+import quern
+from emulator.amd import kernel_for
+from emulator.kernels import GpuKernel
+from kernel_cases import Case
+from slices import matrix
+from tree import ROOT, build_dir
+
+PROGRAM = build_dir() / "bin" / "quern"
+FOLDER = ROOT / "test" / "kernels"
+CASES = kernel_cases.cases()
+TARGETS = ("sm_80", "sm_90", "sm_100", "gfx90a", "gfx942", "gfx1100", "gfx1201")
+WARP = """
+kernel warp(y: mut i64[N]):
+    launch grid(1) block(1)
+    y[0] = target.warp_size
+"""
+
+
+@functools.cache
+def host_warp() -> int:
+    out = np.zeros(1, "i8")
+    quern.compile(WARP, "warp.qn").warp(out)
+    return int(out[0])
+
+
+@functools.cache
+def module(file: str) -> Any:
+    return quern.load(FOLDER / f"{file}.qn")
+
+
+@functools.cache
+def built(file: str, name: str, target: str, *options: str) -> GpuKernel:
+    return kernel_for(PROGRAM, FOLDER / f"{file}.qn", name, target, options)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_on_the_cpu(case: Case) -> None:
+    arrays = [array.copy() for array in case.arrays]
+    kernel = getattr(module(case.file), case.name)
+    words = [int(s) if isinstance(s, np.integer) else float(s) for s in case.scalars]
+    in_order = [*words, *arrays] if case.name == "collatz_longest" else [*arrays, *words]
+    kernel(*in_order, **case.constants)
+    case.check(arrays, host_warp())
+
+
+PAIRS = matrix(
+    "written kernels on GPUs",
+    [(place, target) for place in range(len(CASES)) for target in TARGETS],
+    group=lambda pair: (CASES[pair[0]].name, pair[1][:2]),
+    quick=0.3,
+)
+
+
+@pytest.mark.parametrize(
+    ("place", "target"), PAIRS, ids=[f"{CASES[place]}-{target}" for place, target in PAIRS]
+)
+def test_on_a_gpu(place: int, target: str) -> None:
+    """PTX in the emulator, code for AMD on this machine."""
+    case = CASES[place]
+    arrays = [array.copy() for array in case.arrays]
+    options = []
+    if case.types:
+        options.append("--types=" + ",".join(f"{k}={v}" for k, v in case.types.items()))
+    if case.constants:
+        options.append("--constants=" + ",".join(f"{k}={v}" for k, v in case.constants.items()))
+    kernel = built(case.file, case.name, target, *options)
+    kernel.run(arrays, case.scalars)
+    assert not kernel.errors.any()
+    case.check(arrays, 64 if target in ("gfx90a", "gfx942") else 32)
