@@ -124,8 +124,7 @@ private:
   const Expression *comparisonChain(const ast::ComparisonChainExpr &expr);
   bool unify(const Expression *&left, const Expression *&right, Span span,
              llvm::StringRef what);
-  std::string castHint(const Expression *left, const Expression *right,
-                       bool isAssigned);
+  std::string castHint(const Expression *to, const Expression *of, bool into);
   bool operatorApplies(typed::BinaryOperator op, ScalarType type, Span span);
   const Expression *foldLiterals(typed::BinaryOperator op, Span span,
                                  const Expression *left,
@@ -316,7 +315,7 @@ private:
                                   typed::Builtin builtin);
   const Expression *threadPosition(const ast::MemberExpr &expr,
                                    typed::Builtin builtin);
-  bool atomicWord(const ast::Argument &argument, typed::AtomicWords &words);
+  bool atomicWords(ast::CallExpr &expr, typed::AtomicWords &words);
   const Expression *atomic(const ast::CallExpr &call, typed::Builtin builtin);
   const Expression *hostBuiltin(const ast::CallExpr &expr,
                                 typed::Builtin builtin);
@@ -469,7 +468,7 @@ private:
   Place place = Place::Scalar;
   bool isSilent = false;  ///< the text had a syntax error, or a trial pass
   bool hasFailed = false; ///< an error was reported, or would have been
-  unsigned depth = 0;
+  unsigned depth = 0, loops = 0, nesting = 0;
 
   llvm::SmallVector<typed::TypeParameter, 4> typeParameters;
   llvm::SmallVector<const typed::ConstantParameter *, 4> constantParameters;
@@ -493,8 +492,7 @@ private:
   /// What a part of a reduction returns; null: not known yet.
   const Type *returnType = nullptr;
   bool learnsReturn = false; ///< the first `return` decides `returnType`
-  unsigned loops = 0, nesting = 0;
-  bool isUnchecked = false; ///< `@unchecked`
+  bool isUnchecked = false;  ///< `@unchecked`
   bool hasLaunch = false;
   Span firstLaunch;
 };

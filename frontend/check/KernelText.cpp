@@ -67,34 +67,35 @@ const Expression *DeclarationChecker::threadBuiltin(const ast::CallExpr &expr,
   return node;
 }
 
-/// `atomic_add(histogram[i], 1)`: yields the old value.
-/// `order = "acquire"`, `scope = "system"`: false after a diagnostic.
-bool DeclarationChecker::atomicWord(const ast::Argument &argument,
-                                    AtomicWords &words) {
-  const auto *text = llvm::dyn_cast<ast::StringExpr>(argument.value);
-  bool isOrder = argument.name.text() == "order";
-  if (text && isOrder)
-    words.order = memoryOrderNamed(text->value);
-  else if (text)
-    words.scope = memoryScopeNamed(text->value);
-  if (isOrder ? words.order.has_value() : words.scope.has_value())
-    return true;
-  report(argument.value->span, diag::NotAChoice, source(argument.value->span),
-         argument.name.text());
-  return false;
+/// `order = "acquire"`, `scope = "system"`, which it takes off the end of a
+/// call; false after a diagnostic.
+bool DeclarationChecker::atomicWords(ast::CallExpr &expr, AtomicWords &words) {
+  for (; !expr.arguments.empty(); expr.arguments = expr.arguments.drop_back()) {
+    const ast::Argument &argument = expr.arguments.back();
+    bool isOrder = argument.name.text() == "order";
+    if (!isOrder && argument.name.text() != "scope")
+      return true;
+    const auto *text = llvm::dyn_cast<ast::StringExpr>(argument.value);
+    if (text && isOrder)
+      words.order = memoryOrderNamed(text->value);
+    else if (text)
+      words.scope = memoryScopeNamed(text->value);
+    if (isOrder ? !words.order.has_value() : !words.scope.has_value()) {
+      report(argument.value->span, diag::NotAChoice,
+             source(argument.value->span), argument.name.text());
+      return false;
+    }
+  }
+  return true;
 }
 
+/// `atomic_add(histogram[i], 1)`: yields the old value.
 const Expression *DeclarationChecker::atomic(const ast::CallExpr &call,
                                              Builtin builtin) {
   ast::CallExpr expr = call;
   AtomicWords words;
-  auto isWord = [](const ast::Argument &argument) {
-    return argument.name.text() == "order" || argument.name.text() == "scope";
-  };
-  for (; !expr.arguments.empty() && isWord(expr.arguments.back());
-       expr.arguments = expr.arguments.drop_back())
-    if (!atomicWord(expr.arguments.back(), words))
-      return nullptr;
+  if (!atomicWords(expr, words))
+    return nullptr;
   const BuiltinInfo &info = builtinInfo(builtin);
   if (place != Place::Kernel) {
     report(expr.span, diag::NotInThisKind, info.spelling,

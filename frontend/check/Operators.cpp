@@ -120,11 +120,10 @@ DeclarationChecker::comparisonChain(const ast::ComparisonChainExpr &expr) {
   return all;
 }
 
-/// Proposes the cast that loses less: to floats, to the wider type. The left
-/// of an assignment stays as it is.
-std::string DeclarationChecker::castHint(const Expression *left,
-                                         const Expression *right,
-                                         bool isAssigned) {
+/// Proposes the cast that loses less: to floats, to the wider type. What goes
+/// into the left of an assignment is cast to its type.
+std::string DeclarationChecker::castHint(const Expression *to,
+                                         const Expression *of, bool into) {
   auto rank = [&](const Expression *operand) {
     ElementMask mask = maskOf(operand->scalar());
     bool isFloat = !(mask & ~check::maskOf(Constraint::Float));
@@ -132,10 +131,10 @@ std::string DeclarationChecker::castHint(const Expression *left,
     unsigned width = isConcrete ? bitsOf(operand->scalar().element()) : 0;
     return std::pair(isFloat, width);
   };
-  if (!isAssigned && rank(left) < rank(right))
-    std::swap(left, right);
-  return "write a cast, for instance `" + spell(left->scalar()) + "(" +
-         source(right->span) + ")`";
+  if (!into && rank(to) < rank(of))
+    std::swap(to, of);
+  return "write a cast, for instance `" + spell(to->scalar()) + "(" +
+         source(of->span) + ")`";
 }
 
 /// Gives two operands one type.
