@@ -69,6 +69,7 @@ _WHOLE = (
 _APART = (
     torch.ops.aten._native_batch_norm_legit.default,
     torch.ops.aten._native_batch_norm_legit_no_training.default,
+    torch.ops.aten.slice_backward.default,
 )
 
 
