@@ -281,7 +281,7 @@ class Call:
             if "[" in kind or element_of(kind) == "int":
                 return value
             return self.number(value, kind)
-        value = value.detach().to(self.dtype_of(element_of(kind)))
+        value = value.detach().resolve_conj().to(self.dtype_of(element_of(kind)))
         if not value.dim() and any(not axis.startswith("*") for axis in self.dims):
             value = value.reshape(1) if axes_of(kind) else value
         if self.row["kind"] == "elementwise":

@@ -29,6 +29,7 @@ RESAMPLED = tuple(
     for mode in ("nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear")
 )
 GRIDS = ("grid_sampler_2d", "grid_sampler_3d", "nn.functional.grid_sample")
+FOURIER = ("fft.fft", "fft.ifft2", "fft.rfft", "fft.rfftn", "fft.ihfft", "fft.irfft", "fft.irfftn")
 FRACTIONS = tuple(f"nn.functional.fractional_max_pool{n}d" for n in (2, 3))
 REACHED_BY: dict[str, tuple[str, ...]] = {
     "_to_copy": ("to", "float", "half", "double", "bool", "long"),
@@ -61,6 +62,7 @@ def reached_by(base: str) -> tuple[str, ...] | None:
         ("grid_sampler", GRIDS),
         ("embedding_bag", ("nn.functional.embedding_bag",)),
         ("fractional_max_pool", FRACTIONS),
+        ("_fft_", FOURIER),
     ):
         if part in base:
             return entries

@@ -24,7 +24,7 @@ DTYPES = {
 FLOATS = {torch.float16, torch.bfloat16, torch.float32, torch.float64}
 WORDS: dict[str, Any] = {"true": True, "false": False, "none": None}
 Row = dict[str, Any]
-CONSTRAINTS = {"Any", "Ordered", "Number", "Real", "Integral", "Int", "Float", "Bool"}
+CONSTRAINTS = {"Any", "Ordered", "Number", "Real", "Integral", "Int", "Float", "Bool", "Complex"}
 
 
 class UnfitError(Exception):
@@ -47,7 +47,7 @@ def admits(constraint: str, dtype: torch.dtype) -> bool:
     """Whether a type parameter's constraint takes the type."""
     is_float, is_bool = dtype in FLOATS, dtype == torch.bool
     if dtype.is_complex:
-        return False
+        return constraint == "Complex"
     return {
         "Any": True,
         "Ordered": True,
@@ -57,6 +57,7 @@ def admits(constraint: str, dtype: torch.dtype) -> bool:
         "Int": not is_float and not is_bool,
         "Float": is_float,
         "Bool": is_bool,
+        "Complex": False,
     }[constraint]
 
 

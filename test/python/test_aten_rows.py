@@ -24,9 +24,16 @@ FREE_ORDER = {
 }
 TOLERANCES = {torch.float64: 1e-7, torch.float16: 4e-3, torch.bfloat16: 2e-2}
 DTYPES = (torch.float32, torch.float64, torch.bfloat16, torch.float16, torch.int64, torch.bool)
+
+
+def dtypes_of(row: Row) -> tuple[torch.dtype, ...]:
+    is_complex = any(kind == "Complex" for _, kind, _ in row["parameters"])
+    return (*DTYPES, torch.complex64) if is_complex else DTYPES
+
+
 CASES = matrix(
     "rows",
-    [f"{name}-{str(dtype)[6:]}" for name in ROWS for dtype in DTYPES],
+    [f"{name}-{str(dtype)[6:]}" for name, row in ROWS.items() for dtype in dtypes_of(row)],
     group=lambda case: case.rpartition("-")[0],
     quick=0.01,
 )
