@@ -27,6 +27,7 @@ from aten_types import (
     overload,
 )
 
+SEED = 0x123456789ABCDEF  # of rows that draw
 # Diagnostics of a call whose shapes do not fit the declaration.
 SHAPE_FAULTS = {2008, *range(2020, 2030)}
 
@@ -84,6 +85,9 @@ class Call:
                 listed = re.search(r"args = \(?([^()]*)\)", right)
                 self.promotes = "default" if listed else right
                 self.promoted = set(re.findall(r"\w+", listed[1])) if listed else set()
+            elif right == "generator":
+                self.used.add(right)
+                self.sources[names[0]] = torch.tensor(SEED)
             elif right == "_":
                 self.used.add(left)
             elif right.split(" or ")[0] in self.values and names[0] in own:

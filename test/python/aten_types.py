@@ -61,6 +61,11 @@ def admits(constraint: str, dtype: torch.dtype) -> bool:
     }[constraint]
 
 
+def draws(row: Row) -> bool:
+    """Whether a number of the generator goes in."""
+    return any(right == "generator" for _, right in row["bindings"])
+
+
 def literal(text: str) -> Any:
     """A constant of an attribute; NotImplemented for a name."""
     if text in WORDS:

@@ -10,7 +10,7 @@ import quern
 import torch
 from aten_binding import Call
 from aten_calls import entries_for, visit, visit_directly, visit_samples
-from aten_types import Row, UnfitError, overload
+from aten_types import Row, UnfitError, draws, overload
 from row_gaps import ROW_GAPS
 from slices import matrix
 
@@ -107,6 +107,9 @@ class Checked:
         expected = list(result) if isinstance(result, (tuple, list)) else [result]
         if not self.row["results"]:
             self.reasons.add("it writes in place: test_optimizers.py")
+            return
+        if draws(self.row):
+            self.reasons.add("it draws: test_random_rows.py")
             return
         try:
             call = Call(self.row, func, args, kwargs)

@@ -10,7 +10,7 @@ import torch
 from aten_binding import Call
 from aten_calls import entries_for
 from aten_samples import SAMPLES
-from aten_types import UnfitError, literal, overload
+from aten_types import UnfitError, draws, literal, overload
 from test_optimizers import ON_LISTS
 
 FLOATS = [torch.float32, torch.float64, torch.float16, torch.bfloat16]
@@ -40,7 +40,7 @@ def tensor(dtype: torch.dtype, shape: tuple[int, ...], seed: int) -> torch.Tenso
 
 
 def cases() -> list[Any]:
-    rows = [r for r in ROWS if len(r["dtypes"]) <= 1]
+    rows = [r for r in ROWS if len(r["dtypes"]) <= 1 and not draws(r)]
     return [
         pytest.param(row, dtype, id=f"{row['declaration']}-{row['overload'][6:]}-{str(dtype)[6:]}")
         for row in rows
