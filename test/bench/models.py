@@ -109,6 +109,9 @@ def print_summary(rows: list[dict[str, Any]], backends: list[str]) -> None:
         ratios = [row["ratio"][backend] for row in rows]
         cells.append(f"{statistics.geometric_mean(ratios):7.3f} {'':7}")
     print("  ".join(cells))
+    for backend in backends[1:]:
+        lowest = min(rows, key=lambda row: row["ratio"][backend])
+        print(f"lowest of {backend}: {lowest['model']} {lowest['ratio'][backend]:.3f}")
 
 
 def main() -> int:

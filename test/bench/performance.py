@@ -50,6 +50,10 @@ def table(record: Record) -> list[str]:
         lines.append("| " + " | ".join(cells) + " |")
     means = [f"**{geomean(record, b):.2f}**" for b in others]
     lines.append("| geometric mean | | " + " | ".join(means) + " |" + " |" * len(others))
+    lines.append("")
+    for b in others:
+        lowest = min(record["rows"], key=lambda row: row["ratio"][b])
+        lines.append(f"Lowest of {b}: {lowest['model']}, {lowest['ratio'][b]:.2f}.")
     return lines
 
 
