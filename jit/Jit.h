@@ -125,6 +125,7 @@ struct DeclarationInfo {
   std::vector<ParameterInfo> parameters;
   std::vector<std::string> results;     ///< types as written
   std::vector<std::string> resultNames; ///< "" where a result has none
+  std::vector<bool> resultIsList;
   std::string backward;           ///< declaration of the derivative, or ""
   std::vector<std::string> saves; ///< what the derivative is given
 };
@@ -146,6 +147,9 @@ public:
   /// Outputs the declaration yields, in order (not the `mut` parameters, nor
   /// optional results that the call switched off).
   std::span<const TensorSpec> outputs() const;
+  /// How many outputs each declared result has, which for a list the call
+  /// decides; empty where no result can be a list.
+  std::span<const std::int64_t> outputCounts() const;
   /// Waits for the code; the first call compiles or loads it.
   Result<std::monostate> ready();
   /// Runs on the session's pool, or on the device of the tensors it was bound

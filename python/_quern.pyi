@@ -7,6 +7,9 @@ class Error(Exception):
 
     diagnostics: list[dict[str, Any]]
 
+class CallError(Error, TypeError):
+    """A call with arguments of the wrong kind or number."""
+
 def declarations(module: Module) -> list[dict[str, Any]]: ...
 def options() -> list[tuple[str, str, str, str]]: ...
 def variables() -> list[tuple[str, str]]: ...

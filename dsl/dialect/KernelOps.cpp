@@ -72,6 +72,29 @@ unsigned RowwiseOp::numberOf(unsigned index) {
   return numberOfArgument(*this, index);
 }
 
+/// Reductions, scans and scatters name axes of the kernel, or local ones.
+static LogicalResult verifyNamedAxes(RowwiseOp kernel) {
+  llvm::DenseSet<StringAttr> known;
+  known.insert_range(kernel.getAxes().getAsRange<StringAttr>());
+  kernel.getBody().walk([&](AxisOp op) { known.insert(op.getAxisAttr()); });
+  auto check = [&](Operation *op, ArrayAttr axes) -> WalkResult {
+    for (auto axis : axes.getAsRange<StringAttr>())
+      if (!known.contains(axis))
+        return op->emitOpError() << "the kernel has no axis " << axis;
+    return WalkResult::advance();
+  };
+  WalkResult done = kernel.getBody().walk([&](Operation *op) -> WalkResult {
+    if (auto reduce = dyn_cast<ReduceOp>(op))
+      return check(op, reduce.getAxes());
+    if (auto scan = dyn_cast<ScanOp>(op))
+      return check(op, Builder(op).getArrayAttr({scan.getAxisAttr()}));
+    auto scatter = dyn_cast<ScatterOp>(op);
+    return scatter && scatter.getOver() ? check(op, *scatter.getOver())
+                                        : WalkResult::advance();
+  });
+  return failure(done.wasInterrupted());
+}
+
 LogicalResult RowwiseOp::verifyRegions() {
   std::uint64_t staged = getStaged().value_or(0);
   if (staged > block().getNumArguments())
@@ -80,7 +103,9 @@ LogicalResult RowwiseOp::verifyRegions() {
   for (BlockArgument argument : block().getArguments())
     if (!isa<OperandType>(argument.getType()) && isStaged(argument))
       return emitOpError() << "staged argument of type " << argument.getType();
-  return verifyFrame(*this);
+  if (failed(verifyFrame(*this)))
+    return failure();
+  return verifyNamedAxes(*this);
 }
 
 void KernelOp::build(OpBuilder &builder, OperationState &state, StringRef name,

@@ -65,10 +65,11 @@ def Qn_RowwiseOp : Qn_Op<"rowwise", [
   let hasRegionVerifier = 1;
 }
 
-def Qn_YieldOp : Qn_Op<"yield", [Pure, Terminator]> {
+def Qn_YieldOp : Qn_Op<"yield", [Pure, Terminator, ParentOneOf<
+    ["ReduceOp", "ScanOp", "ScatterOp", "CombineOp", "PrefixOp"]>]> {
   let summary = "hands the new state to the reduction around it";
   let arguments = (ins Variadic<AnyType>:$values);
-  let assemblyFormat = "$values attr-dict `:` type($values)";
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
 }
 
 #endif

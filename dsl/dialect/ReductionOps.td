@@ -80,16 +80,19 @@ def Qn_SortOp : Qn_Op<"sort"> {
 def Qn_ScatterOp : Qn_Op<"scatter", [AttrSizedOperandSegments]> {
   let summary = "combines a value into an operand at computed positions";
   let description = [{
-    Runs over all axes the value and the indices depend on, in source order.
+    Runs over all axes the value and the indices depend on, and over those of
+    `over`, in source order: an axis along which all of them repeat still counts.
     `merge` combines the old element with the new one; without it the last value
     stays. Positions where `when` is false are left out; `checked` makes a position
     out of range an error of the launch.
   }];
   let arguments = (ins AnyType:$value, Qn_OperandType:$tensor,
-    Variadic<I64>:$indices, Optional<I1>:$when, UnitAttr:$checked);
+    Variadic<I64>:$indices, Optional<I1>:$when,
+    OptionalAttr<StrArrayAttr>:$over, UnitAttr:$checked);
   let regions = (region MaxSizedRegion<1>:$merge);
   let assemblyFormat = [{
-    $value `,` $tensor `[` $indices `]` (`when` $when^)? (`checked` $checked^)?
+    $value `,` $tensor `[` $indices `]` (`over` custom<AxisList>($over)^)?
+    (`when` $when^)? (`checked` $checked^)?
     attr-dict `:` type($value) `,` type($tensor) $merge
   }];
   let hasVerifier = 1;

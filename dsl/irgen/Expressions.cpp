@@ -103,6 +103,10 @@ Generator::visit(const typed::FunctionReferenceExpression &expression) {
   return unsupported(expression.span, "a function is not a value");
 }
 
+irgen::Value Generator::visit(const typed::ListExpression &expression) {
+  return unsupported(expression.span, "a list belongs into an `op`");
+}
+
 irgen::Value Generator::visit(const typed::ExternExpression &expression) {
   return unsupported(expression.span, "`extern` belongs into an `op`");
 }

@@ -77,6 +77,11 @@ void Generator::scatter(const typed::ScatterExpression &expression,
   if (when)
     conditions.pop_back();
   at(expression.span);
+  SmallVector<Attribute, 4> names;
+  for (AxisId axis : expression.over)
+    for (const Place &place : frame->axes[axis.index])
+      names.push_back(place.name);
+  ArrayAttr over = names.empty() ? ArrayAttr() : builder.getArrayAttr(names);
   bool checked = expression.isChecked && readsAreChecked;
   if (declaration && expression.includeSelf &&
       !decide(*expression.includeSelf)) {
@@ -85,10 +90,10 @@ void Generator::scatter(const typed::ScatterExpression &expression,
     Scalar neutral = scalar(*monoid.reduction.states.front().initial);
     frame = outer;
     b.create<qn::ScatterOp>(b.toStorage(coerce(neutral, element)), tensor,
-                            indices, when.value, checked);
+                            indices, when.value, over, checked);
   }
   auto op = b.create<qn::ScatterOp>(b.toStorage(value), tensor, indices,
-                                    when.value, checked);
+                                    when.value, over, checked);
   if (declaration)
     fillCombine(expression, op.getMerge(), element);
 }

@@ -82,7 +82,8 @@ Scalar Generator::stagedScatter(const typed::ScatterExpression &expression,
                                 Frame *scatterFrame) {
   Frame *outer = std::exchange(frame, scatterFrame);
   SmallVector<Place, 4> places = placesOf(expression.axes());
-  ElementType element = frame->type(expression.scalar());
+  // It is rounded where it is stored for good, not here.
+  ElementType element = computeTypeOf(frame->type(expression.scalar()));
   auto [entry, isNew] = stages.try_emplace({frame, &expression});
   Stage &stage = entry->second;
   if (isNew)

@@ -280,9 +280,7 @@ Value LaunchBuilder::exceedsCaches(Frame &root) {
     auto type = dyn_cast<qn::OperandType>(argument.getType());
     if (!type || !model.axesOf(type))
       continue;
-    auto complex = dyn_cast<ComplexType>(type.getElementType());
-    Type part = complex ? complex.getElementType() : type.getElementType();
-    bytes += std::max(1u, part.getIntOrFloatBitWidth() / 8) * (complex ? 2 : 1);
+    bytes += storedBytes(type.getElementType());
     auto writes = [](Operation *user) { return isa<qn::StoreOp>(user); };
     if (llvm::none_of(argument.getUsers(), writes))
       continue;

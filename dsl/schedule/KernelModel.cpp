@@ -91,7 +91,7 @@ ValueFacts KernelModel::factsOf(qn::SortOp sort) const {
 }
 
 AxisSet KernelModel::scatterAxes(qn::ScatterOp scatter) const {
-  AxisSet axes = 0;
+  AxisSet axes = scatter.getOver() ? axesOf(*scatter.getOver()) : 0;
   for (Value operand : scatter->getOperands())
     axes |= axesOf(operand);
   return axes;

@@ -194,11 +194,24 @@ struct TupleExpr : ExprOf<Expr::Kind::Tuple> {
       : NodeOf(span), elements(elements) {}
 };
 
-/// `[1, 2, 3]`: a table.
+/// What `let`, `for` and `each` bind: one name, or a tuple of names. The name
+/// `_` binds nothing.
+struct Pattern {
+  List<Identifier> names;
+  Span span;
+  bool isTuple = false;
+};
+
+/// `[1, 2, 3]`: a table, or a list of tensors; `[f(x) for x in xs]` has one
+/// element and an iterable.
 struct ListExpr : ExprOf<Expr::Kind::List> {
   List<const Expr *> elements;
-  ListExpr(Span span, List<const Expr *> elements)
-      : NodeOf(span), elements(elements) {}
+  Pattern pattern;
+  const Expr *iterable;
+  ListExpr(Span span, List<const Expr *> elements, Pattern pattern,
+           const Expr *iterable)
+      : NodeOf(span), elements(elements), pattern(pattern), iterable(iterable) {
+  }
 };
 
 /// `(x)`: kept, so that the formatter and messages see what was written.

@@ -147,8 +147,17 @@ void Writer::write(const Expr *expr) {
     arguments(llvm::cast<TupleExpr>(expr)->elements);
     out << ')';
     return;
-  case Expr::Kind::List:
-    return node("list", llvm::cast<ListExpr>(expr)->elements);
+  case Expr::Kind::List: {
+    const auto *list = llvm::cast<ListExpr>(expr);
+    if (!list->iterable)
+      return node("list", list->elements);
+    out << "(list for " << dumpText(list->pattern) << ' ';
+    write(list->iterable);
+    out << ' ';
+    write(list->elements.front());
+    out << ')';
+    return;
+  }
   case Expr::Kind::Paren:
     return write(llvm::cast<ParenExpr>(expr)->inner);
   default:

@@ -29,14 +29,6 @@ struct Block {
   bool isInline = false;
 };
 
-/// What `let`, `for` and `each` bind: one name, or a tuple of names. The name
-/// `_` binds nothing.
-struct Pattern {
-  List<Identifier> names;
-  Span span;
-  bool isTuple = false;
-};
-
 /// `let (q, r) = f(x)`, `let y: T[N] = …`.
 struct LetStmt : StmtOf<Stmt::Kind::Let> {
   Pattern pattern;

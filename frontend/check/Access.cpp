@@ -1,5 +1,5 @@
 // Reads at computed positions: `x[i, c]` and `x.at(C = i, outside = 0)`.
-#include "frontend/check/DeclarationChecker.h"
+#include "frontend/check/Lists.h"
 
 using namespace quern;
 using namespace quern::check;
@@ -92,6 +92,9 @@ const Expression *DeclarationChecker::index(const ast::IndexExpr &expr) {
     return nullptr;
   if (place == Place::Host && base->type->isTensor())
     return viewIndex(expr, base);
+  if (place == Place::Host && base->type->isList() &&
+      base->type->elements.front()->isTensor())
+    return ListChecker(*this).element(expr, base);
   if (const auto *parameter = llvm::dyn_cast<ConstantParameterExpression>(base);
       parameter && parameter->type->isList() && expr.indices.size() == 1) {
     const Expression *element = fold(checkInteger(expr.indices[0].value));

@@ -1,5 +1,5 @@
 // `let y: T[R, C] = …` and `var y: T = …`: values against written types.
-#include "frontend/check/DeclarationChecker.h"
+#include "frontend/check/Lists.h"
 
 using namespace quern;
 using namespace quern::check;
@@ -49,6 +49,19 @@ DeclarationChecker::annotatedTensor(const ast::TensorType &text,
   return fits ? value : nullptr;
 }
 
+/// A list of an `op`, by the element type of its tensors.
+const Expression *DeclarationChecker::annotatedList(const ast::ListType &text,
+                                                    const Expression *value) {
+  const auto *tensor = llvm::dyn_cast<ast::TensorType>(text.element);
+  if (!tensor || place != Place::Host) {
+    report(text.span, diag::ListMisplaced);
+    return nullptr;
+  }
+  std::optional<ScalarType> element = scalarType(tensor->element);
+  return element ? ListChecker(*this).as(value, *element, source(text.span))
+                 : nullptr;
+}
+
 /// `value` as the type written behind its name, whose axes come back in
 /// `named`.
 const Expression *DeclarationChecker::annotated(const ast::Type *text,
@@ -57,6 +70,8 @@ const Expression *DeclarationChecker::annotated(const ast::Type *text,
   const auto *tensor = llvm::dyn_cast<ast::TensorType>(text);
   if (tensor && place == Place::Host)
     return annotatedTensor(*tensor, value);
+  if (const auto *list = llvm::dyn_cast<ast::ListType>(text))
+    return annotatedList(*list, value);
   bool hasAxes = tensor && declaration.kind == DeclarationKind::Rowwise;
   std::optional<ScalarType> type = scalarType(hasAxes ? tensor->element : text);
   value = type ? coerce(asScalar(value, true), *type) : nullptr;

@@ -1,5 +1,5 @@
 // Assignments to variables, elements of arrays, and `mut` parameters.
-#include "frontend/check/DeclarationChecker.h"
+#include "frontend/check/Lists.h"
 
 using namespace quern;
 using namespace quern::check;
@@ -110,6 +110,10 @@ const Expression *DeclarationChecker::valueFor(const Variable &target,
     if (value && target.kind == VariableKind::Var && place == Place::Lifted)
       noteAxes(target, value->axes());
     return value;
+  }
+  if (target.type->isList() && target.type->elements.front()->isTensor()) {
+    ScalarType element = target.type->elements.front()->scalar;
+    return ListChecker(*this).as(value, element, "list of " + spell(element));
   }
   if (value->type->kind == target.type->kind)
     return value;

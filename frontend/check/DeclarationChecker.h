@@ -23,6 +23,8 @@ public:
   const typed::ConstantTable *constantTable(const ast::ConstDecl &decl);
 
 private:
+  friend class ListChecker;
+
   bool constantEntry(const ast::Expr *expr, ScalarType type,
                      llvm::SmallVectorImpl<typed::Constant> &values);
   bool checkTableLength(const ast::TensorType &type, std::size_t given,
@@ -355,9 +357,6 @@ private:
   void forStatement(const ast::ForStmt &stmt, StatementList &into);
   void forRange(const ast::ForStmt &stmt, const ast::CallExpr &range,
                 StatementList &into);
-  void forLists(const ast::Pattern &pattern, const ast::Expr *iterable,
-                const ast::Block &body, Span span, bool isEach,
-                StatementList &into);
   void whileStatement(const ast::WhileStmt &stmt, StatementList &into);
   void returnStatement(const ast::ReturnStmt &stmt, StatementList &into);
   const Expression *stored(const Expression *value, ScalarType type);
@@ -374,6 +373,8 @@ private:
                               AxisList &named);
   const Expression *annotatedTensor(const ast::TensorType &text,
                                     const Expression *value);
+  const Expression *annotatedList(const ast::ListType &text,
+                                  const Expression *value);
   std::optional<AxisList> annotatedAxes(const ast::TensorType &text);
   const typed::Variable *patternVariable(const ast::Identifier &name,
                                          const Type *type,

@@ -1,5 +1,6 @@
 // The checker's way through expressions, and what most of them need.
 #include "frontend/check/Facts.h"
+#include "frontend/check/Lists.h"
 
 #include "llvm/ADT/ScopeExit.h"
 
@@ -41,8 +42,7 @@ const Expression *DeclarationChecker::checkLeaf(const ast::Expr *expr) {
     report(expr->span, diag::NoneMisplaced);
     return nullptr;
   case ast::Expr::Kind::List:
-    report(expr->span, diag::TableMisplaced);
-    return nullptr;
+    return ListChecker(*this).value(*llvm::cast<ast::ListExpr>(expr));
   case ast::Expr::Kind::Extern:
     report(expr->span, diag::NotAValue, "ATen overload",
            llvm::cast<ast::ExternExpr>(expr)->overload);

@@ -26,7 +26,8 @@ const Expression *DeclarationChecker::hostBuiltin(const ast::CallExpr &expr,
   if (!value || !usable(value))
     return nullptr;
   bool isLength = builtin == Builtin::Length;
-  bool fits = isLength ? value->type->isList() : value->type->isTensor();
+  bool hasLength = value->type->isList() || value->type->pack.valid();
+  bool fits = isLength ? hasLength : value->type->isTensor();
   if (!fits) {
     report(value->span, isLength ? diag::NotAList : diag::NotIndexable,
            "`" + source(value->span) + "`");

@@ -1,5 +1,5 @@
 // Branches and loops.
-#include "frontend/check/DeclarationChecker.h"
+#include "frontend/check/Lists.h"
 
 using namespace quern;
 using namespace quern::check;
@@ -58,8 +58,8 @@ void DeclarationChecker::forStatement(const ast::ForStmt &stmt,
   if (name && name->name().text() == "range" && !names.count("range"))
     return forRange(stmt, *call, into);
   if (place == Place::Host)
-    return forLists(stmt.pattern, stmt.iterable, stmt.body, stmt.span, false,
-                    into);
+    return ListChecker(*this).statement(stmt.pattern, stmt.iterable, stmt.body,
+                                        stmt.span, false, into);
   hasFailed = true;
   if (!llvm::isa<ast::ErrorExpr>(stmt.iterable))
     report(stmt.iterable->span, diag::NotIterable).hint("loop over `range(…)`");
@@ -130,57 +130,13 @@ void DeclarationChecker::whileStatement(const ast::WhileStmt &stmt,
     into.push_back(node);
 }
 
-/// `for (x, y) in zip(xs, ys)` and `each` of an `op`.
-void DeclarationChecker::forLists(const ast::Pattern &pattern,
-                                  const ast::Expr *iterable,
-                                  const ast::Block &body, Span span,
-                                  bool isEach, StatementList &into) {
-  llvm::SmallVector<const Expression *, 4> lists;
-  const auto *call =
-      llvm::dyn_cast<ast::CallExpr>(ast::withoutParens(iterable));
-  const auto *name =
-      call ? llvm::dyn_cast<ast::NameExpr>(call->callee) : nullptr;
-  bool isZip = name && name->name().text() == "zip";
-  if (isZip)
-    for (const ast::Argument &argument : call->arguments)
-      lists.push_back(check(argument.value));
-  else
-    lists.push_back(check(iterable));
-  bool isValid = true;
-  for (const Expression *list : lists) {
-    if (list && !list->type->isList())
-      report(list->span, diag::NotAList, source(list->span));
-    isValid &= list && list->type->isList();
-  }
-  if (isValid && lists.size() != pattern.names.size()) {
-    report(pattern.span, diag::TupleLength, pattern.names.size(), lists.size());
-    isValid = false;
-  }
-  std::size_t mark = openScope();
-  auto *node = makeStatement<ForEachStatement>(span);
-  llvm::SmallVector<const Variable *, 4> variables;
-  for (auto [number, variable] : llvm::enumerate(pattern.names)) {
-    if (!isValid)
-      define(variable.text(), Binding{});
-    else
-      variables.push_back(patternVariable(
-          variable, lists[number]->type->elements.front(), VariableKind::Loop));
-  }
-  node->variables = builder.list(variables);
-  node->lists = builder.list(lists);
-  node->isEach = isEach;
-  node->body = block(body);
-  closeScope(mark);
-  if (isValid)
-    into.push_back(node);
-}
-
 void DeclarationChecker::each(const ast::EachStmt &stmt, StatementList &into) {
   if (place != Place::Host)
     return misplaced(stmt.span, "each");
   bool wasFailed = hasFailed;
   std::size_t before = into.size();
-  forLists(stmt.pattern, stmt.iterable, stmt.body, stmt.span, true, into);
+  ListChecker(*this).statement(stmt.pattern, stmt.iterable, stmt.body,
+                               stmt.span, true, into);
   if (into.size() == before || (hasFailed && !wasFailed))
     return;
   const auto *node = llvm::cast<ForEachStatement>(into.back());

@@ -1,5 +1,5 @@
 // Unary and binary operators, comparisons and their types.
-#include "frontend/check/DeclarationChecker.h"
+#include "frontend/check/Lists.h"
 
 #include "frontend/typed/Arithmetic.h"
 
@@ -258,6 +258,10 @@ bool DeclarationChecker::dividesByZero(BinaryOperator op,
   return true;
 }
 
+static bool isTensorList(const Expression *value) {
+  return value->type->isList() && !value->type->elements.front()->isScalar();
+}
+
 const Expression *DeclarationChecker::makeBinary(BinaryOperator op,
                                                  Span operatorSpan,
                                                  const Expression *left,
@@ -270,6 +274,8 @@ const Expression *DeclarationChecker::makeBinary(BinaryOperator op,
   Span span = join(left->span, right->span);
   if (left->type->isString() && right->type->isString())
     return compareStrings(op, span, left, right);
+  if (op == BinaryOperator::Add && (isTensorList(left) || isTensorList(right)))
+    return ListChecker(*this).joined(span, left, right);
   left = asScalar(left, true);
   right = left ? asScalar(right, true) : nullptr; // one mistake, one error
   if (!right || !unify(left, right, operatorSpan, spelling(op)) ||

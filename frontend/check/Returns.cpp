@@ -1,5 +1,6 @@
 // `return`: values against declared results, or a reduction's states.
 #include "frontend/check/Facts.h"
+#include "frontend/check/Lists.h"
 
 using namespace quern;
 using namespace quern::check;
@@ -158,12 +159,11 @@ const Expression *DeclarationChecker::returned(const Expression *value,
                                                const Result &result,
                                                Span span) {
   bool isObject = place == Place::Host && (result.isTensor || result.isList);
+  if (isObject && result.isList)
+    return ListChecker(*this).as(value, result.element, result.text);
   if (isObject) {
     const Type &type = *value->type;
-    const Type *element =
-        type.isList() && result.isList ? type.elements.front() : value->type;
-    bool fits = (type.isTensor() || (type.isList() && result.isList)) &&
-                sameType(element->scalar, result.element);
+    bool fits = type.isTensor() && sameType(type.scalar, result.element);
     if (!fits)
       report(value->span, diag::TypeMismatch, source(value->span), spell(value),
              result.text)

@@ -208,6 +208,8 @@ void DeclarationChecker::addResult(llvm::StringRef name,
     report(text->span, diag::ElementwiseBrackets, declaration.name);
   if (declaration.kind == DeclarationKind::Function && written.hasBrackets)
     report(text->span, diag::FunctionBrackets, "->");
+  if (declaration.kind != DeclarationKind::Op && written.isList)
+    report(text->span, diag::ListMisplaced).hint("only an `op` yields lists");
   Result result;
   result.name = name;
   result.element = written.element;

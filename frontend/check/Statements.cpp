@@ -1,5 +1,5 @@
 // Statements that every kind of text has: let, var, return, calls.
-#include "frontend/check/DeclarationChecker.h"
+#include "frontend/check/Lists.h"
 
 using namespace quern;
 using namespace quern::check;
@@ -89,6 +89,7 @@ void DeclarationChecker::let(const ast::LetStmt &stmt, StatementList &into) {
   AxisList named;
   if (value && stmt.type)
     value = annotated(stmt.type, value, named);
+  value = ListChecker(*this).typed(value);
   if (value && value->type->isVoid()) {
     report(value->span, diag::NoValue, source(value->span));
     value = nullptr;
@@ -145,7 +146,7 @@ void DeclarationChecker::variable(const ast::VarStmt &stmt,
   AxisList named;
   if (value && stmt.type)
     value = annotated(stmt.type, value, named);
-  value = settle(value);
+  value = settle(ListChecker(*this).typed(value));
   if (value && place != Place::Host)
     value = asScalar(value);
   if (!value) {

@@ -1,4 +1,5 @@
 // Builtin functions on single values.
+#include "frontend/eval/Complex.h"
 #include "frontend/eval/Evaluator.h"
 
 #include "frontend/typed/Arithmetic.h"
@@ -89,9 +90,7 @@ Value countBits(Builtin builtin, const Value &v) {
 
 Value absolute(const Value &v) {
   if (v.isComplex())
-    return ofFloat(v.type == ElementType::C64 ? ElementType::F32
-                                              : ElementType::F64,
-                   std::hypot(v.real.floating, v.imaginary));
+    return modulus(v);
   if (v.real.kind == Constant::Kind::Float)
     return ofFloat(v.type, std::fabs(v.real.floating));
   if (kindOf(v.type) != ElementKind::Signed || v.real.integer >= 0)

@@ -59,7 +59,7 @@ private:
                         const Point &point) const;
   void deriveExtents();
   void storeElementwise();
-  void storeResult(const Result &result, const Tensor &tensor,
+  void storeResult(llvm::ArrayRef<Dimension> dimensions, const Tensor &tensor,
                    const Lifted &meaning);
 
   const Invocation &invocation;
@@ -262,13 +262,13 @@ void Activation::storeElementwise() {
   }
 }
 
-void Activation::storeResult(const Result &result, const Tensor &tensor,
-                             const Lifted &meaning) {
+void Activation::storeResult(llvm::ArrayRef<Dimension> dimensions,
+                             const Tensor &tensor, const Lifted &meaning) {
   std::vector<AxisId> axes;
-  for (const Dimension &dimension : result.dimensions)
+  for (const Dimension &dimension : dimensions)
     axes.insert(axes.end(), dimension.parts.begin(), dimension.parts.end());
   Parameter place;
-  place.dimensions = result.dimensions;
+  place.dimensions = dimensions;
   evaluator.forEach(axes, frame, scope, {}, [&](const Point &point) {
     writeElement(tensor, offsetOf(place, tensor, point), meaning(point));
   });
@@ -281,7 +281,17 @@ void Activation::store() {
   for (auto [result, tensor, meaning] :
        llvm::zip(declaration.results, invocation.results, meanings))
     if (meaning && !evaluator.failure)
-      storeResult(result, tensor, meaning);
+      storeResult(result.dimensions, tensor, meaning);
+  // What `mut` parameters become stands behind the results.
+  std::size_t next = declaration.results.size();
+  for (const Parameter &parameter : declaration.parameters) {
+    if (!parameter.isMutable || next == meanings.size())
+      continue;
+    const Lifted &meaning = meanings[next];
+    if (meaning && !evaluator.failure)
+      storeResult(parameter.dimensions, invocation.results[next], meaning);
+    ++next;
+  }
 }
 
 } // namespace

@@ -41,6 +41,8 @@ private:
   bool spendStep();
 
   // Expressions.cpp
+  Value known(const Expression &node, const Frame &frame, const Scope &scope,
+              const Point &point);
   /// The nodes with axes or bodies of their own.
   Value construct(const Expression &node, const Frame &frame,
                   const Scope &scope, const Point &point);

@@ -1,7 +1,6 @@
 // Expressions without axes of their own: constants, names, operators, casts.
+#include "frontend/eval/Complex.h"
 #include "frontend/eval/Evaluator.h"
-
-#include "frontend/typed/Arithmetic.h"
 
 #include "llvm/ADT/Twine.h"
 
@@ -10,28 +9,6 @@ namespace quern::eval {
 using namespace typed;
 
 namespace {
-
-Value complexBinary(BinaryOperator op, const Value &a, const Value &b) {
-  double ar = a.real.floating, ai = a.imaginary;
-  double br = b.real.floating, bi = b.imaginary;
-  switch (op) {
-  case BinaryOperator::Add:
-    return Value::complex(a.type, ar + br, ai + bi);
-  case BinaryOperator::Sub:
-    return Value::complex(a.type, ar - br, ai - bi);
-  case BinaryOperator::Mul:
-    return Value::complex(a.type, ar * br - ai * bi, ar * bi + ai * br);
-  case BinaryOperator::Div: {
-    double norm = br * br + bi * bi;
-    return Value::complex(a.type, (ar * br + ai * bi) / norm,
-                          (ai * br - ar * bi) / norm);
-  }
-  case BinaryOperator::Equal:
-    return Value::boolean(ar == br && ai == bi);
-  default:
-    return Value::boolean(ar != br || ai != bi);
-  }
-}
 
 Value applyBinary(BinaryOperator op, const Value &a, const Value &b) {
   if (a.isAggregate || b.isAggregate) {
@@ -177,10 +154,32 @@ bool Evaluator::spendStep() {
   return false;
 }
 
+/// A value of the type's kind, for what goes on until a failure is seen.
+static Value meaningless(const Type &type, const Frame &frame) {
+  if (type.isTuple()) {
+    std::vector<Value> elements;
+    for (const Type *element : type.elements)
+      elements.push_back(meaningless(*element, frame));
+    return Value::aggregate(std::move(elements));
+  }
+  if (!type.isScalar())
+    return Value::integer(0);
+  ElementType element = frame.computeType(type.scalar);
+  if (kindOf(element) == ElementKind::Complex)
+    return Value::complex(element, 0, 0);
+  return Value::of(element, convertLiteral(Constant::ofInteger(0), element));
+}
+
 Value Evaluator::expression(const Expression &node, const Frame &frame,
                             const Scope &scope, const Point &point) {
   if (failure || !spendStep())
-    return Value::integer(0);
+    return meaningless(*node.type, frame);
+  Value value = known(node, frame, scope, point);
+  return failure ? meaningless(*node.type, frame) : value;
+}
+
+Value Evaluator::known(const Expression &node, const Frame &frame,
+                       const Scope &scope, const Point &point) {
   switch (node.kind) {
   case ExpressionKind::Constant:
     return constant(llvm::cast<ConstantExpression>(node), frame);

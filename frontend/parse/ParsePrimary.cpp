@@ -198,13 +198,26 @@ const Expr *Parser::parseListLiteral() {
     return errorExpr();
   Span begin = advance();
   llvm::SmallVector<const Expr *, 16> elements;
+  Pattern pattern;
+  const Expr *iterable = nullptr;
   unsigned highest = 1;
   parseList(Kind::RightBracket, [&] {
+    if (iterable) { // `[f(x) for x in xs, …`
+      expect(Kind::RightBracket);
+      return;
+    }
     elements.push_back(parseExpr());
+    highest = std::max(highest, height);
+    if (broken || elements.size() > 1 || !accept(Kind::KwFor))
+      return;
+    pattern = parsePattern();
+    expect(Kind::KwIn);
+    iterable = broken ? errorExpr() : parseExpr();
     highest = std::max(highest, height);
   });
   height = highest + 1;
-  return arena.make<ListExpr>(since(begin), arena.list<const Expr *>(elements));
+  return arena.make<ListExpr>(since(begin), arena.list<const Expr *>(elements),
+                              pattern, iterable);
 }
 
 const Expr *Parser::parseExtern() {

@@ -300,4 +300,18 @@ struct ExternExpression : ExpressionNode<ExpressionKind::Extern> {
   llvm::ArrayRef<llvm::StringRef> names; ///< "" for a positional argument
 };
 
+/// A list in an `op`: `[a, b]` has elements, `xs + ys` has lists, and
+/// `[f(x) for x in xs]` one element with variables, which run through lists or
+/// through a range. Where that element is a tuple it is a tuple of lists.
+struct ListExpression : ExpressionNode<ExpressionKind::List> {
+  using ExpressionNode::ExpressionNode;
+  Expressions elements;
+  llvm::ArrayRef<const Variable *> variables;
+  Expressions lists;
+  Expressions range; ///< first number, end, step
+
+  bool isLoop() const { return !variables.empty(); }
+  bool isRange() const { return !range.empty(); }
+};
+
 } // namespace quern::typed

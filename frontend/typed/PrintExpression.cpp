@@ -240,6 +240,19 @@ void Printer::concat(const ConcatExpression &e) {
   out << ')';
 }
 
+void Printer::listOf(const ListExpression &e) {
+  out << '[';
+  list(e.elements.empty() ? e.lists : e.elements);
+  if (e.isLoop()) {
+    out << " for ";
+    variables(e.variables, true);
+    out << (e.isRange() ? " in range(" : " in (");
+    list(e.isRange() ? e.range : e.lists);
+    out << ')';
+  }
+  out << ']';
+}
+
 void Printer::external(const ExternExpression &e) {
   out << "extern \"" << e.symbol << "\"(";
   bool isFirst = true;
@@ -393,6 +406,8 @@ void Printer::expression(const Expression *e) {
     return concat(*llvm::cast<ConcatExpression>(e));
   case ExpressionKind::Extern:
     return external(*llvm::cast<ExternExpression>(e));
+  case ExpressionKind::List:
+    return listOf(*llvm::cast<ListExpression>(e));
   default:
     return operation(e);
   }

@@ -65,6 +65,7 @@ private:
   void scatter(const ScatterExpression &e);
   void concat(const ConcatExpression &e);
   void external(const ExternExpression &e);
+  void listOf(const ListExpression &e);
   void parameters(const Declaration &monoid, Expressions values);
   void binary(const BinaryExpression &e);
   void target(const TargetExpression &e);

@@ -34,9 +34,11 @@ private:
 
   void byName();
   bool isOfTensor(AxisId axis) const;
-  /// How many axes the call says a pack has: `sum_dims(x, C = 2)`.
-  std::optional<std::size_t> rankOf(AxisId axis) const;
-  Known count(llvm::ArrayRef<Dimension> dimensions) const;
+  /// How many axes the call says a pack has: `sum_dims(x, C = 2)`. With
+  /// `useLists` a list of numbers that aligns with the pack says it as well.
+  std::optional<std::size_t> rankOf(AxisId axis, bool useLists) const;
+  Known count(llvm::ArrayRef<Dimension> dimensions, bool useLists) const;
+  bool hasOpenPack(const Pending &pending);
   bool tensor(Pending &pending, bool &progress);
   bool dimension(const Pending &pending, const Dimension &dimension,
                  unsigned position, bool &complete, bool &progress);
@@ -100,12 +102,32 @@ bool AxisSolver::isOfTensor(AxisId axis) const {
   });
 }
 
-std::optional<std::size_t> AxisSolver::rankOf(AxisId axis) const {
+std::optional<std::size_t> AxisSolver::rankOf(AxisId axis,
+                                              bool useLists) const {
   for (const auto &[name, value] : request.constants)
     if (declaration.axis(axis).name == llvm::StringRef(name))
       if (auto *rank = std::get_if<std::int64_t>(&value); rank && *rank >= 0)
         return *rank;
+  for (auto [parameter, argument] :
+       llvm::zip_equal(declaration.parameters, request.arguments))
+    if (auto *given = std::get_if<std::vector<std::int64_t>>(&argument);
+        useLists && given && parameter.pack == axis)
+      return given->size();
   return std::nullopt;
+}
+
+/// A tensor whose shape nothing says how to share out between its packs.
+bool AxisSolver::hasOpenPack(const Pending &pending) {
+  if (pending.done)
+    return false;
+  for (const Dimension &dimension : pending.parameter->dimensions)
+    for (AxisId axis : dimension.parts)
+      if (declaration.axis(axis).pack && !solution.axes[axis.index].solved) {
+        report.report(pending.parameter->variable->span, fault::AxisUnknown,
+                      axisText(axis));
+        return true;
+      }
+  return false;
 }
 
 bool AxisSolver::run() {
@@ -128,6 +150,9 @@ bool AxisSolver::run() {
       return false;
     progress |= moved;
   }
+  for (const Pending &one : pending)
+    if (hasOpenPack(one))
+      return false;
   return computed(/*last=*/true);
 }
 
@@ -157,8 +182,8 @@ bool AxisSolver::set(AxisId axis, llvm::ArrayRef<std::int64_t> extents,
 }
 
 /// How many axes of a shape are spoken for, and how many packs are open.
-AxisSolver::Known
-AxisSolver::count(llvm::ArrayRef<Dimension> dimensions) const {
+AxisSolver::Known AxisSolver::count(llvm::ArrayRef<Dimension> dimensions,
+                                    bool useLists) const {
   Known known;
   for (const Dimension &dimension : dimensions) {
     const AxisGroup &group = solution.axes[dimension.axis().index];
@@ -166,7 +191,7 @@ AxisSolver::count(llvm::ArrayRef<Dimension> dimensions) const {
       ++known.axes;
     else if (group.solved)
       known.axes += group.extents.size();
-    else if (auto rank = rankOf(dimension.axis()))
+    else if (auto rank = rankOf(dimension.axis(), useLists))
       known.axes += *rank;
     else
       ++known.openPacks;
@@ -179,7 +204,10 @@ bool AxisSolver::tensor(Pending &pending, bool &progress) {
   llvm::ArrayRef<Dimension> dimensions = pending.parameter->dimensions;
   llvm::ArrayRef<std::int64_t> sizes(pending.tensor->sizes.data(),
                                      pending.tensor->sizes.size());
-  Known known = count(dimensions);
+  // Where one pack takes what the others leave, a list that is too long is
+  // what is wrong.
+  bool useLists = count(dimensions, false).openPacks > 1;
+  Known known = count(dimensions, useLists);
   std::int64_t rank = sizes.size();
   if (rank < known.axes || (known.openPacks == 0 && rank != known.axes)) {
     Span span = pending.parameter->variable->span;
@@ -201,9 +229,9 @@ bool AxisSolver::tensor(Pending &pending, bool &progress) {
     AxisId axis = each.axis();
     if (!each.isSplit() && declaration.axis(axis).pack) {
       const AxisGroup &group = solution.axes[axis.index];
-      std::size_t taken = group.solved
-                              ? group.extents.size()
-                              : rankOf(axis).value_or(rank - known.axes);
+      std::size_t taken =
+          group.solved ? group.extents.size()
+                       : rankOf(axis, useLists).value_or(rank - known.axes);
       if (!set(axis, sizes.slice(position, taken), pending))
         return false;
       position += taken;

@@ -18,7 +18,7 @@ llvm::StringRef kindText(ConstantParameterKind kind) {
   case ConstantParameterKind::Boolean:
     return "a bool";
   case ConstantParameterKind::Booleans:
-    return "digits 0 and 1";
+    return "truth values, one for each";
   case ConstantParameterKind::String:
     return "a string";
   case ConstantParameterKind::Float:
@@ -27,6 +27,21 @@ llvm::StringRef kindText(ConstantParameterKind kind) {
     return "the name of a function";
   }
   return "";
+}
+
+/// A `bool[n]` as a text of digits, or as a list of truth values.
+std::optional<std::string> digitsOf(const Argument &argument) {
+  std::string digits;
+  if (auto *text = std::get_if<std::string>(&argument))
+    digits = *text;
+  else if (auto *list = std::get_if<std::vector<std::int64_t>>(&argument))
+    for (std::int64_t value : *list)
+      digits += value == 0 ? '0' : value == 1 ? '1' : '?';
+  else
+    return std::nullopt;
+  if (digits.find_first_not_of("01") != digits.npos)
+    return std::nullopt;
+  return digits;
 }
 
 std::string argumentText(const ConstantArgument &argument) {
@@ -75,9 +90,8 @@ std::optional<ConstantArgument> convert(const Argument &argument,
       return ConstantArgument(value->asDouble());
     return std::nullopt;
   case ConstantParameterKind::Booleans: {
-    auto *digits = std::get_if<std::string>(&argument);
-    if (digits && digits->size() == static_cast<std::size_t>(parameter.count) &&
-        digits->find_first_not_of("01") == digits->npos)
+    std::optional<std::string> digits = digitsOf(argument);
+    if (digits && digits->size() == static_cast<std::size_t>(parameter.count))
       return ConstantArgument(*digits);
     return std::nullopt;
   }

@@ -76,6 +76,11 @@ struct Children {
   }
   void of(const ConcatExpression &e) { all(e.operands); }
   void of(const ExternExpression &e) { all(e.arguments); }
+  void of(const ListExpression &e) {
+    all(e.elements);
+    all(e.lists);
+    all(e.range);
+  }
 };
 
 struct Parts {

@@ -59,6 +59,7 @@ struct PlanStep {
 struct OpPlan {
   std::vector<PlanSlot> slots;
   std::vector<PlanStep> steps;
+  std::vector<std::int64_t> resultCounts; ///< outputs of each declared result
   std::int64_t arenaBytes = 0;
   bool hasRead = false; ///< it holds for the values of one call only
 

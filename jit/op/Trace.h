@@ -87,6 +87,15 @@ private:
                          const TensorView &given, std::string name,
                          std::vector<Operand> &operands);
   bool executeForEach(const typed::ForEachStatement &statement);
+  using Round = llvm::function_ref<bool()>;
+  bool forEach(llvm::ArrayRef<const typed::Variable *> variables,
+               typed::Expressions expressions, Span span, Round round);
+  bool forRange(const typed::Variable *variable, typed::Expressions range,
+                Span span, Round round);
+  MaybeValue list(const typed::ListExpression &expression);
+  MaybeValue madeList(const typed::ListExpression &expression);
+  MaybeValue listElement(const typed::BuiltinExpression &expression,
+                         const OpValue &list);
   void gather(std::size_t first);
   MaybeValue readOnHost(const typed::BuiltinExpression &expression);
 
@@ -99,6 +108,9 @@ private:
   bool isAsDeclared(const typed::Result &declared, const PlanTensor &result);
   bool giveOutputs(const CallRequest &request, std::vector<Operand> &operands,
                    std::vector<TensorSpec> &outputs);
+  bool giveTensor(const CallRequest &request, const typed::Result &declared,
+                  const PlanTensor &result, std::vector<Operand> &operands,
+                  std::vector<TensorSpec> &outputs);
   void giveOutput(const PlanTensor &result, const PlanTensor &target);
 
   // TraceValues.cpp

@@ -40,13 +40,17 @@ OpValue OpTracer::tensorArgument(const Parameter &parameter,
   return tensor;
 }
 
-/// `for x in xs`, `each (x, y) in zip(xs, ys): …`
-bool OpTracer::executeForEach(const ForEachStatement &statement) {
+/// Calls `round` with the variables bound to the elements, one after another.
+bool OpTracer::forEach(llvm::ArrayRef<const Variable *> variables,
+                       Expressions expressions, Span span, Round round) {
   std::vector<std::vector<OpValue>> lists;
-  for (const Expression *expression : statement.lists) {
+  for (const Expression *expression : expressions) {
     MaybeValue list = evaluate(*expression);
     if (!list)
       return false;
+    // One number stands for a list of one.
+    if (list->kind == OpValue::Kind::Number)
+      list = OpValue::list({std::move(*list)});
     lists.push_back(std::move(list->elements));
     if (lists.back().size() != lists.front().size()) {
       report.report(expression->span, fault::ListLengths,
@@ -55,25 +59,119 @@ bool OpTracer::executeForEach(const ForEachStatement &statement) {
       return false;
     }
   }
-  std::size_t first = plan->steps.size();
   for (std::size_t i = 0; i < lists.front().size() && !frame->hasReturned;
        ++i) {
-    if (!countRound(statement.span))
+    if (!countRound(span))
       return false;
-    for (auto [variable, list] : llvm::zip_equal(statement.variables, lists))
+    for (auto [variable, list] : llvm::zip_equal(variables, lists))
       if (variable)
         frame->values[variable] = list[i];
-    if (!execute(statement.body))
+    if (!round())
       return false;
   }
-  if (statement.isEach)
-    gather(first);
   return true;
+}
+
+bool OpTracer::forRange(const Variable *variable, Expressions range, Span span,
+                        Round round) {
+  auto bounds = numbers(range);
+  if (!bounds)
+    return false;
+  std::int64_t end = (*bounds)[1], step = (*bounds)[2];
+  auto inside = [&](std::int64_t i) { return step > 0 ? i < end : i > end; };
+  for (std::int64_t i = bounds->front(); step != 0 && inside(i); i += step) {
+    if (!countRound(span))
+      return false;
+    if (variable)
+      frame->values[variable] = HostValue::of(i);
+    if (!round())
+      return false;
+  }
+  return true;
+}
+
+/// `for x in xs`, `each (x, y) in zip(xs, ys): …`
+bool OpTracer::executeForEach(const ForEachStatement &statement) {
+  std::size_t first = plan->steps.size();
+  bool done = forEach(statement.variables, statement.lists, statement.span,
+                      [&] { return execute(statement.body); });
+  if (done && statement.isEach)
+    gather(first);
+  return done;
+}
+
+OpTracer::MaybeValue OpTracer::list(const ListExpression &expression) {
+  if (expression.isLoop())
+    return madeList(expression);
+  std::vector<OpValue> elements;
+  for (const Expression *part : expression.elements) {
+    MaybeValue value = evaluate(*part);
+    if (!value)
+      return std::nullopt;
+    elements.push_back(std::move(*value));
+  }
+  for (const Expression *part : expression.lists) {
+    MaybeValue value = evaluate(*part);
+    if (!value)
+      return std::nullopt;
+    llvm::append_range(elements, value->elements);
+  }
+  return OpValue::list(std::move(elements));
+}
+
+/// `[f(x) for x in xs]`: the launches are one step; of several results each
+/// makes a list.
+OpTracer::MaybeValue OpTracer::madeList(const ListExpression &expression) {
+  const typed::Type &type = *expression.type;
+  std::vector<std::vector<OpValue>> lists(type.isTuple() ? type.elements.size()
+                                                         : 1);
+  auto round = [&] {
+    MaybeValue value = evaluate(*expression.elements.front());
+    if (!value)
+      return false;
+    if (!type.isTuple())
+      lists.front().push_back(std::move(*value));
+    else
+      for (auto [list, element] : llvm::zip_equal(lists, value->elements))
+        list.push_back(element);
+    return true;
+  };
+  std::size_t first = plan->steps.size();
+  bool done = expression.isRange()
+                  ? forRange(expression.variables.front(), expression.range,
+                             expression.span, round)
+                  : forEach(expression.variables, expression.lists,
+                            expression.span, round);
+  if (!done)
+    return std::nullopt;
+  gather(first);
+  std::vector<OpValue> results;
+  for (std::vector<OpValue> &list : lists)
+    results.push_back(OpValue::list(std::move(list)));
+  return oneOrList(std::move(results));
+}
+
+/// `xs[i]`, from the end where `i` is negative.
+OpTracer::MaybeValue OpTracer::listElement(const BuiltinExpression &expression,
+                                           const OpValue &list) {
+  auto position = number(*expression.operands[1]);
+  if (!position)
+    return std::nullopt;
+  auto count = static_cast<std::int64_t>(list.elements.size());
+  std::int64_t index = position->integer;
+  if (index < -count || index >= count) {
+    report.report(expression.span, fault::ListIndex, frame->declaration.name,
+                  index, count);
+    return std::nullopt;
+  }
+  return list.elements[index < 0 ? index + count : index];
 }
 
 /// The launches from `first` on become one step. What an `op` does for each
 /// element stays in order.
 void OpTracer::gather(std::size_t first) {
+  // A read on the host has run and forgotten what stood in front of it.
+  first = std::min(first, plan->steps.size());
   llvm::MutableArrayRef<PlanStep> steps(plan->steps);
   steps = steps.drop_front(first);
   if (steps.size() < 2 || llvm::any_of(steps, [](const PlanStep &step) {

@@ -78,49 +78,68 @@ bool OpTracer::isAsDeclared(const typed::Result &declared,
   return true;
 }
 
+/// The next output of the call holds `result`.
+bool OpTracer::giveTensor(const CallRequest &request,
+                          const typed::Result &declared,
+                          const PlanTensor &result,
+                          std::vector<Operand> &operands,
+                          std::vector<TensorSpec> &outputs) {
+  PlanTensor target = result;
+  target.offset = 0;
+  target.strides = contiguousStrides(target.sizes);
+  void *data = nullptr;
+  if (outputs.size() < request.outs.size()) {
+    const TensorView &given = request.outs[outputs.size()];
+    Extents sizes(given.sizes.begin(), given.sizes.end());
+    if (sizes != target.sizes ||
+        static_cast<ElementType>(given.type) != target.type) {
+      report.report(declared.span, fault::OutputShape, frame->declaration.name,
+                    shapeText(sizes), shapeText(target.sizes));
+      return false;
+    }
+    target.strides.assign(given.strides.begin(), given.strides.end());
+    data = given.data;
+  }
+  target.slot = plan->slots.size();
+  PlanSlot slot;
+  slot.kind = PlanSlot::Kind::Given;
+  slot.pointer = operands.size();
+  plan->slots.push_back(slot);
+  outputs.push_back({static_cast<DType>(target.type),
+                     {target.sizes.begin(), target.sizes.end()}});
+  Operand operand = operandOf("result", declared.span, target, data);
+  operand.isResult = operand.isWritten = true;
+  operands.push_back(std::move(operand));
+  giveOutput(result, target);
+  return true;
+}
+
 bool OpTracer::giveOutputs(const CallRequest &request,
                            std::vector<Operand> &operands,
                            std::vector<TensorSpec> &outputs) {
-  unsigned pointer = operands.size();
-  std::size_t next = 0;
   for (auto [number, value] : llvm::enumerate(frame->results)) {
     const typed::Result &declared = frame->declaration.results[number];
-    if (value.kind == OpValue::Kind::Absent)
-      continue;
-    if (value.kind != OpValue::Kind::Tensor) {
-      unsupported(declared.span, "a result that is no tensor");
-      return false;
-    }
-    if (!isAsDeclared(declared, value.tensor))
-      return false;
-    PlanTensor target = value.tensor;
-    target.offset = 0;
-    target.strides = contiguousStrides(target.sizes);
-    void *data = nullptr;
-    if (next < request.outs.size()) {
-      const TensorView &given = request.outs[next++];
-      Extents sizes(given.sizes.begin(), given.sizes.end());
-      if (sizes != target.sizes ||
-          static_cast<ElementType>(given.type) != target.type) {
-        report.report(declared.span, fault::OutputShape,
-                      frame->declaration.name, shapeText(sizes),
-                      shapeText(target.sizes));
+    std::size_t before = outputs.size();
+    bool isList = declared.isList && value.kind == OpValue::Kind::List;
+    llvm::ArrayRef<OpValue> tensors =
+        isList ? llvm::ArrayRef(value.elements) : llvm::ArrayRef(value);
+    for (const OpValue &each : tensors) {
+      if (each.kind == OpValue::Kind::Absent)
+        continue;
+      if (each.kind != OpValue::Kind::Tensor) {
+        unsupported(declared.span, "a result that is no tensor");
         return false;
       }
-      target.strides.assign(given.strides.begin(), given.strides.end());
-      data = given.data;
+      bool fits = isList || isAsDeclared(declared, each.tensor);
+      if (!fits ||
+          !giveTensor(request, declared, each.tensor, operands, outputs))
+        return false;
     }
-    target.slot = plan->slots.size();
-    PlanSlot slot;
-    slot.kind = PlanSlot::Kind::Given;
-    slot.pointer = pointer++;
-    plan->slots.push_back(slot);
-    outputs.push_back({static_cast<DType>(target.type),
-                       {target.sizes.begin(), target.sizes.end()}});
-    Operand operand = operandOf("result", declared.span, target, data);
-    operand.isResult = operand.isWritten = true;
-    operands.push_back(std::move(operand));
-    giveOutput(value.tensor, target);
+    plan->resultCounts.push_back(outputs.size() - before);
   }
-  return true;
+  if (request.outs.empty() || request.outs.size() == outputs.size())
+    return true;
+  report.report(frame->declaration.nameSpan, fault::OutputCount,
+                frame->declaration.name, outputs.size(), request.outs.size());
+  return false;
 }

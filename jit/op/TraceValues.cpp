@@ -176,6 +176,8 @@ OpTracer::MaybeValue OpTracer::evaluate(const Expression &expression) {
       return call(called);
     break;
   }
+  case ExpressionKind::List:
+    return list(llvm::cast<ListExpression>(expression));
   case ExpressionKind::Extern:
     return callExtern(llvm::cast<ExternExpression>(expression));
   default:
@@ -198,7 +200,9 @@ OpTracer::hostBuiltin(const BuiltinExpression &expression) {
     MaybeValue list = evaluate(*expression.operands.front());
     if (!list)
       return std::nullopt;
-    return HostValue::of(static_cast<std::int64_t>(list->elements.size()));
+    bool isOne = list->kind == OpValue::Kind::Number;
+    return HostValue::of(
+        static_cast<std::int64_t>(isOne ? 1 : list->elements.size()));
   }
   case Builtin::Zip:
     return unsupported(expression.span, "`zip` outside of a loop");
@@ -242,6 +246,8 @@ OpTracer::MaybeValue OpTracer::allocation(const BuiltinExpression &expression) {
 
 OpTracer::MaybeValue OpTracer::view(const BuiltinExpression &expression) {
   MaybeValue base = evaluate(*expression.operands.front());
+  if (base && base->kind == OpValue::Kind::List)
+    return listElement(expression, *base);
   if (!base || base->kind != OpValue::Kind::Tensor)
     return std::nullopt;
   std::optional<PlanTensor> result;

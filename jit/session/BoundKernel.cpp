@@ -18,6 +18,12 @@ std::span<const TensorSpec> BoundKernel::outputs() const {
   return state->binding.outputs;
 }
 
+std::span<const std::int64_t> BoundKernel::outputCounts() const {
+  if (!state->plan)
+    return {};
+  return state->plan->resultCounts;
+}
+
 std::int64_t BoundKernel::workspaceBytes() const {
   const auto *prepared = state->prepared.load(std::memory_order_acquire);
   return prepared ? prepared->workspace(state->core->pool.threads()) : 0;

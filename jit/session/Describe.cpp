@@ -65,6 +65,7 @@ DeclarationInfo quern::describe(const typed::Declaration &declaration,
   for (const typed::Result &result : declaration.results) {
     info.results.push_back(result.text.str());
     info.resultNames.push_back(result.name.str());
+    info.resultIsList.push_back(result.isList);
   }
   if (const auto *backward = declaration.attributes.backward;
       backward && backward->declaration) {

@@ -130,3 +130,42 @@ qn.rowwise @scatter axes [C] (%x: !qn.tensor<f32, [C]>, %n: i64, %v: f32) {
   qn.scatter %v, %x[%n, %n] : f32, !qn.tensor<f32, [C]> {
   }
 }
+
+// -----
+
+// expected-error @below {{expects parent op to be one of 'qn.reduce, qn.scan, qn.scatter, qn.combine, qn.prefix'}}
+qn.yield
+
+// -----
+
+qn.rowwise @over axes [C] (%v: f32, %i: i64, %x: !qn.tensor<f32, [C:1]>) {
+  // expected-error @below {{the kernel has no axis "K"}}
+  qn.scatter %v, %x[%i] over [K] : f32, !qn.tensor<f32, [C:1]> {
+  }
+}
+
+// -----
+
+qn.rowwise @reduced axes [C] (%v: f32) {
+  // expected-error @below {{the kernel has no axis "K"}}
+  %s = qn.reduce (%v : f32) init (%v : f32) over [K] step {
+  ^bb0(%a: f32, %b: f32):
+    qn.yield %a : f32
+  } merge {
+  ^bb0(%a: f32, %b: f32):
+    qn.yield %a : f32
+  }
+}
+
+// -----
+
+qn.rowwise @scanned axes [C] (%v: f32) {
+  // expected-error @below {{the kernel has no axis "K"}}
+  %s = qn.scan (%v : f32) init (%v : f32) over K step {
+  ^bb0(%a: f32, %b: f32):
+    qn.yield %a : f32
+  } merge {
+  ^bb0(%a: f32, %b: f32):
+    qn.yield %a : f32
+  }
+}

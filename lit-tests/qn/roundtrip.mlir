@@ -86,6 +86,19 @@ qn.rowwise @rest axes [C] (%x: !qn.tensor<complex<f32>, [C:1]>,
   }
 }
 
+// CHECK: qn.rowwise @repeated axes [C, K]
+qn.rowwise @repeated axes [C, K] (%x: !qn.tensor<f32, [K:0]>,
+    %at: !qn.tensor<i64, [K:0]>, %into: !qn.tensor<f32, [C:1]>) {
+  %y = qn.load %x : !qn.tensor<f32, [K:0]>
+  %i = qn.load %at : !qn.tensor<i64, [K:0]>
+  // CHECK: qn.scatter %{{.*}}, %{{.*}}[%{{.*}}] over [K] : f32, <f32, [C:1]>
+  qn.scatter %y, %into[%i] over [K] : f32, !qn.tensor<f32, [C:1]> {
+  ^bb0(%a: f32, %b: f32):
+    %n = arith.addf %a, %b : f32
+    qn.yield %n : f32
+  }
+}
+
 // CHECK: qn.rowwise @order axes [C] staged 1
 qn.rowwise @order axes [C] staged 1 (%k: i32, %order: !qn.tensor<i64, [C:1]>) {
   // CHECK: qn.sort %{{.*}}, %{{.*}} : i32, <i64, [C:1]>

@@ -80,3 +80,54 @@ qn.kernel @monoid axes [N] (%n: i64) {
     qn.yield %a, %b : i64, i64
   }
 }
+
+// -----
+
+qn.kernel @wide axes [N] (%n: i64) {
+  qn.launch grid(%n, %n, %n) block(%n, %n, %n)
+  // expected-error @below {{must be 64-bit signless integer}}
+  %b = "qn.block"() {dimension = #qn.dimension<x>} : () -> i32
+}
+
+// -----
+
+qn.kernel @lane axes [N] (%n: i64) {
+  qn.launch grid(%n, %n, %n) block(%n, %n, %n)
+  // expected-error @below {{must be 64-bit signless integer}}
+  %l = "qn.lane"() : () -> i32
+}
+
+// -----
+
+qn.kernel @shuffle axes [N] (%n: i64, %f: f32) {
+  qn.launch grid(%n, %n, %n) block(%n, %n, %n)
+  // expected-error @below {{must be 64-bit signless integer}}
+  %v = "qn.shuffle"(%n, %f) {kind = #qn.shuffle_kind<index>} : (i64, f32) -> i64
+}
+
+// -----
+
+qn.kernel @ballot axes [N] (%n: i64) {
+  qn.launch grid(%n, %n, %n) block(%n, %n, %n)
+  // expected-error @below {{must be 1-bit signless integer}}
+  %v = "qn.ballot"(%n) : (i64) -> i64
+}
+
+// -----
+
+qn.kernel @vote axes [N] (%n: i64) {
+  qn.launch grid(%n, %n, %n) block(%n, %n, %n)
+  // expected-error @below {{must be 1-bit signless integer}}
+  %v = "qn.vote"(%n) {kind = #qn.vote_kind<any>} : (i64) -> i1
+}
+
+// -----
+
+qn.kernel @prefix axes [N] (%n: i64) {
+  qn.launch grid(%n, %n, %n) block(%n, %n, %n)
+  // expected-error @below {{merge must yield 'i64'}}
+  %r = qn.prefix block (%n : i64) init (%n : i64) merge {
+  ^bb0(%a: i64, %b: i64):
+    qn.yield %a, %b : i64, i64
+  }
+}

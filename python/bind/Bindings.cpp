@@ -12,8 +12,8 @@ namespace py = pybind11;
 namespace quern::python {
 namespace {
 
-PyObject *errorClass() {
-  return py::module_::import("_quern").attr("Error").ptr();
+PyObject *errorClass(const char *name = "Error") {
+  return py::module_::import("_quern").attr(name).ptr();
 }
 
 template <typename T> T valueOrThrow(Result<T> result) {
@@ -31,7 +31,8 @@ py::object attributeOf(py::object self, const std::string &name) {
     if (info.name != name)
       continue;
     py::object function = py::reinterpret_steal<py::object>(
-        makeFunction(self.ptr(), errorClass(), module, info));
+        makeFunction(self.ptr(), errorClass("Error"), errorClass("CallError"),
+                     module, info));
     if (!function)
       throw py::error_already_set();
     self.attr("__dict__")[py::str(name)] = function;
@@ -132,6 +133,10 @@ PYBIND11_MODULE(_quern, module) {
   if (!error)
     throw py::error_already_set();
   module.attr("Error") = py::reinterpret_steal<py::object>(error);
+  PyObject *callError = createCallErrorClass(error);
+  if (!callError)
+    throw py::error_already_set();
+  module.attr("CallError") = py::reinterpret_steal<py::object>(callError);
   py::class_<quern::Module>(module, "Module", py::dynamic_attr())
       .def("__getattr__", &attributeOf)
       .def("__dir__", &namesOf);

@@ -35,6 +35,7 @@ private:
 class CallArguments {
 public:
   CallArguments(const DeclarationInfo &info, FrameworkCache &cache);
+  ~CallArguments();
 
   bool place(PyObject *const *args, Py_ssize_t count, PyObject *names);
   bool read();
@@ -59,6 +60,7 @@ private:
   bool readList(std::size_t index);
   Borrowed *readTensor(PyObject *object, const std::string &name);
   Borrowed *nextOperand();
+  PyObject *plainNumber(PyObject *object);
 
   static constexpr std::size_t kInline = 8;
   const DeclarationInfo &info;
@@ -77,6 +79,7 @@ private:
   std::vector<std::pair<std::size_t, std::vector<const Borrowed *>>> lists;
   std::vector<const Borrowed *> outOperands;
   std::size_t operandCount = 0;
+  std::vector<PyObject *> owned; ///< numbers that were converted
 };
 
 } // namespace quern::python

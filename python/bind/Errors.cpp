@@ -1,4 +1,5 @@
-// The one exception class of the Python interface.
+// The exceptions of the Python interface: `quern.Error`, and what is both it
+// and a `TypeError`.
 #define PY_SSIZE_T_CLEAN // lengths behind `#` are Py_ssize_t
 #include "python/bind/Errors.h"
 
@@ -41,6 +42,57 @@ PyObject *createErrorClass() {
       "parts\nas dictionaries with code, severity, message, file, line and "
       "column.",
       nullptr, nullptr);
+}
+
+PyObject *createCallErrorClass(PyObject *errorClass) {
+  PyObject *bases = PyTuple_Pack(2, errorClass, PyExc_TypeError);
+  PyObject *made =
+      bases ? PyErr_NewExceptionWithDoc(
+                  "quern.CallError",
+                  "A call with arguments that are no tensors or numbers, or "
+                  "not the right\nnumber of them.",
+                  bases, nullptr)
+            : nullptr;
+  Py_XDECREF(bases);
+  return made;
+}
+
+/// The exception that is set, whole; a new reference.
+static PyObject *takeException() {
+  PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
+  PyErr_Fetch(&type, &value, &trace);
+  PyErr_NormalizeException(&type, &value, &trace);
+  Py_XDECREF(type);
+  Py_XDECREF(trace);
+  return value;
+}
+
+/// The first line of its message; frameworks add traces of their own.
+static std::string messageOf(PyObject *exception) {
+  PyObject *text = PyObject_Str(exception);
+  const char *data = text ? PyUnicode_AsUTF8(text) : nullptr;
+  std::string message = data ? data : "unknown error";
+  PyErr_Clear();
+  Py_XDECREF(text);
+  return message.substr(0, message.find('\n'));
+}
+
+void explain(const char *what) {
+  PyObject *exception = takeException();
+  std::string message = messageOf(exception);
+  PyErr_Format(PyExc_ValueError, "%s: %s", what, message.c_str());
+  Py_XDECREF(exception);
+}
+
+void refuseCall(PyObject *callErrorClass) {
+  if (!PyErr_ExceptionMatches(PyExc_Exception))
+    return;
+  PyObject *cause = takeException();
+  raise(callErrorClass, Error{messageOf(cause), {}});
+  PyObject *exception = takeException();
+  PyException_SetCause(exception, cause);
+  PyErr_SetObject(callErrorClass, exception);
+  Py_DECREF(exception);
 }
 
 void raise(PyObject *errorClass, const Error &error) {

@@ -21,7 +21,7 @@ struct Binding {
 struct FunctionObject {
   PyObject_HEAD vectorcallfunc call;
   PyObject *owner;
-  PyObject *errorClass;
+  PyObject *errorClass, *callErrorClass;
   Module module;
   DeclarationInfo info;
   FrameworkCache frameworks;
@@ -82,6 +82,34 @@ PyObject *packResults(const std::vector<PyObject *> &results) {
   return tuple;
 }
 
+/// Results with lists among them: each list is a Python list.
+PyObject *packLists(const FunctionObject &self, const BoundKernel &kernel,
+                    const std::vector<PyObject *> &outputs) {
+  std::vector<PyObject *> results;
+  auto next = outputs.begin();
+  auto counts = kernel.outputCounts();
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (!self.info.resultIsList[i]) {
+      results.insert(results.end(), next, next + counts[i]);
+      next += counts[i];
+      continue;
+    }
+    PyObject *list = PyList_New(counts[i]);
+    for (std::int64_t number = 0; number < counts[i]; ++number, ++next)
+      if (list)
+        PyList_SET_ITEM(list, number, *next);
+      else
+        Py_DECREF(*next);
+    if (list)
+      results.push_back(list);
+  }
+  if (!PyErr_Occurred())
+    return packResults(results);
+  for (PyObject *result : results)
+    Py_DECREF(result);
+  return nullptr;
+}
+
 bool allocateResults(const BoundKernel &kernel, const Framework &framework,
                      std::vector<PyObject *> &results,
                      std::vector<void *> &pointers) {
@@ -115,8 +143,11 @@ PyObject *launch(FunctionObject &self, const BoundKernel &bound,
   std::vector<void *> pointers = call.takePointers();
   std::vector<PyObject *> results;
   if (!call.out() &&
-      !allocateResults(kernel, call.framework(), results, pointers))
+      !allocateResults(kernel, call.framework(), results, pointers)) {
+    explain("the results cannot be allocated");
+    refuseCall(self.callErrorClass);
     return nullptr;
+  }
   void *stream = nullptr;
   if (!currentStream(kernel, call.framework(), &stream)) {
     for (PyObject *object : results)
@@ -136,6 +167,9 @@ PyObject *launch(FunctionObject &self, const BoundKernel &bound,
     return Py_NewRef(call.out());
   for (PyObject *&object : results)
     object = finish(call.framework(), object);
+  auto isList = std::ranges::find(self.info.resultIsList, true);
+  if (isList != self.info.resultIsList.end())
+    return packLists(self, kernel, results);
   return packResults(results);
 }
 
@@ -143,8 +177,10 @@ PyObject *callFunction(PyObject *object, PyObject *const *args,
                        std::size_t flags, PyObject *names) {
   auto &self = *reinterpret_cast<FunctionObject *>(object);
   CallArguments call(self.info, self.frameworks);
-  if (!call.place(args, PyVectorcall_NARGS(flags), names) || !call.read())
+  if (!call.place(args, PyVectorcall_NARGS(flags), names) || !call.read()) {
+    refuseCall(self.callErrorClass);
     return nullptr;
+  }
   if (BoundKernel *known = findBinding(self, call.signature()))
     return launch(self, *known, call);
   auto bound = bind(self, call);
@@ -212,7 +248,8 @@ bool readyFunctionType() {
 }
 
 PyObject *makeFunction(PyObject *owner, PyObject *errorClass,
-                       const Module &module, const DeclarationInfo &info) {
+                       PyObject *callErrorClass, const Module &module,
+                       const DeclarationInfo &info) {
   PyTypeObject &type = functionType();
   PyObject *object = type.tp_alloc(&type, 0);
   if (!object)
@@ -221,6 +258,7 @@ PyObject *makeFunction(PyObject *owner, PyObject *errorClass,
   self->call = callFunction;
   self->owner = Py_NewRef(owner);
   self->errorClass = errorClass;
+  self->callErrorClass = callErrorClass;
   new (&self->module) Module(module);
   new (&self->info) DeclarationInfo(info);
   new (&self->frameworks) FrameworkCache();

@@ -13,6 +13,7 @@ bool readyFunctionType();
 /// A new callable for a declaration of the module. `errorClass` is borrowed for
 /// as long as the interpreter lives; `owner` is kept alive by the callable.
 PyObject *makeFunction(PyObject *owner, PyObject *errorClass,
-                       const Module &module, const DeclarationInfo &info);
+                       PyObject *callErrorClass, const Module &module,
+                       const DeclarationInfo &info);
 
 } // namespace quern::python

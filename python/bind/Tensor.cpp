@@ -2,6 +2,10 @@
 #include "python/bind/Tensor.h"
 
 #include "python/bind/ElementTypes.h"
+#include "python/bind/Errors.h"
+
+#include <algorithm>
+#include <string>
 
 namespace quern::python {
 namespace {
@@ -59,6 +63,36 @@ const Framework &FrameworkCache::of(PyTypeObject *type) {
   return last;
 }
 
+/// True where a method of that name says so; an object without it has no such
+/// state.
+static bool isMarked(PyObject *object, const char *method) {
+  PyObject *answer = PyObject_CallMethod(object, method, nullptr);
+  bool marked = answer == Py_True;
+  Py_XDECREF(answer);
+  PyErr_Clear();
+  return marked;
+}
+
+/// PyTorch conjugates and negates by a mark on the tensor, which DLPack does
+/// not tell. What is marked as negated is half of a complex number: its strides
+/// are even.
+static bool isPlain(PyObject *object, const TensorView &view,
+                    const char *what) {
+  bool isComplex = view.type == DType::C64 || view.type == DType::C128;
+  bool isFloat = view.type == DType::F32 || view.type == DType::F64;
+  bool mayBeHalf =
+      isFloat && std::ranges::all_of(
+                     view.strides, [](auto stride) { return stride % 2 == 0; });
+  const char *method = isComplex ? "is_conj" : mayBeHalf ? "is_neg" : nullptr;
+  if (!method || !isMarked(object, method))
+    return true;
+  PyErr_Format(PyExc_ValueError,
+               "`%s` is a view that is yet to be %s; call `.%s()` first", what,
+               isComplex ? "conjugated" : "negated",
+               isComplex ? "resolve_conj" : "resolve_neg");
+  return false;
+}
+
 Borrowed::~Borrowed() {
   if (buffer.obj)
     PyBuffer_Release(&buffer);
@@ -69,9 +103,11 @@ bool Borrowed::read(PyObject *object, FrameworkCache &cache, const char *what) {
   maker = cache.of(Py_TYPE(object));
   if (maker.api) {
     DLTensor source;
-    if (maker.api->borrow(object, &source) != 0)
+    if (maker.api->borrow(object, &source) != 0) {
+      explain(("`" + std::string(what) + "` cannot be read").c_str());
       return false;
-    return take(source, what);
+    }
+    return take(source, what) && isPlain(object, tensor, what);
   }
   if (maker.buffer)
     return readBuffer(object, what);
@@ -79,12 +115,15 @@ bool Borrowed::read(PyObject *object, FrameworkCache &cache, const char *what) {
 }
 
 bool Borrowed::readBuffer(PyObject *object, const char *what) {
-  if (PyObject_GetBuffer(object, &buffer, PyBUF_STRIDES | PyBUF_FORMAT) != 0)
+  if (PyObject_GetBuffer(object, &buffer, PyBUF_STRIDES | PyBUF_FORMAT) != 0) {
+    explain(("`" + std::string(what) + "` cannot be read").c_str());
     return false;
+  }
   auto type = fromBufferFormat(buffer.format, buffer.itemsize);
   if (!type) {
     PyErr_Format(PyExc_TypeError,
-                 "`%s` has items of format '%s', which is no element type",
+                 "`%s` has items of format '%s', which is no element type of "
+                 "this machine",
                  what, buffer.format ? buffer.format : "B");
     return false;
   }

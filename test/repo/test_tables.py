@@ -74,6 +74,15 @@ def test_rows_are_used(pattern: re.Pattern[str], tables: str, form: str, known: 
     assert missing == known
 
 
+@pytest.mark.parametrize("kind", ["roundtrip", "invalid"])
+def test_operations_round_trip_and_are_verified(kind: str) -> None:
+    tests = texts(f"lit-tests/qn/*{kind}*.mlir")
+    missing = {
+        row for row in rows(OPERATION, "dsl/*.td") if not re.search(rf"\bqn\.{row}\b", tests)
+    }
+    assert not missing
+
+
 def test_builtins_are_in_the_reference() -> None:
     """Each builtin, and each function of the prelude that is meant for users."""
     page = texts("docs/reference.md")

@@ -74,6 +74,23 @@ private:
   void sortStatement(AxisBits all);
   Term scattered(ElementType type, AxisBits allowed);
 
+  // More.cpp
+  Term complexLeaf(ElementType type, AxisBits allowed);
+  Term complexValue(ElementType type, AxisBits allowed, unsigned depth);
+  Term fromComplex(ElementType type, AxisBits allowed, unsigned depth);
+  Term tableRead(ElementType type, AxisBits allowed);
+  Term randomBits(AxisBits allowed);
+  Term fromBits(ElementType type, AxisBits allowed, unsigned depth);
+  Term liftedCall(ElementType type, AxisBits allowed, unsigned depth);
+  void controlStatement(AxisBits all);
+
+  // Results.cpp
+  std::string dimensionsWith(AxisBits bits, const std::string &last);
+  bool joinedResult(ElementType type, AxisBits all, std::string &value,
+                    std::string &dimensions);
+  bool windowResult(ElementType type, AxisBits all, std::string &value,
+                    std::string &dimensions);
+
   // Functions.cpp
   void declareFunction();
   void declareReduction();
@@ -94,6 +111,8 @@ private:
   std::vector<unsigned> resultAxes(const Term &value);
   Program finish(const std::string &kind, const std::string &results);
   Layout drawLayout();
+  bool assignOperand(AxisBits all);
+  std::string result(AxisBits all, std::string &value);
 
   Choices &choices;
   Program program;
@@ -103,6 +122,7 @@ private:
   std::string declared; ///< text in front of the declaration
   std::vector<std::string> lines;
   bool isPortable = false, isScalar = true, inFunction = false;
+  bool hasOwnAxis = false; ///< of a result, joined or of a window
   unsigned names = 0;
   std::vector<std::pair<std::string, std::string>> constants;
 };

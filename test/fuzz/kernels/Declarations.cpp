@@ -8,7 +8,8 @@ static ElementType storedType(Choices &choices) {
       {ElementType::F32, ElementType::I32, ElementType::F16, ElementType::BF16,
        ElementType::I64, ElementType::F64, ElementType::Bool, ElementType::U8,
        ElementType::I8, ElementType::I16, ElementType::U16, ElementType::U32,
-       ElementType::U64, ElementType::F8E4M3, ElementType::F8E5M2});
+       ElementType::U64, ElementType::F8E4M3, ElementType::F8E5M2,
+       ElementType::C64, ElementType::C128});
 }
 
 Layout Builder::drawLayout() {
@@ -95,6 +96,10 @@ void Builder::letStatements(AxisBits all) {
       sortStatement(all);
       continue;
     }
+    if (isScalar && choices.oneIn(4)) {
+      controlStatement(all);
+      continue;
+    }
     ElementType type = anyType();
     Term value = !isScalar && choices.oneIn(8) ? scattered(type, all)
                                                : expression(type, all, 3);
@@ -149,7 +154,7 @@ Program Builder::elementwise() {
     operand.dimensions.clear();
     if (i == 0)
       continue;
-    if (choices.oneIn(6)) {
+    if (!isComplex(operand.type) && choices.oneIn(6)) {
       operand.isTensor = false;
       operand.content = Content::Exact;
       operand.layout = Layout::Contiguous;
@@ -171,13 +176,17 @@ Program Builder::elementwise() {
   if (choices.oneIn(5) && program.operands.front().layout != Layout::Repeated) {
     Operand &target = program.operands.front();
     target.isMutable = true;
-    lines.push_back(target.name + " = " + nameOf(target.type) + "(" +
-                    expression(anyType(), 0, 3).text + ")");
+    lines.push_back(target.name + " = " +
+                    (isComplex(target.type)
+                         ? complexValue(target.type, 0, 3).text
+                         : nameOf(target.type) + "(" +
+                               expression(anyType(), 0, 3).text + ")"));
     count -= choices.below(count + 1);
   }
   for (unsigned i = 0; i < count; ++i) {
     ElementType type = storedType(choices);
-    Term value = expression(computeTypeOf(type), 0, 4);
+    Term value = isComplex(type) ? complexValue(type, 0, 3)
+                                 : expression(computeTypeOf(type), 0, 4);
     returned += (i ? ", " : "") + value.text;
     results += (i ? ", " : "") + nameOf(type);
   }
@@ -236,6 +245,38 @@ std::vector<unsigned> Builder::resultAxes(const Term &value) {
   return of;
 }
 
+/// The first operand gets another value at the end.
+bool Builder::assignOperand(AxisBits all) {
+  const Term own = bound.front();
+  Operand &target = program.operands.front();
+  if (target.layout == Layout::Repeated || (own.axes & ~all) != 0)
+    return false;
+  std::string value = isComplex(target.type)
+                          ? complexValue(target.type, own.axes, 2).text
+                          : nameOf(target.type) + "(" +
+                                expression(anyType(), own.axes, 3).text + ")";
+  program.operands.front().isMutable = true;
+  lines.push_back(own.text + " = " + value);
+  return true;
+}
+
+/// The type of a result with its axes, and what is returned for it.
+std::string Builder::result(AxisBits all, std::string &value) {
+  ElementType type = storedType(choices);
+  std::string dimensions;
+  if (!isComplex(type) && !hasOwnAxis && choices.oneIn(5)) {
+    bool isDone = choices.below(2) ? joinedResult(type, all, value, dimensions)
+                                   : windowResult(type, all, value, dimensions);
+    hasOwnAxis = isDone;
+    if (isDone)
+      return nameOf(type) + dimensions;
+  }
+  Term made = isComplex(type) ? complexValue(type, all, 3)
+                              : expression(computeTypeOf(type), all, 4);
+  value = made.text;
+  return nameOf(type) + resultDimensions(resultAxes(made));
+}
+
 Program Builder::rowwise() {
   drawAxes();
   AxisBits all = (1u << axes.size()) - 1;
@@ -250,14 +291,15 @@ Program Builder::rowwise() {
   letStatements(all);
   std::string results, returned;
   unsigned count = 1 + (choices.oneIn(3) ? 1 + choices.below(2) : 0);
+  if (choices.oneIn(6) && assignOperand(all))
+    count -= choices.below(count + 1);
   for (unsigned i = 0; i < count; ++i) {
-    ElementType type = storedType(choices);
-    Term value = expression(computeTypeOf(type), all, 4);
-    returned += (i ? ", " : "") + value.text;
-    results +=
-        (i ? ", " : "") + nameOf(type) + resultDimensions(resultAxes(value));
+    std::string value;
+    results += (i ? ", " : "") + result(all, value);
+    returned += (i ? ", " : "") + value;
   }
-  lines.push_back("return " + returned);
+  if (count)
+    lines.push_back("return " + returned);
   return finish("rowwise", count > 1 ? "(" + results + ")" : results);
 }
 

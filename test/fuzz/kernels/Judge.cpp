@@ -20,6 +20,13 @@ static std::string codeOf(const std::string &message) {
   return at == std::string::npos ? "" : message.substr(at, 6);
 }
 
+/// The evaluator asks for a value only where somebody reads it; compiled code
+/// makes a scatter whole, and so sees every bad index.
+static bool isUnasked(const Program &program, const Outcome &got) {
+  return codeOf(got.error) == "QN2050" &&
+         program.text.find("scatter(") != std::string::npos;
+}
+
 Verdict Judge::judge(const Program &program) {
   Outcome got = compiled.run(program);
   if (got.isRejected)
@@ -30,6 +37,8 @@ Verdict Judge::judge(const Program &program) {
     return {"refused by the checker alone", wanted.error, true};
   if (wanted.error == "it takes too many steps")
     return {"", wanted.error, true};
+  if (wanted.error.empty() && isUnasked(program, got))
+    return {"", got.error, true};
   if (got.error.empty() != wanted.error.empty())
     return {"error on one side",
             "compiled: " + got.error + "\nevaluated: " + wanted.error};
@@ -37,8 +46,11 @@ Verdict Judge::judge(const Program &program) {
     return {};
   if (got.results.size() != wanted.results.size())
     return {"number of results", ""};
+  // The order of a free maximum decides which of two zeros it yields.
+  bool isFree = program.text.find("rowwise k") != std::string::npos &&
+                program.text.find("@portable") == std::string::npos;
   for (std::size_t i = 0; i < got.results.size(); ++i)
-    if (auto text = difference(got.results[i], wanted.results[i]);
+    if (auto text = difference(got.results[i], wanted.results[i], isFree);
         !text.empty())
       return {"values", "result " + std::to_string(i) + ": " + text};
   return {};

@@ -82,6 +82,15 @@ static eval::Value elementOf(const Operand &operand, std::mt19937_64 &engine) {
                        : anyFloat(engine);
     return cast(Value::of(ElementType::F64, Constant::ofFloat(value)), type);
   }
+  if (kind == ElementKind::Complex) {
+    auto part = [&] {
+      return operand.content == Content::Exact
+                 ? static_cast<double>(engine() % 9) - 4
+                 : anyFloat(engine);
+    };
+    double real = part();
+    return Value::complex(type, real, part());
+  }
   std::int64_t low = kind == ElementKind::Signed ? -4 : 0;
   std::int64_t value = static_cast<std::int64_t>(engine() % (5 - low)) + low;
   if (operand.content == Content::Any && engine() % 3 == 0)
@@ -105,16 +114,27 @@ double numberOf(const Operand &operand) {
   return static_cast<double>(operand.seed % 5) - (isSigned ? 2 : 0);
 }
 
-static bool isNan(const eval::Value &value) {
-  return value.real.kind == typed::Constant::Kind::Float &&
-         std::isnan(value.real.floating);
+/// One NaN is as good as another, part by part.
+static bool isSame(const eval::Value &a, const eval::Value &b,
+                   bool zerosAgree) {
+  auto isSamePart = [=](double x, double y) {
+    return std::memcmp(&x, &y, sizeof x) == 0 || (zerosAgree && x == y) ||
+           (std::isnan(x) && std::isnan(y));
+  };
+  return a.real.kind == typed::Constant::Kind::Float &&
+         isSamePart(a.real.floating, b.real.floating) &&
+         isSamePart(a.imaginary, b.imaginary);
 }
 
 static std::string spelled(const eval::Value &value) {
   if (value.real.kind == typed::Constant::Kind::Integer)
     return std::to_string(value.real.integer);
   char text[64];
-  std::snprintf(text, sizeof text, "%.17g", value.asDouble());
+  if (value.isComplex())
+    std::snprintf(text, sizeof text, "%.17g %+.17gj", value.real.floating,
+                  value.imaginary);
+  else
+    std::snprintf(text, sizeof text, "%.17g", value.asDouble());
   return text;
 }
 
@@ -124,7 +144,7 @@ static std::string differenceAt(std::size_t number, const eval::Value &got,
          ", should be " + spelled(wanted);
 }
 
-std::string difference(Memory &got, Memory &wanted) {
+std::string difference(Memory &got, Memory &wanted, bool zerosAgree) {
   if (got.type != wanted.type || got.sizes != wanted.sizes)
     return "type or shape";
   std::vector<std::int64_t> places;
@@ -138,7 +158,7 @@ std::string difference(Memory &got, Memory &wanted) {
     eval::Value b = readElement(wanted.tensor(), offset);
     auto *x = static_cast<std::uint8_t *>(got.data()) + places[number] * width;
     auto *y = static_cast<std::uint8_t *>(wanted.data()) + offset * width;
-    if (std::memcmp(x, y, width) != 0 && !(isNan(a) && isNan(b)) &&
+    if (std::memcmp(x, y, width) != 0 && !isSame(a, b, zerosAgree) &&
         text.empty())
       text = differenceAt(number, a, b);
     for (std::size_t i = 0; i < width; ++i)

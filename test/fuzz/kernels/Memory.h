@@ -36,7 +36,7 @@ Memory contentsOf(const Operand &operand);
 double numberOf(const Operand &operand);
 
 /// Where two tensors, or what lies around them, differ; nothing if nowhere.
-/// One NaN is as good as another.
-std::string difference(Memory &got, Memory &wanted);
+/// One NaN is as good as another; with `zerosAgree` one zero as well.
+std::string difference(Memory &got, Memory &wanted, bool zerosAgree);
 
 } // namespace quern::fuzz

@@ -25,7 +25,7 @@ Term Builder::literal(ElementType type) {
 Term Builder::leaf(ElementType type, AxisBits allowed) {
   std::vector<Term> fitting, others;
   for (const Term &term : bound)
-    if ((term.axes & ~allowed) == 0)
+    if ((term.axes & ~allowed) == 0 && !isComplex(term.type))
       (term.type == type ? fitting : others).push_back(term);
   if (!fitting.empty() && !choices.oneIn(5))
     return choices.pick(fitting);
@@ -147,6 +147,12 @@ Term Builder::conditional(ElementType type, AxisBits allowed, unsigned depth) {
 }
 
 Term Builder::comparison(AxisBits allowed, unsigned depth) {
+  if (choices.oneIn(20)) {
+    Term a = complexValue(ElementType::C64, allowed, depth > 0);
+    Term b = complexLeaf(ElementType::C64, allowed);
+    return {"(" + a.text + choices.pick({" == ", " != "}) + b.text + ")",
+            ElementType::Bool, a.axes | b.axes, 1};
+  }
   ElementType type = anyType();
   Term a = expression(type, allowed, depth);
   if (isFloat(type) && choices.oneIn(5))
@@ -185,6 +191,15 @@ Term Builder::expression(ElementType type, AxisBits allowed, unsigned depth) {
   --depth;
   if (!isScalar && choices.oneIn(3))
     return lifted(type, allowed, depth);
+  bool isWide = type == ElementType::F32 || type == ElementType::F64;
+  if (isWide && choices.oneIn(12))
+    return choices.below(2) ? fromBits(type, allowed, depth)
+                            : fromComplex(type, allowed, depth);
+  if (choices.oneIn(30))
+    return type == ElementType::U32 ? randomBits(allowed)
+                                    : tableRead(type, allowed);
+  if (!inFunction && choices.oneIn(20))
+    return liftedCall(type, allowed, depth);
   switch (choices.below(8)) {
   case 0:
     return leaf(type, allowed);

@@ -26,6 +26,9 @@ inline double exactLimit(ElementType type) {
   switch (type) {
   case ElementType::F32:
     return 1 << 24;
+  case ElementType::C64:
+    return 1 << 24;
+  case ElementType::C128:
   case ElementType::F64:
     return 9e15;
   case ElementType::F16:
@@ -51,6 +54,9 @@ inline Term bounded(Term term) {
   return term;
 }
 
+inline bool isComplex(ElementType type) {
+  return kindOf(type) == ElementKind::Complex;
+}
 inline bool isFloat(ElementType type) {
   return kindOf(type) == ElementKind::Float;
 }

@@ -1,0 +1,157 @@
+"""Wrong use from Python: a clear `quern.Error`, and nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import quern
+import torch
+
+SOURCE = """
+elementwise add[T: Number](x: T, y: T) -> T:
+    return x + y
+
+elementwise scaled[T: Float](x: T, a: acc(T)) -> T:
+    return T(x * a)
+
+elementwise copied[T: Complex](x: T) -> T:
+    return x
+
+rowwise total(x: f32[M, K]) -> f32[M]:
+    return sum(x over K)
+
+rowwise repeated(x: f32[N], n: int) -> f32[N, M = n]:
+    return x
+
+rowwise take(x: f32[N], i: i64[M]) -> f32[M]:
+    return x[i]
+
+rowwise parts[M: bool[2]](x: f32[R, C]) -> (f32[R]?, f32[C]?):
+    return sum(x over C) if const M[0] else none, sum(x over R) if const M[1] else none
+
+rowwise folded(x: f32[*B, *S], s: int[*S]) -> f32[*B, *P = *S // s]:
+    return sum(x.at(*S = *P * s + *i) over (*i: 0 .. *s))
+
+rowwise front(x: f32[*B, *S]) -> f32[*B]:
+    return sum(x over *S)
+
+op twice[T: Number](xs: list[T[*S]]) -> list[T[*S]]:
+    return [add(x, x) for x in xs]
+"""
+
+A = np.arange(12, dtype=np.float32).reshape(3, 4)
+
+
+@pytest.fixture(scope="module")
+def k() -> Any:
+    return quern.compile(SOURCE, "wrong.qn")
+
+
+NO_TENSORS: dict[str, tuple[Any, str]] = {
+    "objects": (np.array([1, None]), "format 'O'"),
+    "texts": (np.array(["a"]), "no element type"),
+    "other byte order": (A.astype(">f4"), "format '>f'"),
+    "long double": (A.astype(np.longdouble), "format 'g'"),
+    "records": (np.zeros(3, [("a", "f4")]), "no element type"),
+    "dates": (np.zeros(3, "M8[s]"), "`x` cannot be read"),
+    "a list": ([1.0, 2.0], "`x` must be a tensor, not list"),
+    "a capsule": (torch.ones(4).__dlpack__(), "must be a tensor, not PyCapsule"),
+    "no memory": (torch.ones(2, device="meta"), "`x` cannot be read: Cannot pack tensors on meta"),
+    "sparse": (torch.eye(3).to_sparse(), "`x` cannot be read"),
+    "a large number": (2**70, "too big"),
+    "a text": ("a", "takes a tensor, not a string"),
+}
+
+
+@pytest.mark.parametrize("name", NO_TENSORS)
+def test_what_is_no_tensor(k: Any, name: str) -> None:
+    given, message = NO_TENSORS[name]
+    with pytest.raises(quern.Error, match=message) as caught:
+        k.add(given, A)
+    assert isinstance(caught.value.diagnostics, list)
+
+
+ARGUMENTS: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "too few": (lambda k: k.add(A), "not given `y`"),
+    "too many": (lambda k: k.add(A, A, A), "fewer than 3"),
+    "twice": (lambda k: k.add(A, x=A), "given `x` twice"),
+    "two devices": (lambda k: k.add(A, torch.ones(2, device="meta")), "`y` cannot be read"),
+    "text for a number": (lambda k: k.scaled(A, "2"), "takes a number, not a string"),
+    "tensor for a number": (lambda k: k.scaled(A, A), "`a` must be a number"),
+    "number for a tensor": (lambda k: k.total(2.0), "takes a tensor, not a number"),
+    "no list": (lambda k: k.twice(A), "must be a list of tensors"),
+    "a number in a list": (lambda k: k.twice([A, 3]), "must be a tensor, not int"),
+    "lists of two types": (lambda k: k.twice([A, A.astype("f8")]), "QN2011"),
+    "too much memory": (lambda k: k.repeated(A[0], 2**44), "cannot be allocated"),
+    "more than addresses": (lambda k: k.repeated(A[0], 2**61), "cannot be allocated|QN2036"),
+    "an open pack": (lambda k: k.front(A), "QN2027"),
+    "a mask too long": (lambda k: k.parts(A, M=[True, False, True]), "QN2042"),
+}
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_wrong_arguments(k: Any, name: str) -> None:
+    call, message = ARGUMENTS[name]
+    with pytest.raises(quern.Error, match=message):
+        call(k)
+
+
+def test_python_sees_a_wrong_call_as_a_type_error(k: Any) -> None:
+    with pytest.raises(TypeError, match="not given `y`"):
+        k.add(A)
+
+
+def test_marks_that_dlpack_does_not_tell(k: Any) -> None:
+    z = torch.tensor([1 + 2j, 3 - 1j])
+    with pytest.raises(quern.Error, match=r"conjugated; call `\.resolve_conj\(\)`"):
+        k.copied(z.conj())
+    with pytest.raises(quern.Error, match=r"negated; call `\.resolve_neg\(\)`"):
+        k.add(z.conj().imag, torch.ones(2))
+    assert torch.equal(k.copied(z.conj().resolve_conj()), z.conj())
+    assert torch.equal(k.add(z.imag, torch.ones(2)), z.imag + 1)
+
+
+def test_nothing_is_written_by_a_call_that_fails(k: Any) -> None:
+    memory = np.full(20, 7, np.float32)
+    frozen = np.full((3, 4), 7, np.float32)
+    frozen.flags.writeable = False
+    calls: list[Callable[[], Any]] = [
+        lambda: k.add(memory[:12], memory[:12], out=memory[4:16]),
+        lambda: k.add(A, A, out=frozen),
+        lambda: k.add(A, A, out=memory[:12]),
+        lambda: k.add(A, A, out=memory.view(np.int32)[:12].reshape(3, 4)),
+        lambda: k.add(A, A.astype("f8"), out=memory[:12].reshape(3, 4)),
+        lambda: k.total(A[:, :2], out=memory[:4]),
+    ]
+    for call in calls:
+        with pytest.raises(quern.Error):
+            call()
+    assert (memory == 7).all()
+    assert (frozen == 7).all()
+
+
+def test_numbers_of_other_libraries(k: Any) -> None:
+    for number in (np.float32(2), np.int64(2), np.float16(2), torch.tensor(2.0), torch.tensor(2)):
+        np.testing.assert_array_equal(k.scaled(A, number), A * 2)
+
+
+def test_truth_values_of_a_mask(k: Any) -> None:
+    np.testing.assert_array_equal(k.parts(A, M=[True, False]), A.sum(1))
+    np.testing.assert_array_equal(k.parts(A, M="01"), A.sum(0))
+
+
+def test_a_list_of_numbers_says_the_rank_of_its_pack(k: Any) -> None:
+    x = np.arange(48, dtype=np.float32).reshape(2, 4, 6)
+    wanted = x.reshape(2, 2, 2, 2, 3).sum((2, 4))
+    np.testing.assert_array_equal(k.folded(x, [2, 3]), wanted)
+
+
+def test_empty_and_without_axes(k: Any) -> None:
+    assert k.add(A[:0], A[:0]).shape == (0, 4)
+    np.testing.assert_array_equal(k.total(A[:, :0]), np.zeros(3))
+    one = np.ones((), np.float32)
+    assert k.add(one, one).shape == ()
+    assert k.twice([], T="f32") == []
