@@ -16,6 +16,7 @@ private:
   void leaf(const Expr *expr);
   void call(const CallExpr &call);
   void chain(const ComparisonChainExpr &chain);
+  void list(const ListExpr &list);
   void over(const OverClause &over);
   void arguments(List<Argument> arguments);
   /// `(word child child …)`.
@@ -34,6 +35,13 @@ void Writer::node(llvm::StringRef word, List<const Expr *> children) {
     write(child);
   }
   out << ')';
+}
+
+void Writer::list(const ListExpr &list) {
+  if (!list.iterable)
+    return node("list", list.elements);
+  node("list for " + dumpText(list.pattern),
+       {list.iterable, list.elements.front()});
 }
 
 void Writer::quoted(llvm::StringRef text) {
@@ -147,17 +155,8 @@ void Writer::write(const Expr *expr) {
     arguments(llvm::cast<TupleExpr>(expr)->elements);
     out << ')';
     return;
-  case Expr::Kind::List: {
-    const auto *list = llvm::cast<ListExpr>(expr);
-    if (!list->iterable)
-      return node("list", list->elements);
-    out << "(list for " << dumpText(list->pattern) << ' ';
-    write(list->iterable);
-    out << ' ';
-    write(list->elements.front());
-    out << ')';
-    return;
-  }
+  case Expr::Kind::List:
+    return list(*llvm::cast<ListExpr>(expr));
   case Expr::Kind::Paren:
     return write(llvm::cast<ParenExpr>(expr)->inner);
   default:

@@ -90,10 +90,7 @@ const Expression *DeclarationChecker::index(const ast::IndexExpr &expr) {
   const Expression *base = check(expr.base);
   if (!base || !usable(base))
     return nullptr;
-  if (place == Place::Host && base->type->isTensor())
-    return viewIndex(expr, base);
-  if (place == Place::Host && base->type->isList() &&
-      base->type->elements.front()->isTensor())
+  if (place == Place::Host && ListChecker::isObject(*base->type))
     return ListChecker(*this).element(expr, base);
   if (const auto *parameter = llvm::dyn_cast<ConstantParameterExpression>(base);
       parameter && parameter->type->isList() && expr.indices.size() == 1) {

@@ -24,7 +24,6 @@ public:
 
 private:
   friend class ListChecker;
-
   bool constantEntry(const ast::Expr *expr, ScalarType type,
                      llvm::SmallVectorImpl<typed::Constant> &values);
   bool checkTableLength(const ast::TensorType &type, std::size_t given,

@@ -105,7 +105,9 @@ const Expression *ListChecker::joined(Span span, const Expression *left,
 }
 
 const Expression *ListChecker::element(const ast::IndexExpr &expr,
-                                       const Expression *list) {
+                                       const Expression *base) {
+  if (base->type->isTensor())
+    return checker.viewIndex(expr, base);
   if (expr.indices.size() != 1) {
     checker.report(expr.span, diag::PositionCount, expr.indices.size(), 1);
     return nullptr;
@@ -114,10 +116,10 @@ const Expression *ListChecker::element(const ast::IndexExpr &expr,
   if (!position)
     return nullptr;
   auto *node =
-      checker.make<BuiltinExpression>(expr.span, list->type->elements.front());
+      checker.make<BuiltinExpression>(expr.span, base->type->elements.front());
   node->builtin = Builtin::SelectAt;
   node->operands =
-      checker.builder.list(llvm::ArrayRef<const Expression *>{list, position});
+      checker.builder.list(llvm::ArrayRef<const Expression *>{base, position});
   return node;
 }
 

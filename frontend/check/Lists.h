@@ -14,8 +14,13 @@ public:
   /// `xs + ys`, of which at least one is a list.
   const Expression *joined(Span span, const Expression *left,
                            const Expression *right);
-  /// `xs[i]`: one of its tensors.
-  const Expression *element(const ast::IndexExpr &expr, const Expression *list);
+  /// A tensor, or a list of them.
+  static bool isObject(const typed::Type &type) {
+    return type.isTensor() ||
+           (type.isList() && type.elements.front()->isTensor());
+  }
+  /// `xs[i]`: one of its tensors; of a tensor a view.
+  const Expression *element(const ast::IndexExpr &expr, const Expression *base);
   /// `value` as a list of such tensors; `text` is the type as written.
   const Expression *as(const Expression *value, ScalarType element,
                        llvm::StringRef text);

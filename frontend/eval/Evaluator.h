@@ -113,6 +113,12 @@ private:
               const Value &value, Locals &locals);
   bool liftedBlock(typed::Block block, const Frame &frame, Scope &scope,
                    std::vector<Lifted> &results);
+  bool liftedControl(const typed::Statement &statement, const Frame &frame,
+                     Scope &scope, std::vector<Lifted> &results);
+  bool liftedBranch(const typed::IfStatement &branch, const Frame &frame,
+                    Scope &scope);
+  bool liftedLoop(const typed::ForStatement &loop, const Frame &frame,
+                  Scope &scope);
 
   friend struct Monoid;
 };

@@ -100,6 +100,40 @@ Scope assigned(const Scope &scope, const Variable &target, Lifted meaning) {
       Environment{scope, id, std::move(meaning)});
 }
 
+/// The variables that a block assigns, inner blocks included.
+void assignedIn(Block block, std::vector<const Variable *> &targets) {
+  for (const Statement *statement : block) {
+    if (const auto *set = llvm::dyn_cast<AssignStatement>(statement))
+      for (const Variable *target : set->targets)
+        if (target && !llvm::is_contained(targets, target))
+          targets.push_back(target);
+    if (const auto *branch = llvm::dyn_cast<IfStatement>(statement)) {
+      assignedIn(branch->then, targets);
+      assignedIn(branch->otherwise, targets);
+    }
+    if (const auto *loop = llvm::dyn_cast<ForStatement>(statement))
+      assignedIn(loop->body, targets);
+  }
+}
+
+const Environment *find(const Scope &scope, unsigned id) {
+  const Environment *at = scope.get();
+  while (at && at->id != id)
+    at = at->outer.get();
+  return at;
+}
+
+/// What an assignment gave the variable last, or what it was defined as;
+/// nothing for one that is not known here.
+Lifted meaningOf(const Scope &scope, const Variable &variable) {
+  const Environment *at = nullptr;
+  if (variable.kind == typed::VariableKind::Parameter)
+    at = find(scope, storedId(variable));
+  if (!at)
+    at = find(scope, variable.id);
+  return at ? at->meaning : Lifted();
+}
+
 /// The axes whose positions a value depends on pick its entry in a memory of
 /// what was computed before.
 std::vector<Positions> keyOf(llvm::ArrayRef<AxisId> axes, const Point &point) {
@@ -149,16 +183,80 @@ bool Evaluator::liftedBlock(Block block, const Frame &frame, Scope &scope,
       for (const Expression *value : end->values)
         results.push_back(value ? lift(value) : Lifted());
       return true;
-    } else if (const auto *branch = llvm::dyn_cast<IfStatement>(statement);
-               branch && branch->isConst) {
-      bool taken = expression(*branch->condition, frame, scope, {}).truth();
-      if (liftedBlock(taken ? branch->then : branch->otherwise, frame, scope,
-                      results))
-        return true;
-    } else {
-      fail("the evaluator does not lift this statement");
+    } else if (liftedControl(*statement, frame, scope, results)) {
       return true;
     }
+  }
+  return false;
+}
+
+bool Evaluator::liftedControl(const Statement &statement, const Frame &frame,
+                              Scope &scope, std::vector<Lifted> &results) {
+  if (const auto *loop = llvm::dyn_cast<ForStatement>(&statement))
+    return liftedLoop(*loop, frame, scope);
+  const auto *branch = llvm::dyn_cast<IfStatement>(&statement);
+  if (!branch) {
+    fail("the evaluator does not lift this statement");
+    return true;
+  }
+  if (!branch->isConst)
+    return liftedBranch(*branch, frame, scope);
+  bool taken = expression(*branch->condition, frame, scope, {}).truth();
+  return liftedBlock(taken ? branch->then : branch->otherwise, frame, scope,
+                     results);
+}
+
+/// Each variable that a side assigns is, at every point, what its side says.
+bool Evaluator::liftedBranch(const IfStatement &branch, const Frame &frame,
+                             Scope &scope) {
+  Lifted condition = [this, &branch, &frame, scope](const Point &point) {
+    return expression(*branch.condition, frame, scope, point);
+  };
+  Scope then = scope, otherwise = scope;
+  std::vector<Lifted> none;
+  if (liftedBlock(branch.then, frame, then, none) ||
+      liftedBlock(branch.otherwise, frame, otherwise, none)) {
+    fail("the evaluator does not lift a branch that returns");
+    return true;
+  }
+  std::vector<const Variable *> targets;
+  assignedIn(branch.then, targets);
+  assignedIn(branch.otherwise, targets);
+  for (const Variable *target : targets) {
+    if (!meaningOf(scope, *target))
+      continue; // the side's own
+    Lifted left = meaningOf(then, *target);
+    Lifted right = meaningOf(otherwise, *target);
+    scope =
+        assigned(scope, *target, [condition, left, right](const Point &point) {
+          return condition(point).truth() ? left(point) : right(point);
+        });
+  }
+  return false;
+}
+
+/// A loop whose bounds are the same everywhere.
+bool Evaluator::liftedLoop(const ForStatement &loop, const Frame &frame,
+                           Scope &scope) {
+  for (const Expression *bound : {loop.lower, loop.upper, loop.step})
+    if (bound && !bound->axes().empty()) {
+      fail("the evaluator does not lift a loop with bounds of each point");
+      return true;
+    }
+  auto number = [&](const Expression *bound, std::int64_t missing) {
+    return bound ? expression(*bound, frame, scope, {}).asInteger() : missing;
+  };
+  std::int64_t step = number(loop.step, 1), end = number(loop.upper, 0);
+  std::vector<Lifted> none;
+  for (std::int64_t i = number(loop.lower, 0);
+       !failure && step != 0 && (step > 0 ? i < end : i > end); i += step) {
+    if (!spendStep())
+      return true;
+    if (loop.variable)
+      scope = assigned(scope, *loop.variable,
+                       [i](const Point &) { return Value::integer(i); });
+    if (liftedBlock(loop.body, frame, scope, none))
+      return true;
   }
   return false;
 }
@@ -170,16 +268,7 @@ std::vector<Lifted> Evaluator::liftedBody(const Frame &frame, Scope scope) {
   for (const Parameter &parameter : frame.declaration.parameters) {
     if (!parameter.isMutable)
       continue;
-    auto find = [&](unsigned id) {
-      const Environment *at = scope.get();
-      while (at && at->id != id)
-        at = at->outer.get();
-      return at;
-    };
-    const Environment *at = find(storedId(*parameter.variable));
-    if (!at)
-      at = find(parameter.variable->id);
-    results.push_back(at ? at->meaning : Lifted());
+    results.push_back(meaningOf(scope, *parameter.variable));
   }
   return results;
 }

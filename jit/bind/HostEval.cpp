@@ -278,7 +278,11 @@ std::optional<HostValue> Evaluator::builtin(const BuiltinExpression &e) {
     if (auto known = environment.other(e))
       return known;
   if (e.builtin == Builtin::Size) {
-    if (auto extent = environment.extent(e.axis, std::nullopt))
+    // In an expression that aligns with the pack, of one of its axes.
+    std::optional<unsigned> which;
+    if (e.type->pack.valid())
+      which = environment.element;
+    if (auto extent = environment.extent(e.axis, which))
       return HostValue::of(*extent);
     return fail("the extent of an axis is not known");
   }

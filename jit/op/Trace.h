@@ -115,6 +115,8 @@ private:
 
   // TraceValues.cpp
   MaybeValue evaluate(const typed::Expression &expression);
+  std::optional<std::vector<OpValue>>
+  evaluateAll(typed::Expressions expressions);
   std::optional<HostValue> number(const typed::Expression &expression,
                                   unsigned element = 0);
   std::optional<Extents> numbers(typed::Expressions expressions);

@@ -103,20 +103,13 @@ bool OpTracer::executeForEach(const ForEachStatement &statement) {
 OpTracer::MaybeValue OpTracer::list(const ListExpression &expression) {
   if (expression.isLoop())
     return madeList(expression);
-  std::vector<OpValue> elements;
-  for (const Expression *part : expression.elements) {
-    MaybeValue value = evaluate(*part);
-    if (!value)
-      return std::nullopt;
-    elements.push_back(std::move(*value));
-  }
-  for (const Expression *part : expression.lists) {
-    MaybeValue value = evaluate(*part);
-    if (!value)
-      return std::nullopt;
-    llvm::append_range(elements, value->elements);
-  }
-  return OpValue::list(std::move(elements));
+  auto elements = evaluateAll(expression.elements);
+  auto lists = evaluateAll(expression.lists);
+  if (!elements || !lists)
+    return std::nullopt;
+  for (const OpValue &list : *lists)
+    llvm::append_range(*elements, list.elements);
+  return OpValue::list(std::move(*elements));
 }
 
 /// `[f(x) for x in xs]`: the launches are one step; of several results each

@@ -134,20 +134,28 @@ std::optional<Extents> OpTracer::numbers(Expressions expressions) {
   return result;
 }
 
+std::optional<std::vector<OpValue>>
+OpTracer::evaluateAll(Expressions expressions) {
+  std::vector<OpValue> values;
+  for (const Expression *expression : expressions) {
+    MaybeValue value = evaluate(*expression);
+    if (!value)
+      return std::nullopt;
+    values.push_back(std::move(*value));
+  }
+  return values;
+}
+
 OpTracer::MaybeValue OpTracer::evaluate(const Expression &expression) {
   switch (expression.kind) {
   case ExpressionKind::Variable:
     return frame->values[llvm::cast<VariableExpression>(expression).variable];
   case ExpressionKind::Tuple: {
-    std::vector<OpValue> elements;
-    for (const Expression *element :
-         llvm::cast<typed::TupleExpression>(expression).elements) {
-      MaybeValue value = evaluate(*element);
-      if (!value)
-        return std::nullopt;
-      elements.push_back(std::move(*value));
-    }
-    return OpValue::list(std::move(elements));
+    auto elements =
+        evaluateAll(llvm::cast<typed::TupleExpression>(expression).elements);
+    if (!elements)
+      return std::nullopt;
+    return OpValue::list(std::move(*elements));
   }
   case ExpressionKind::Field: {
     const auto &field = llvm::cast<FieldExpression>(expression);

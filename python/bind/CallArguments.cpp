@@ -81,30 +81,6 @@ CallArguments::CallArguments(const DeclarationInfo &info, FrameworkCache &cache)
     : info(info), cache(cache), slots(info.parameters.size(), nullptr),
       operandOf(info.parameters.size(), nullptr) {}
 
-CallArguments::~CallArguments() {
-  for (PyObject *object : owned)
-    Py_DECREF(object);
-}
-
-/// A number of another library, as an array's element is, as Python's own.
-PyObject *CallArguments::plainNumber(PyObject *object) {
-  if (!object || PyLong_Check(object) || PyFloat_Check(object))
-    return object;
-  const PyNumberMethods *methods = Py_TYPE(object)->tp_as_number;
-  if (!methods || (!methods->nb_index && !methods->nb_float))
-    return object;
-  PyObject *made = methods->nb_index ? PyNumber_Index(object) : nullptr;
-  if (!made && methods->nb_float) {
-    PyErr_Clear();
-    made = PyNumber_Float(object);
-  }
-  PyErr_Clear();
-  if (!made)
-    return object;
-  owned.push_back(made);
-  return made;
-}
-
 bool CallArguments::place(PyObject *const *args, Py_ssize_t count,
                           PyObject *names) {
   std::size_t next = 0;
@@ -155,7 +131,6 @@ bool CallArguments::read() {
       return false;
   for (auto &[name, value] : named) {
     key.add(PyObject_Hash(name));
-    value = plainNumber(value);
     if (!scalarSignature(value, "a compile-time argument"))
       return false;
   }
@@ -164,8 +139,6 @@ bool CallArguments::read() {
 
 bool CallArguments::readParameter(std::size_t index) {
   const ParameterInfo &parameter = info.parameters[index];
-  if (!parameter.isTensor)
-    slots[index] = plainNumber(slots[index]);
   PyObject *object = slots[index];
   if (!object && !parameter.optional) {
     PyErr_Format(PyExc_TypeError, "%s is not given `%s`", info.name.c_str(),

@@ -35,7 +35,6 @@ private:
 class CallArguments {
 public:
   CallArguments(const DeclarationInfo &info, FrameworkCache &cache);
-  ~CallArguments();
 
   bool place(PyObject *const *args, Py_ssize_t count, PyObject *names);
   bool read();
@@ -60,7 +59,6 @@ private:
   bool readList(std::size_t index);
   Borrowed *readTensor(PyObject *object, const std::string &name);
   Borrowed *nextOperand();
-  PyObject *plainNumber(PyObject *object);
 
   static constexpr std::size_t kInline = 8;
   const DeclarationInfo &info;
@@ -79,7 +77,6 @@ private:
   std::vector<std::pair<std::size_t, std::vector<const Borrowed *>>> lists;
   std::vector<const Borrowed *> outOperands;
   std::size_t operandCount = 0;
-  std::vector<PyObject *> owned; ///< numbers that were converted
 };
 
 } // namespace quern::python

@@ -104,6 +104,7 @@ private:
   std::string constantList() const;
   void constantParameters();
   void drawAxes();
+  void drawBroadcast();
   void drawOperands();
   void letStatements(AxisBits all);
   void branchOnConstant(AxisBits all);

@@ -96,7 +96,7 @@ void Builder::letStatements(AxisBits all) {
       sortStatement(all);
       continue;
     }
-    if (isScalar && choices.oneIn(4)) {
+    if (choices.oneIn(5)) {
       controlStatement(all);
       continue;
     }
@@ -143,7 +143,8 @@ Program Builder::finish(const std::string &kind, const std::string &results) {
   return std::move(program);
 }
 
-Program Builder::elementwise() {
+/// Operands that broadcast, tensors and numbers.
+void Builder::drawBroadcast() {
   std::vector<std::int64_t> shape;
   for (unsigned i = 0, rank = choices.below(4); i < rank; ++i)
     shape.push_back(choices.pick({3, 1, 2, 5, 7, 0, 17, 33, 67}));
@@ -167,6 +168,10 @@ Program Builder::elementwise() {
     if (!operand.sizes.empty() && choices.oneIn(6))
       operand.sizes.erase(operand.sizes.begin());
   }
+}
+
+Program Builder::elementwise() {
+  drawBroadcast();
   if (choices.oneIn(3))
     declareFunction();
   constantParameters();

@@ -133,7 +133,7 @@ Term Builder::liftedCall(ElementType type, AxisBits allowed, unsigned depth) {
           type, left};
 }
 
-/// A variable that branches and loops of an `elementwise` change.
+/// A variable that branches and loops of the body change.
 void Builder::controlStatement(AxisBits all) {
   ElementType type = anyType();
   Term value = expression(type, all, 1);
@@ -146,7 +146,7 @@ void Builder::controlStatement(AxisBits all) {
     lines.push_back(indent + name + " = " + next.text);
     used |= next.axes;
   };
-  unsigned form = choices.below(3);
+  unsigned form = choices.below(isScalar ? 3 : 2);
   if (form == 1) {
     std::string loop = "i" + std::to_string(names++);
     lines.push_back("for " + loop + " in range(0, " +
