@@ -11,10 +11,18 @@ static bool isPlain(PyObject *object) {
          PyList_Check(object) || PyTuple_Check(object);
 }
 
-/// Scalars and arrays of NumPy and torch say what they hold as Python's own.
+static bool isNumber(PyObject *object) {
+  return PyLong_Check(object) || PyFloat_Check(object);
+}
+
+/// Scalars and arrays of NumPy and torch say what they hold as Python's own;
+/// one of several axes is neither a number nor a list of them.
 static PyObject *listOf(PyObject *object) {
   PyObject *list = PyObject_CallMethod(object, "tolist", nullptr);
-  if (list && (PyLong_Check(list) || PyFloat_Check(list) || PyList_Check(list)))
+  bool isFlat = list && PyList_Check(list);
+  for (Py_ssize_t i = 0; isFlat && i < PyList_GET_SIZE(list); ++i)
+    isFlat = isNumber(PyList_GET_ITEM(list, i));
+  if (list && (isFlat || isNumber(list)))
     return list;
   Py_XDECREF(list);
   return nullptr;
