@@ -86,7 +86,7 @@ qn.kernel @monoid axes [N] (%n: i64) {
 qn.kernel @wide axes [N] (%n: i64) {
   qn.launch grid(%n, %n, %n) block(%n, %n, %n)
   // expected-error @below {{must be 64-bit signless integer}}
-  %b = "qn.block"() {dimension = #qn.dimension<x>} : () -> i32
+  %b = "qn.block"() {dimension = #qn<dimension x>} : () -> i32
 }
 
 // -----
@@ -102,7 +102,7 @@ qn.kernel @lane axes [N] (%n: i64) {
 qn.kernel @shuffle axes [N] (%n: i64, %f: f32) {
   qn.launch grid(%n, %n, %n) block(%n, %n, %n)
   // expected-error @below {{must be 64-bit signless integer}}
-  %v = "qn.shuffle"(%n, %f) {kind = #qn.shuffle_kind<index>} : (i64, f32) -> i64
+  %v = "qn.shuffle"(%n, %f) {kind = #qn<shuffle_kind index>} : (i64, f32) -> i64
 }
 
 // -----
@@ -118,7 +118,7 @@ qn.kernel @ballot axes [N] (%n: i64) {
 qn.kernel @vote axes [N] (%n: i64) {
   qn.launch grid(%n, %n, %n) block(%n, %n, %n)
   // expected-error @below {{must be 1-bit signless integer}}
-  %v = "qn.vote"(%n) {kind = #qn.vote_kind<any>} : (i64) -> i1
+  %v = "qn.vote"(%n) {kind = #qn<vote_kind any>} : (i64) -> i1
 }
 
 // -----

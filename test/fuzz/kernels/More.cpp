@@ -103,7 +103,7 @@ Term Builder::liftedCall(ElementType type, AxisBits allowed, unsigned depth) {
       "rowwise width[T: Real](x: T[*R, C]) -> T[*R]:\n"
       "    let least = min(x over C)\n    return max(x over C) - least\n\n",
       "elementwise larger[T: Real](x: T, y: T) -> T:\n"
-      "    if x > y:\n        return x\n    return y\n\n",
+      "    var top = y\n    if x > y:\n        top = x\n    return top\n\n",
       "rowwise ranks[T: Real](x: T[*R, C]) -> i64[*R, C]:\n"
       "    return sum(i64(1) if x.at(C = j) < x else i64(0) over j: 0 .. "
       "size(C))\n\n"};
@@ -133,7 +133,8 @@ Term Builder::liftedCall(ElementType type, AxisBits allowed, unsigned depth) {
           type, left};
 }
 
-/// A variable that branches and loops of the body change.
+/// A variable that a branch or a loop of the body changes; the evaluator lifts
+/// no `while` and no `return` among them.
 void Builder::controlStatement(AxisBits all) {
   ElementType type = anyType();
   Term value = expression(type, all, 1);
@@ -146,8 +147,7 @@ void Builder::controlStatement(AxisBits all) {
     lines.push_back(indent + name + " = " + next.text);
     used |= next.axes;
   };
-  unsigned form = choices.below(isScalar ? 3 : 2);
-  if (form == 1) {
+  if (choices.below(2)) {
     std::string loop = "i" + std::to_string(names++);
     lines.push_back("for " + loop + " in range(0, " +
                     std::to_string(choices.below(4)) + "):");
@@ -157,10 +157,9 @@ void Builder::controlStatement(AxisBits all) {
   } else {
     Term condition = comparison(all, 1);
     used |= condition.axes;
-    lines.push_back((form == 0 ? "if " : "while ") + condition.text +
-                    (form == 0 ? ":" : " bound 3:"));
+    lines.push_back("if " + condition.text + ":");
     assign("    ");
-    if (form == 0 && choices.below(2)) {
+    if (choices.below(2)) {
       lines.push_back("else:");
       assign("    ");
     }
