@@ -112,12 +112,13 @@ class Importer:
         except _NotPlainError:
             self._host(node)
             return
-        if self._seeds and torch.Tag.nondeterministic_seeded in target.tags:
+        is_random = _draws(target, arguments)
+        if self._seeds and is_random:
             arguments.append(self._seed(node))
         returns_list = len(schema.returns) == 1 and isinstance(value, (list, tuple))
         flags = {
             "mutates": schema.is_mutable,
-            "random": torch.Tag.nondeterministic_seeded in target.tags,
+            "random": is_random,
             "list": returns_list,
         }
         results = [] if not schema.returns else self._results(value)
@@ -204,6 +205,13 @@ class Importer:
         if not isinstance(outputs, (list, tuple)):
             outputs = (outputs,)
         self._builder.output([self._argument(each) for each in outputs])
+
+
+def _draws(target: torch._ops.OpOverload, arguments: list[tuple[str, Any, bool, bool]]) -> bool:
+    """Whether a call takes random numbers: attention without dropout takes none."""
+    return torch.Tag.nondeterministic_seeded in target.tags and not any(
+        name == "dropout_p" and value == 0.0 for name, value, _, _ in arguments
+    )
 
 
 def _size(value: Any, sizes: Sizes) -> tuple[str, int]:
