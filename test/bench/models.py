@@ -1,6 +1,7 @@
 """The twelve models against eager and Inductor: paired, interleaved rounds in one process.
 
-`./dev bench models [MODEL…] [--training] [--bf16] [--rounds N] [--no-inductor] [--json FILE]`
+`./dev bench models [MODEL…] [--training] [--bf16] [--tiny] [--rounds N] [--no-inductor]
+[--json FILE]`
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ def measure(steps: dict[str, Step], rounds: int) -> dict[str, list[float]]:
 
 def run(name: str, backends: list[str], options: argparse.Namespace) -> dict[str, Any]:
     torch._dynamo.reset()
-    task = build(name)
+    task = build(name, tiny=options.tiny)
     if options.bf16:
         to_bf16(task)
     row: dict[str, Any] = {"model": name, "first_s": {}}
@@ -119,6 +120,7 @@ def main() -> int:
     parser.add_argument("models", nargs="*", default=list(NAMES), metavar="MODEL")
     parser.add_argument("--training", action="store_true")
     parser.add_argument("--bf16", action="store_true")
+    parser.add_argument("--tiny", action="store_true", help="the sizes of the tests")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--no-inductor", action="store_true")
