@@ -71,7 +71,14 @@ class Row:
 def products() -> Iterator[Row]:
     for n in (64, 128, 256, 512, 1024, 2048):
         yield Row(f"mm {n}", "mm", (torch.randn(n, n), torch.randn(n, n)), torch.mm)
-    for m, n, k in ((1, 4096, 1024), (8, 4096, 1024), (128, 3072, 768), (1000, 1000, 1000)):
+    for m in (1, 2, 3, 4, 6, 8, 12, 16):
+        yield Row(
+            f"mm {m}x4096x1024", "mm", (torch.randn(m, 1024), torch.randn(1024, 4096)), torch.mm
+        )
+    for m in (1, 4, 8):
+        skinny = (torch.randn(m, 1024), torch.randn(4096, 1024), torch.randn(4096))
+        yield Row(f"linear {m}x4096x1024", "linear", skinny, functional.linear)
+    for m, n, k in ((128, 3072, 768), (1000, 1000, 1000)):
         yield Row(f"mm {m}x{n}x{k}", "mm", (torch.randn(m, k), torch.randn(k, n)), torch.mm)
     operands = (torch.randn(96, 128, 64), torch.randn(96, 64, 128))
     yield Row("bmm 96x128x128x64", "bmm", operands, torch.bmm)
