@@ -102,7 +102,7 @@ qn.kernel @lane axes [N] (%n: i64) {
 qn.kernel @shuffle axes [N] (%n: i64, %f: f32) {
   qn.launch grid(%n, %n, %n) block(%n, %n, %n)
   // expected-error @below {{must be 64-bit signless integer}}
-  %v = "qn.shuffle"(%n, %f) {kind = #qn<shuffle_kind index>} : (i64, f32) -> i64
+  %v = "qn.shuffle"(%n, %f) {kind = #qn<shuffle_kind idx>} : (i64, f32) -> i64
 }
 
 // -----

@@ -91,7 +91,7 @@ class Call:
             elif right == "_":
                 self.used.add(left)
             elif right.split(" or ")[0] in self.values and names[0] in own:
-                self.spread(names, self.value(right))
+                self.spread(names, self.value(right), right not in ("dim", "dims", "shifts"))
             elif left in self.values and right in own:
                 self.used.add(left)
                 self.constants[right] = self.values[left]
@@ -115,8 +115,9 @@ class Call:
         ):
             raise UnfitError(f"{name} is {found}, the row is for {wanted}")
 
-    def spread(self, names: list[str], value: Any) -> None:
-        """A list goes to several parameters; one number stands for all."""
+    def spread(self, names: list[str], value: Any, repeats: bool) -> None:
+        """A list goes to several parameters; one number stands for all, unless it is an axis
+        or belongs to one."""
         if isinstance(value, (list, tuple)) and any(isinstance(v, torch.Tensor) for v in value):
             return self.index(names, value)
         if len(names) == 1:
@@ -128,7 +129,7 @@ class Call:
             self.sources[names[0]] = value
             return
         values = list(value) if isinstance(value, (list, tuple)) else [value]
-        values = values * len(names) if len(values) == 1 else values
+        values = values * len(names) if repeats and len(values) == 1 else values
         if len(values) != len(names):
             raise UnfitError(f"{names} takes {len(names)} numbers, not {len(values)}")
         self.sources.update(zip(names, values, strict=True))

@@ -24,7 +24,7 @@ TEXTS = {"together": TOGETHER, "more": MORE, "sums": SUMS}
 WARP = 32
 
 every_target = pytest.mark.parametrize("target", NVIDIA)
-every_gpu = pytest.mark.parametrize("target", (*NVIDIA, *AMD))
+every_gpu = pytest.mark.parametrize("target", [*NVIDIA, *AMD])
 
 
 @pytest.fixture(scope="session")

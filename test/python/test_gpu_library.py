@@ -109,7 +109,9 @@ def test_the_emulator_agrees_with_the_cpu(module: str, name: str, target: str) -
     ]
     if any(array is None for array in arrays):
         pytest.skip("an element type NumPy has not")
-    given = {"U": "f32"} if re.search(r"[\[ ]U: ", head(module, name)) else {}
+    kind = re.search(r"[\[ ]U: (\w+)", head(module, name))
+    chosen = {"Complex": "c64", "Int": "i64"}
+    given = {"U": chosen.get(kind[1], "f32")} if kind else {}
     try:
         expected = declaration(*arrays, **given, **constants(module, name))
     except (TypeError, quern.Error) as error:

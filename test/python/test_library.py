@@ -23,6 +23,7 @@ TYPES = {
     "Int": INTEGERS,
     "Integral": [*INTEGERS, torch.bool],
     "Any": [*FLOATS, *INTEGERS, torch.bool],
+    "Complex": [torch.complex64, torch.complex128],
 }
 # Values for arguments that have no default in the schema.
 SCALARS = {"alpha": 1.5, "beta": 1.2, "delta": 0.7, "exponent": 2.5, "input_scale": 0.9}
@@ -36,6 +37,8 @@ def tensor(dtype: torch.dtype, shape: tuple[int, ...], seed: int) -> torch.Tenso
     values = 4 * torch.rand(shape, generator=generator) - 2
     if dtype == torch.bool:
         return values > 0
+    if dtype.is_complex:
+        return torch.complex(values, values.flip(0)).to(dtype)
     return values.to(dtype) if dtype.is_floating_point else (values * 20).abs().to(dtype) + 1
 
 
