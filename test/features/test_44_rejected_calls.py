@@ -30,7 +30,7 @@ def raised(function: Any, sample: Any) -> type[BaseException] | None:
 @pytest.mark.parametrize("name", NAMES)
 def test_type(name: str) -> None:
     op = OPERATORS[name]
-    for error in list(op.error_inputs(torch.device("cpu")))[:3]:
+    for error in list(op.error_inputs("cpu"))[:3]:
         sample = error.sample_input
         torch._dynamo.reset()
         with warnings.catch_warnings():

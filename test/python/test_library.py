@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,6 +13,8 @@ from aten_calls import entries_for
 from aten_samples import SAMPLES
 from aten_types import UnfitError, draws, literal, overload
 from test_optimizers import ON_LISTS
+from test_random_rows import CASES as SHARES
+from test_random_rows import OTHERS as OTHER_DRAWS
 
 FLOATS = [torch.float32, torch.float64, torch.float16, torch.bfloat16]
 INTEGERS = [torch.int32, torch.int64, torch.uint8]
@@ -29,6 +32,10 @@ TYPES = {
 SCALARS = {"alpha": 1.5, "beta": 1.2, "delta": 0.7, "exponent": 2.5, "input_scale": 0.9}
 SCALARS |= {"lambd": 0.5, "max_val": 1.0, "min_val": -1.0, "negative_slope": 0.2, "other": 3}
 SCALARS |= {"scale": 1.1, "threshold": 1, "value": 2, "weight": 0.3, "max": 1, "min": 0, "self": 2}
+# Overloads that eager has on other devices only: arguments and what they give.
+OF_DEVICES: dict[str, Callable[[torch.Tensor], tuple[tuple[Any, ...], torch.Tensor]]] = {
+    "aten::_copy_from": lambda x: ((x, torch.empty(x.shape, dtype=torch.float16)), x.half()),
+}
 ROWS = [row for row in quern.operators() if row["kind"] == "elementwise"]
 
 
@@ -108,18 +115,30 @@ def test_values(row: dict[str, Any], dtype: torch.dtype, layout: str) -> None:
 
 
 def test_every_row_has_a_sample() -> None:
-    """Elementwise rows have their case above, the others an entry of the operator
-    database or arguments of this repository's."""
+    """Elementwise rows have their case above, draws theirs in their own file; the others
+    an entry of the operator database or arguments of this repository's. A declaration
+    that has a sample under one of its names has it under all."""
     here = {row["overload"] for row, _ in (case.values for case in cases())}
+    here |= {*SAMPLES, *ON_LISTS, *SHARES, *OTHER_DRAWS, *OF_DEVICES}
+    rows = quern.operators()
+    known = {(row["file"], row["line"]) for row in rows if row["overload"] in here}
     missing = {
         row["overload"]
-        for row in quern.operators()
-        if row["overload"] not in here
-        and row["overload"] not in SAMPLES
-        and row["overload"] not in ON_LISTS
+        for row in rows
+        if (row["file"], row["line"]) not in known
         and not entries_for(overload(row["overload"])._schema.name.partition("::")[2])
     }
     assert not missing
+
+
+@pytest.mark.parametrize("overload_name", OF_DEVICES)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int64, torch.bool])
+def test_rows_that_the_host_of_eager_lacks(overload_name: str, dtype: torch.dtype) -> None:
+    x = tensor(dtype, (9, 37), 0).t()
+    args, expected = OF_DEVICES[overload_name](x)
+    row = next(row for row in quern.operators() if row["overload"] == overload_name)
+    found = Call(row, overload(overload_name), args, {}).run([expected])
+    torch.testing.assert_close(found[0], expected, rtol=0, atol=0)
 
 
 @pytest.mark.parametrize("dtype", [torch.int64, torch.float32])
