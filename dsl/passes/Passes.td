@@ -13,6 +13,15 @@ def QnCarryNan : Pass<"qn-carry-nan", "::mlir::ModuleOp"> {
   }];
 }
 
+def QnKeepOld : Pass<"qn-keep-old", "::mlir::ModuleOp"> {
+  let summary = "Copies operands whose old elements are read beside writes";
+  let description = [{
+    A read of a stored operand gives the old element. Where loops would write it
+    first (reads at computed positions, of whole columns, in a later launch), the
+    operand is copied to the workspace and read there.
+  }];
+}
+
 def QnToLoops : Pass<"qn-to-loops", "::mlir::ModuleOp"> {
   let summary = "Schedules kernels and makes loops of them";
   let options = [Option<"targetName", "target", "std::string",

@@ -10,6 +10,7 @@ void quern::simplifyPipeline(mlir::OpPassManager &passes) {
   passes.addPass(mlir::createCanonicalizerPass());
   passes.addPass(mlir::createCSEPass());
   passes.addPass(createQnCarryNan());
+  passes.addPass(createQnKeepOld());
 }
 
 void quern::llvmPipeline(mlir::OpPassManager &passes) {
