@@ -18,7 +18,7 @@ import quern
 import torch
 from _ops import ROWS
 from _timing import geomean, lower_quartile_ratio, median, rounds
-from aten_binding import Call
+from aten_binding import Call, unnamed
 from aten_types import Row, UnfitError, overload
 
 SIZES = {"call": 16, "l2": 1 << 16, "large": 1 << 24}
@@ -55,12 +55,24 @@ def writing_to(op: Any) -> Any:
     return None
 
 
+def in_layout(call: Call, results: Any, expected: list[Any]) -> Any:
+    """Memory for our results whose elements lie as eager's do."""
+    several = isinstance(results, (tuple, list))
+    made = list(results) if several else [results]
+    for place, (one, other) in enumerate(zip(made, expected, strict=False)):
+        order = call.layout(unnamed(call.row["results"][place]), one.dim())
+        if order is not None and one.dim() == other.dim():
+            made[place] = torch.empty_like(other).permute(order)
+    return made if several else made[0]
+
+
 def contestants(row: Row, op: Any, args: tuple[Any, ...]) -> dict[str, Any]:
     """Calls of ours and of eager's, with their results' memory where eager takes it."""
     result = op(*args)
     expected = list(result) if isinstance(result, (tuple, list)) else [result]
-    function, positional, named = Call(row, op, args, {}).prepared(expected)
-    mine = function(*positional, **named)
+    call = Call(row, op, args, {})
+    function, positional, named = call.prepared(expected)
+    mine = in_layout(call, function(*positional, **named), expected)
     calls: dict[str, Any] = {"quern": lambda: function(*positional, **named)}
     calls["eager"] = lambda: op(*args)
     found = writing_to(op)

@@ -94,6 +94,7 @@ def names_of(entry: str) -> frozenset[str]:
     op = opinfo.entry(entry)
     names = {op.name, op.aten_name, op.aten_backward_name, *(a.name for a in op.aliases)}
     names |= {(name or "").rpartition(".")[2] for name in names}
+    names.add(op.name.replace(".", "_"))
     return frozenset(name.strip("_") for name in names if name)
 
 
