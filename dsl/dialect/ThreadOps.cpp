@@ -131,3 +131,67 @@ template <typename Op> static LogicalResult verifyThreadMonoid(Op op) {
 LogicalResult CombineOp::verifyRegions() { return verifyThreadMonoid(*this); }
 
 LogicalResult PrefixOp::verifyRegions() { return verifyThreadMonoid(*this); }
+
+static std::size_t rankOf(Type place) {
+  auto operand = dyn_cast<OperandType>(place);
+  return operand ? operand.getAxes().size()
+                 : cast<MemRefType>(place).getShape().size();
+}
+
+static Type wholeElement(Type place) { return elementAt(place, std::nullopt); }
+
+LogicalResult CopyOp::verify() {
+  Type to = getTo().getType(), from = getFrom().getType();
+  if (rankOf(to) != getToIndices().size() || getToIndices().empty() ||
+      rankOf(from) != getFromIndices().size() || getFromIndices().empty())
+    return emitOpError("has an index for each axis of a place, and one at "
+                       "least");
+  if (wholeElement(to) != wholeElement(from))
+    return emitOpError() << "copies " << wholeElement(from) << " to "
+                         << wholeElement(to);
+  if (getCount() == 0)
+    return emitOpError("copies nothing");
+  return success();
+}
+
+/// A matrix at a place: the last two axes.
+static LogicalResult verifyTile(Operation *op, Type place,
+                                std::size_t indices) {
+  if (rankOf(place) != indices || indices < 2)
+    return op->emitOpError("has an index for each axis of a place, and two at "
+                           "least");
+  return success();
+}
+
+/// Rows and columns in parts of sixteen.
+static LogicalResult verifyExtents(Operation *op,
+                                   std::initializer_list<uint64_t> extents) {
+  for (uint64_t extent : extents)
+    if (extent == 0 || extent % 16 != 0)
+      return op->emitOpError()
+             << "has an extent of " << extent << ", no multiple of 16";
+  return success();
+}
+
+LogicalResult MultiplyTileOp::verify() {
+  if (failed(verifyExtents(*this, {getRows(), getColumns(), getDepth()})) ||
+      failed(verifyTile(*this, getLeft().getType(), getLeftIndices().size())) ||
+      failed(verifyTile(*this, getRight().getType(), getRightIndices().size())))
+    return failure();
+  if (wholeElement(getLeft().getType()) != wholeElement(getRight().getType()))
+    return emitOpError() << "multiplies " << wholeElement(getLeft().getType())
+                         << " by " << wholeElement(getRight().getType());
+  return success();
+}
+
+LogicalResult LoadTileOp::verify() {
+  if (failed(verifyExtents(*this, {getRows(), getColumns()})))
+    return failure();
+  return verifyTile(*this, getPlace().getType(), getIndices().size());
+}
+
+LogicalResult StoreTileOp::verify() {
+  if (failed(verifyExtents(*this, {getRows(), getColumns()})))
+    return failure();
+  return verifyTile(*this, getPlace().getType(), getIndices().size());
+}

@@ -198,6 +198,87 @@ def Qn_AtomicOp : Qn_Op<"atomic", [
   let hasVerifier = 1;
 }
 
+def Qn_CopyOp : Qn_Op<"copy", [
+    AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "copies neighbours along the last axis";
+  let description = [{
+    From an element and those behind it, to as many: in few accesses where
+    addresses allow it. With `async` what is written is seen only behind a
+    `qn.await_copies`, so that the copy may go on beside other work.
+
+    ```mlir
+    qn.copy %tile[%r, %c], %x[%i, %j] count 4 async checked
+        : memref<8x32xf32, 3>, !qn.tensor<f32, [M, N:1]>
+    ```
+  }];
+  let arguments = (ins Qn_PlaceType:$to, Variadic<I64>:$toIndices,
+    Qn_PlaceType:$from, Variadic<I64>:$fromIndices, I64Attr:$count,
+    UnitAttr:$isAsync, UnitAttr:$checked);
+  let assemblyFormat = [{
+    $to `[` $toIndices `]` `,` $from `[` $fromIndices `]` `count` $count
+    (`async` $isAsync^)? (`checked` $checked^)? attr-dict
+    `:` type($to) `,` type($from)
+  }];
+  let hasVerifier = 1;
+}
+
+def Qn_CommitCopiesOp : Qn_Op<"commit_copies", [MemoryEffects<[MemWrite]>]> {
+  let summary = "makes the thread's copies under way one group";
+  let assemblyFormat = "attr-dict";
+}
+
+def Qn_AwaitCopiesOp : Qn_Op<"await_copies", [MemoryEffects<[MemWrite]>]> {
+  let summary = "waits until at most so many of the thread's groups are open";
+  let arguments = (ins I64Attr:$open);
+  let assemblyFormat = "$open attr-dict";
+}
+
+def Qn_MultiplyTileOp : Qn_Op<"mma", [
+    AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "adds a product of tiles to a tile that a warp keeps";
+  let description = [{
+    `sums` is each thread's share of `rows` by `columns` sums; the factors begin at
+    places and are `depth` deep along their last and last but one axis. What lies
+    outside of them counts as zero.
+
+    ```mlir
+    qn.mma %sums, %a[%i, %k], %b[%k, %j] rows 16 columns 16 depth 16
+        : memref<8xf32, 5>, !qn.tensor<f16, [M, K:1]>, !qn.tensor<f16, [K, N:1]>
+    ```
+  }];
+  let arguments = (ins AnyStaticShapeMemRef:$sums, Qn_PlaceType:$left,
+    Variadic<I64>:$leftIndices, Qn_PlaceType:$right,
+    Variadic<I64>:$rightIndices, I64Attr:$rows, I64Attr:$columns,
+    I64Attr:$depth);
+  let assemblyFormat = [{
+    $sums `,` $left `[` $leftIndices `]` `,` $right `[` $rightIndices `]`
+    `rows` $rows `columns` $columns `depth` $depth attr-dict
+    `:` type($sums) `,` type($left) `,` type($right)
+  }];
+  let hasVerifier = 1;
+}
+
+class Qn_MoveTileOp<string mnemonic, MemoryEffects effects>
+    : Qn_Op<mnemonic, [effects]> {
+  let arguments = (ins AnyStaticShapeMemRef:$tile, Qn_PlaceType:$place,
+    Variadic<I64>:$indices, I64Attr:$rows, I64Attr:$columns);
+  let assemblyFormat = [{
+    $tile `,` $place `[` $indices `]` `rows` $rows `columns` $columns attr-dict
+    `:` type($tile) `,` type($place)
+  }];
+  let hasVerifier = 1;
+}
+
+def Qn_LoadTileOp : Qn_MoveTileOp<"load_tile",
+    MemoryEffects<[MemRead, MemWrite]>> {
+  let summary = "fills a tile of a warp; what lies outside is zero";
+}
+
+def Qn_StoreTileOp : Qn_MoveTileOp<"store_tile",
+    MemoryEffects<[MemRead, MemWrite]>> {
+  let summary = "writes a tile of a warp; what lies outside is left out";
+}
+
 def Qn_BarrierOp : Qn_Op<"barrier"> {
   let summary = "waits for all threads of the block, or of the warp";
   let description = [{

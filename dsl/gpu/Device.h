@@ -55,7 +55,8 @@ public:
                 mlir::ValueRange right,
                 llvm::MutableArrayRef<mlir::Value> sums);
 
-  // DeviceCopies.cpp, for NVIDIA only.
+  // DeviceCopies.cpp, for NVIDIA only; elsewhere there is nothing to commit or
+  // to wait for.
   bool hasAsyncCopies() const { return isNvptx(); }
   /// Four matrices of 8 by 8 elements of 16 bits, each line where a lane's
   /// pointer leads, as `multiply` takes them.
@@ -66,6 +67,8 @@ public:
   /// first `bytes` become zero.
   void copyAsync(mlir::Location loc, mlir::Value to, mlir::Value from,
                  mlir::Value bytes);
+  void copyAsync(mlir::Location loc, mlir::Value to, mlir::Value from,
+                 unsigned bytes);
   void commitCopies(mlir::Location loc);
   /// Waits until at most `open` committed groups of copies are under way.
   void awaitCopies(mlir::Location loc, unsigned open);

@@ -30,10 +30,20 @@ void Device::copyAsync(Location loc, Value to, Value from, Value bytes) {
        {to, from, bytes});
 }
 
+/// All of 4, 8 or 16 bytes.
+void Device::copyAsync(Location loc, Value to, Value from, unsigned bytes) {
+  std::string name = bytes == 16 ? "llvm.nvvm.cp.async.cg.shared.global.16"
+                                 : "llvm.nvvm.cp.async.ca.shared.global." +
+                                       std::to_string(bytes);
+  call(loc, name, Type(), {to, from});
+}
+
 void Device::commitCopies(Location loc) {
-  call(loc, "llvm.nvvm.cp.async.commit.group", Type(), {});
+  if (hasAsyncCopies())
+    call(loc, "llvm.nvvm.cp.async.commit.group", Type(), {});
 }
 
 void Device::awaitCopies(Location loc, unsigned open) {
-  call(loc, "llvm.nvvm.cp.async.wait.group", Type(), number(loc, open));
+  if (hasAsyncCopies())
+    call(loc, "llvm.nvvm.cp.async.wait.group", Type(), number(loc, open));
 }

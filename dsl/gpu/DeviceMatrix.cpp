@@ -17,6 +17,8 @@ MatrixLayout quern::matrixLayout(const TargetInfo &target) {
   MatrixLayout made;
   if (target.kind == TargetKind::Nvptx) {
     made.run = 2;
+    made.lanesAcross = 4;
+    made.columnStep = 2;
     made.left = {{0, 0}, {8, 0}, {0, 8}, {8, 8}};
     made.right = {{0, 0}, {0, 8}, {8, 0}, {8, 8}};
     for (unsigned column : {0, 8})
@@ -28,6 +30,7 @@ MatrixLayout quern::matrixLayout(const TargetInfo &target) {
   bool isWide = target.warp == 64;
   made.isVector = true;
   made.run = isWide ? 4 : isHalved(target) ? 8 : 16;
+  made.rowStep = isWide ? 4 : isHalved(target) ? 8 : 1;
   made.left = made.right = {{0, 0}};
   for (unsigned sum = 0; sum < (isWide ? 4 : 8); ++sum)
     made.sums.push_back({isWide || isHalved(target) ? sum : 2 * sum, 0});
@@ -35,23 +38,20 @@ MatrixLayout quern::matrixLayout(const TargetInfo &target) {
 }
 
 MatrixLane Device::matrixLane(Location loc, Value lane) {
+  MatrixLayout layout = matrixLayout(target);
   auto by = [&](auto op, Value value, std::int64_t other) -> Value {
     return decltype(op)::create(builder, loc, value, number(loc, other));
   };
   MatrixLane made;
-  if (isNvptx()) {
-    made.line = made.row = by(arith::DivUIOp(), lane, 4);
-    Value pair = by(arith::RemUIOp(), lane, 4);
-    made.depth = made.column = by(arith::MulIOp(), pair, 2);
-    return made;
-  }
-  Value part = by(arith::DivUIOp(), lane, matrixSize);
-  made.line = made.column = by(arith::RemUIOp(), lane, matrixSize);
-  bool isWide = target.warp == 64, halved = isHalved(target);
-  made.depth = isWide   ? by(arith::MulIOp(), part, 4)
-               : halved ? by(arith::MulIOp(), part, 8)
-                        : number(loc, 0);
-  made.row = isWide || halved ? made.depth : part;
+  Value part = by(arith::DivUIOp(), lane, layout.lanesAcross);
+  Value within = by(arith::RemUIOp(), lane, layout.lanesAcross);
+  made.row = by(arith::MulIOp(), part, layout.rowStep);
+  made.column = by(arith::MulIOp(), within, layout.columnStep);
+  made.line = isNvptx() ? part : within;
+  bool isWhole = layout.run == matrixSize; // in every part of the warp
+  made.depth = isNvptx() ? made.column
+               : isWhole ? number(loc, 0)
+                         : by(arith::MulIOp(), part, layout.run);
   return made;
 }
 

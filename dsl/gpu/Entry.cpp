@@ -212,6 +212,7 @@ Emitter::Values EntryBuilder::positions(Frame &frame, Value unit) {
 /// The loop of a team over its units, a grid apart.
 void EntryBuilder::version(Frame &root, unsigned vectors) {
   team.vectors = vectors;
+  team.cells = vectors > 1 ? plan.kept / vectors : 0;
   Value blocks = emitter.word(root, packet.words.size(), builder.getI64Type());
   Value units = unitCount(root);
   emitter.in(root);

@@ -13,6 +13,9 @@ namespace {
 constexpr unsigned accessBytes = 16;
 /// Up to these extents a thread, or a warp, is enough for a row.
 constexpr std::int64_t threadLanes = 8, warpLanes = 1024;
+/// Elements of a row that a thread of a block keeps, of one or two operands and
+/// of three or four.
+constexpr unsigned keptElements = 32, keptOfMany = 16;
 /// Where the lane axis has fewer elements, threads share all axes alike.
 constexpr std::int64_t tiledLanes = 64;
 /// Columns of a product that are too few for a warp's tile, or a block's.
@@ -124,6 +127,62 @@ EntryPlan stageProduct(EntryPlan entry) {
   return entry;
 }
 
+/// How many elements of its rows a thread may keep for a later pass: 0 where
+/// there is only one pass, or too much to keep.
+unsigned keptBy(const KernelModel &model, const LaunchPlan &launch,
+                const Work &work) {
+  AxisSet lane = axisBit(launch.lane);
+  bool isRead = false, isWritten = false;
+  for (qn::ReduceOp op : model.reductions) {
+    AxisSet axes = model.axesOf(op.getAxes());
+    isRead |= axes == lane;
+    if (axes & ~lane)
+      return 0;
+  }
+  for (qn::StoreOp store : launch.stores)
+    isWritten |= hasAxis(model.factsOf(store).axes, launch.lane);
+  unsigned rows = 0;
+  for (BlockArgument argument : model.kernel.block().getArguments()) {
+    auto type = dyn_cast<qn::OperandType>(argument.getType());
+    bool isStored = llvm::any_of(argument.getUsers(), [](Operation *user) {
+      return isa<qn::StoreOp>(user);
+    });
+    if (type && !isStored && hasAxis(model.axesOf(type), launch.lane))
+      rows += (model.axesOf(type) & launch.parallel) != 0;
+  }
+  bool fits = isRead && isWritten && work.isPlain && model.scans.empty() &&
+              launch.lane < int(model.declaredAxes()) && rows > 0 && rows <= 4;
+  return !fits ? 0 : rows <= 2 ? keptElements : keptOfMany;
+}
+
+/// A row for a thread, a warp or a block; for one that keeps it, where that
+/// pays.
+std::vector<EntryPlan> rowEntries(const KernelModel &model,
+                                  const LaunchPlan &launch,
+                                  const TargetInfo &target, const Work &work,
+                                  EntryPlan thread, EntryPlan block) {
+  planRows(block);
+  block.threads = 256;
+  EntryPlan warp = block;
+  warp.team = TeamKind::Warp;
+  warp.threads = 128;
+  warp.mostLanes = warpLanes;
+  thread.mostLanes = threadLanes;
+  unsigned kept = block.vectors > 1 ? keptBy(model, launch, work) : 0;
+  if (!kept)
+    return {thread, warp, block};
+  EntryPlan rows = block;
+  rows.kept = kept;
+  rows.mostLanes = std::int64_t(rows.threads) * kept;
+  if (warpLanes <= std::int64_t(target.warp) * kept)
+    warp.kept = warpLanes / target.warp;
+  for (EntryPlan *entry : {&rows, &warp})
+    for (AxisPlan &axis : entry->launch.axes)
+      if (entry->kept)
+        axis.copies = axis.tile = 1;
+  return {thread, warp, rows, block};
+}
+
 } // namespace
 
 std::vector<EntryPlan> quern::planEntries(const KernelModel &model,
@@ -166,12 +225,5 @@ std::vector<EntryPlan> quern::planEntries(const KernelModel &model,
     thread.mostLanes = tiledLanes;
     return {thread, block};
   }
-  planRows(block);
-  block.threads = 256;
-  EntryPlan warp = block;
-  warp.team = TeamKind::Warp;
-  warp.threads = 128;
-  warp.mostLanes = warpLanes;
-  thread.mostLanes = threadLanes;
-  return {thread, warp, block};
+  return rowEntries(model, launch, target, work, thread, block);
 }

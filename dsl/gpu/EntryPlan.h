@@ -15,6 +15,7 @@ struct EntryPlan {
   unsigned vectors = 1;   ///< elements of 16 bytes, where addresses allow it
   unsigned copies = 1;    ///< vectors under way at once
   std::int64_t mostLanes = -1;
+  unsigned kept = 0; ///< elements of a row that a thread keeps; 0: none
   LaunchPlan launch;
   std::optional<MatrixProduct> product = {}; ///< made of matrix instructions
   bool staged = false; ///< its tiles go through shared memory

@@ -25,6 +25,14 @@ void GridEmitter::emit(Operation *op) {
   else if (auto barrier = dyn_cast<qn::BarrierOp>(op))
     barrier.getScope() == qn::Scope::block ? device.barrier(loc)
                                            : device.warpBarrier(loc, here.set);
+  else if (auto neighbours = dyn_cast<qn::CopyOp>(op))
+    copy(neighbours);
+  else if (auto product = dyn_cast<qn::MultiplyTileOp>(op))
+    multiplyTile(product);
+  else if (isa<qn::CommitCopiesOp>(op))
+    device.commitCopies(loc);
+  else if (auto wait = dyn_cast<qn::AwaitCopiesOp>(op))
+    device.awaitCopies(loc, wait.getOpen());
   else if (auto all = dyn_cast<qn::CombineOp>(op))
     combine(all);
   else if (auto upTo = dyn_cast<qn::PrefixOp>(op))

@@ -101,6 +101,8 @@ private:
               bool checked, std::optional<std::uint64_t> part);
   mlir::Value offsetOf(mlir::Value of, mlir::ValueRange indices,
                        std::optional<std::uint64_t> part);
+  Values stridesOf(mlir::Value of);
+  mlir::Type offsetType(mlir::Value of) const;
   mlir::Value inRange(mlir::Operation *op, mlir::Value of, unsigned dimension,
                       mlir::Value index);
   void record(std::int64_t site, mlir::Value index, mlir::Value extent);
@@ -109,6 +111,28 @@ private:
   mlir::Value read(qn::ReadOp op);
   void write(qn::WriteOp op);
   mlir::Value atomic(qn::AtomicOp op);
+
+  // GridCopies.cpp
+  void copy(qn::CopyOp op);
+  mlir::Value allThere(qn::CopyOp op, mlir::Value of, mlir::ValueRange indices);
+  mlir::Value canMove(mlir::Value of, mlir::ValueRange indices,
+                      mlir::Value pointer, unsigned bytes);
+  void copyPieces(qn::CopyOp op, mlir::Value to, mlir::Value from,
+                  mlir::Type piece, unsigned bytes, unsigned count);
+  void copyOneByOne(qn::CopyOp op, const Place &to, const Place &from,
+                    std::uint64_t count);
+
+  // GridTiles.cpp
+  struct Factor;
+  void multiplyTile(qn::MultiplyTileOp op);
+  Values sumsOf(mlir::Value tile, unsigned parts);
+  mlir::Value shareAt(mlir::Value tile, unsigned place);
+  Factor factorOf(qn::MultiplyTileOp op, bool isRight);
+  mlir::Value isWhole(const Factor &factor);
+  mlir::Value piece(const Factor &factor, mlir::Value line, mlir::Value depth,
+                    bool isWhole);
+  Values fragments(qn::MultiplyTileOp op, llvm::ArrayRef<Factor> factors,
+                   unsigned depth, bool isWhole);
 
   // GridTogether.cpp
   mlir::Value shuffle(qn::ShuffleOp op);

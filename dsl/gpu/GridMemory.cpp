@@ -15,41 +15,50 @@ static Type elementOf(Type place) {
   return cast<MemRefType>(place).getElementType();
 }
 
-/// The sum of indices times strides, in elements as they lie in memory: in 32
-/// bits, which is what a GPU multiplies fast, unless an operand is larger.
-Value GridEmitter::offsetOf(Value of, ValueRange indices,
-                            std::optional<std::uint64_t> part) {
-  auto memory = dyn_cast<MemRefType>(of.getType());
+/// 32 bits, which is what a GPU multiplies fast, unless an operand is larger.
+Type GridEmitter::offsetType(Value of) const {
+  bool isShort = isa<MemRefType>(of.getType()) || !model.kernel.getWide();
+  return isShort ? Type(b.getI32Type()) : Type(b.getI64Type());
+}
+
+/// In elements as they lie in memory.
+GridEmitter::Values GridEmitter::stridesOf(Value of) {
   std::int64_t unit = isa<ComplexType>(elementOf(of.getType())) ? 2 : 1;
-  Type type = memory || !model.kernel.getWide() ? Type(b.getI32Type())
-                                                : Type(b.getI64Type());
-  auto fit = [&](Value value) -> Value {
-    return type == value.getType()
-               ? value
-               : Value(arith::TruncIOp::create(b, loc, type, value));
-  };
-  SmallVector<Value> strides;
-  if (memory) {
+  Type type = offsetType(of);
+  Values strides;
+  if (auto memory = dyn_cast<MemRefType>(of.getType())) {
     std::int64_t stride = unit;
     for (std::int64_t extent : llvm::reverse(memory.getShape())) {
       strides.insert(strides.begin(), constant(stride, type));
       stride *= extent;
     }
-  } else {
-    auto operand = cast<qn::OperandType>(of.getType());
-    unsigned argument = cast<BlockArgument>(of).getArgNumber();
-    for (auto [number, kind] : llvm::enumerate(operand.getStrides())) {
-      Value stride = constant(kind == StrideClass::One ? unit : 0, type);
-      if (kind == StrideClass::Dynamic) {
-        stride = fit(words[packet.strideWord(argument, number)]);
-        stride = arith::MulIOp::create(b, loc, stride, constant(unit, type));
-      }
-      strides.push_back(stride);
-    }
+    return strides;
   }
+  auto operand = cast<qn::OperandType>(of.getType());
+  unsigned argument = cast<BlockArgument>(of).getArgNumber();
+  for (auto [number, kind] : llvm::enumerate(operand.getStrides())) {
+    Value stride = constant(kind == StrideClass::One ? unit : 0, type);
+    if (kind == StrideClass::Dynamic) {
+      stride = words[packet.strideWord(argument, number)];
+      if (type != stride.getType())
+        stride = arith::TruncIOp::create(b, loc, type, stride);
+      stride = arith::MulIOp::create(b, loc, stride, constant(unit, type));
+    }
+    strides.push_back(stride);
+  }
+  return strides;
+}
+
+/// The sum of indices times strides.
+Value GridEmitter::offsetOf(Value of, ValueRange indices,
+                            std::optional<std::uint64_t> part) {
+  Type type = offsetType(of);
   Value sum = constant(part.value_or(0), type);
-  for (auto [index, stride] : llvm::zip(indices, strides)) {
-    Value offset = arith::MulIOp::create(b, loc, fit(get(index)), stride);
+  for (auto [index, stride] : llvm::zip(indices, stridesOf(of))) {
+    Value at = get(index);
+    if (at.getType() != type)
+      at = arith::TruncIOp::create(b, loc, type, at);
+    Value offset = arith::MulIOp::create(b, loc, at, stride);
     sum = arith::AddIOp::create(b, loc, sum, offset);
   }
   return sum;

@@ -25,6 +25,9 @@ struct MatrixLayout {
   llvm::SmallVector<Place, 8> sums;
   /// The sums are one value, a vector.
   bool isVector = false;
+  /// A lane's own sums begin at row `lane / lanesAcross * rowStep` and column
+  /// `lane % lanesAcross * columnStep`.
+  unsigned lanesAcross = matrixSize, rowStep = 1, columnStep = 1;
 
   unsigned sumValues() const { return isVector ? 1 : sums.size(); }
 };

@@ -32,12 +32,18 @@ AxisPlan Emitter::lanePlan(const Frame &frame, unsigned axis,
   plan.lanes = team->vectors;
   plan.copies = std::min(plan.copies, team->copies);
   plan.shared = true;
+  if (team->cells && !model.localAxis(axis)) {
+    plan.copies = 1;
+    plan.fixed = true;
+  }
   return plan;
 }
 
 /// Several vectors at once, then one by one, then the elements that are left.
 void Emitter::sharedLoop(Frame &frame, const LoopSpec &loop,
                          ArrayRef<LoopSpec> rest, Values &states, Body body) {
+  if (rest.empty() && isKeptRow(frame, loop))
+    return keptRow(frame, loop, states, body);
   LoopSpec part = loop;
   Location loc = model.kernel.getLoc();
   Value zero = constant(frame, 0);

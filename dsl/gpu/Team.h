@@ -15,6 +15,7 @@ struct Team {
   unsigned size = 1;        ///< threads
   unsigned vectors = 1;     ///< elements of one access along a shared axis
   unsigned copies = 1;      ///< vectors under way at once, at most
+  unsigned cells = 0;       ///< vectors of a row that a thread keeps; 0: none
   mlir::Value thread = {};  ///< number in the team, i32
   mlir::Value lane = {};    ///< number in the warp, i32
   mlir::Value warp = {};    ///< number of the warp in the block, i32

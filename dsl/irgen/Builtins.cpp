@@ -39,6 +39,8 @@ irgen::Value Generator::visit(const typed::BuiltinExpression &expression) {
     return threadBuiltin(expression);
   if (info.group == BuiltinGroup::Atomic && isThreadText())
     return atomic(expression);
+  if (info.group == BuiltinGroup::Memory && isThreadText())
+    return memoryBuiltin(expression);
   if (info.group != BuiltinGroup::Scalar)
     return unsupported(expression.span,
                        "`" + info.spelling + "` cannot be used here");

@@ -166,6 +166,14 @@ private:
   void executeStore(const typed::StoreStatement &statement);
   void executeStorage(const typed::StorageStatement &statement);
   Value atomic(const typed::BuiltinExpression &expression);
+  llvm::SmallVector<mlir::Value, 4> extentsOf(const Binding &place);
+  // ThreadCopies.cpp
+  Value memoryBuiltin(const typed::BuiltinExpression &expression);
+  Value copy(const typed::BuiltinExpression &expression, std::int64_t count);
+  Value tile(const typed::BuiltinExpression &expression,
+             llvm::ArrayRef<std::int64_t> counts);
+  mlir::Value isInside(const Binding &place, mlir::ValueRange indices,
+                       std::int64_t count);
 
   // Threads.cpp: `kernel` text
   bool isThreadText() const {

@@ -74,8 +74,7 @@ irgen::Value Generator::readGuarded(const Binding &place, ValueRange indices,
 }
 
 /// The extents that the positions of `place` must stay below.
-static SmallVector<mlir::Value, 4> extentsOf(ScalarBuilder &b,
-                                             const irgen::Binding &place) {
+SmallVector<mlir::Value, 4> Generator::extentsOf(const Binding &place) {
   SmallVector<mlir::Value, 4> extents;
   if (auto memory = dyn_cast<MemRefType>(place.tensor.getType()))
     for (std::int64_t extent : memory.getShape())
@@ -96,7 +95,7 @@ irgen::Value Generator::loadThread(const typed::LoadExpression &load) {
   if (!when && !outside)
     return emitRead(place, indices, checked);
   mlir::Value good = when.value;
-  for (auto [index, extent] : llvm::zip(indices, extentsOf(b, place))) {
+  for (auto [index, extent] : llvm::zip(indices, extentsOf(place))) {
     mlir::Value fits =
         b.create<arith::CmpIOp>(arith::CmpIPredicate::ult, index, extent);
     good = good ? mlir::Value(b.create<arith::AndIOp>(good, fits)) : fits;

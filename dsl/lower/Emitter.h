@@ -289,6 +289,10 @@ private:
                   llvm::ArrayRef<LoopSpec> rest, Values &states, Body body);
   void sharedPart(Frame &frame, const LoopSpec &part,
                   llvm::ArrayRef<LoopSpec> rest, Values &states, Body body);
+  // dsl/gpu/KeptRow.cpp
+  bool isKeptRow(Frame &frame, const LoopSpec &loop);
+  void keptRow(Frame &frame, const LoopSpec &loop, Values &states, Body body);
+  std::vector<Frame> &cellsOf(Frame &frame, const LoopSpec &loop);
   Values mergeThreads(Frame &frame, qn::ReduceOp op, Values state,
                       unsigned threads);
   mlir::Value warpSlot(unsigned number, mlir::Value warp);

@@ -4,6 +4,8 @@
 
 #include "dsl/schedule/KernelModel.h"
 
+#include <memory>
+
 namespace quern {
 
 /// Which copy of each unrolled axis is meant: one byte per slot.
@@ -36,6 +38,10 @@ struct Frame {
       addresses;
 
   llvm::DenseMap<std::int64_t, mlir::Value> constants; ///< in the root only
+  /// Frames for the vectors of a row that a thread of a GPU keeps, once some
+  /// loop along it was made here.
+  std::shared_ptr<std::vector<Frame>> cells;
+  mlir::Value inRange = {}; ///< of such a frame: whether its vector is there
 
   /// A frame for the inside of `parent`, code going to the end of `block`.
   static Frame inside(Frame &parent, mlir::Block *block) {

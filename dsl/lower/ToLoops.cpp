@@ -6,14 +6,14 @@
 using namespace mlir;
 using namespace quern;
 
-static const char *suffix(TeamKind team) {
-  switch (team) {
+static const char *suffix(const EntryPlan &plan) {
+  switch (plan.team) {
   case TeamKind::Thread:
     return "_thread";
   case TeamKind::Warp:
     return "_warp";
   case TeamKind::Block:
-    return "_block";
+    return plan.kept ? "_kept" : "_block";
   }
   return "";
 }
@@ -27,7 +27,7 @@ static LaunchEntry gpuLaunch(const KernelModel &model, const Schedule &schedule,
   LaunchEntry made;
   for (const EntryPlan &plan : planEntries(model, launch, target)) {
     EntryBuilder entry(model, schedule, plan, target, packet, emitter, builder);
-    made.grids.push_back(entry.build(module, (stem + suffix(plan.team)).str()));
+    made.grids.push_back(entry.build(module, (stem + suffix(plan)).str()));
     entry.describeWorkspace(made);
   }
   return made;

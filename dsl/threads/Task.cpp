@@ -3,6 +3,7 @@
 #include "dsl/gpu/Grid.h"
 #include "dsl/threads/ThreadEmitter.h"
 #include "dsl/threads/Threads.h"
+#include "dsl/threads/Tiles.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -203,6 +204,7 @@ void ThreadEmitter::threads(llvm::function_ref<void()> body) {
 
 std::optional<KernelAbi> quern::lowerThreads(qn::KernelOp kernel,
                                              const TargetInfo &target) {
+  expandTiles(kernel, target);
   ThreadModel model(kernel, target);
   if (!model.checkThreads())
     return std::nullopt;

@@ -19,6 +19,8 @@ const Expression *DeclarationChecker::builtinCall(const ast::CallExpr &expr,
     return threadBuiltin(expr, builtin);
   case BuiltinGroup::Atomic:
     return atomic(expr, builtin);
+  case BuiltinGroup::Memory:
+    return memoryBuiltin(expr, builtin);
   case BuiltinGroup::Host:
     return hostBuiltin(expr, builtin);
   case BuiltinGroup::View:

@@ -10,6 +10,7 @@
 namespace quern::check {
 
 using typed::AxisId;
+using typed::Builtin;
 using typed::Declaration;
 using typed::Expression;
 using typed::Expressions;

@@ -241,14 +241,11 @@ private:
                      Span span);
 
   // Builtins.cpp
-  const Expression *builtinCall(const ast::CallExpr &expr,
-                                typed::Builtin builtin);
-  const Expression *scalarBuiltin(const ast::CallExpr &expr,
-                                  typed::Builtin builtin);
+  const Expression *builtinCall(const ast::CallExpr &expr, Builtin builtin);
+  const Expression *scalarBuiltin(const ast::CallExpr &expr, Builtin builtin);
   const Expression *bitcast(const ast::CallExpr &expr);
-  const Expression *typeValue(const ast::CallExpr &expr,
-                              typed::Builtin builtin);
-  const Expression *position(const ast::CallExpr &expr, typed::Builtin builtin);
+  const Expression *typeValue(const ast::CallExpr &expr, Builtin builtin);
+  const Expression *position(const ast::CallExpr &expr, Builtin builtin);
   const Expression *presence(const ast::CallExpr &expr);
   const Expression *kindTest(const ast::CallExpr &expr,
                              typed::Constraint constraint);
@@ -311,19 +308,21 @@ private:
   bool placeAt(const ast::Argument &argument, AxisList own,
                ValueList &positions, const Expression *base);
 
-  // KernelText.cpp, HostText.cpp
-  const Expression *threadBuiltin(const ast::CallExpr &expr,
-                                  typed::Builtin builtin);
+  // KernelText.cpp, KernelMemory.cpp, HostText.cpp
+  const Expression *threadBuiltin(const ast::CallExpr &expr, Builtin builtin);
   const Expression *threadPosition(const ast::MemberExpr &expr,
-                                   typed::Builtin builtin);
+                                   Builtin builtin);
   bool atomicWords(ast::CallExpr &expr, typed::AtomicWords &words);
-  const Expression *atomic(const ast::CallExpr &call, typed::Builtin builtin);
-  const Expression *hostBuiltin(const ast::CallExpr &expr,
-                                typed::Builtin builtin);
-  const Expression *allocation(const ast::CallExpr &expr,
-                               typed::Builtin builtin);
+  const typed::LoadExpression *placeOperand(const ast::Expr *written,
+                                            llvm::StringRef user, char kind);
+  const Expression *tileOperand(const ast::Expr *written, llvm::StringRef user);
+  const Expression *countGiven(const ast::Expr *written, llvm::StringRef user);
+  const Expression *memoryBuiltin(const ast::CallExpr &expr, Builtin builtin);
+  const Expression *atomic(const ast::CallExpr &call, Builtin builtin);
+  const Expression *hostBuiltin(const ast::CallExpr &expr, Builtin builtin);
+  const Expression *allocation(const ast::CallExpr &expr, Builtin builtin);
   const Expression *viewCall(const ast::CallExpr &expr, const Expression *base,
-                             typed::Builtin builtin);
+                             Builtin builtin);
   const Expression *viewIndex(const ast::IndexExpr &expr,
                               const Expression *base);
   const Expression *externCall(const ast::CallExpr &expr,

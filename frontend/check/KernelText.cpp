@@ -104,22 +104,10 @@ const Expression *DeclarationChecker::atomic(const ast::CallExpr &call,
   }
   if (!operandCount(expr, info.spelling, info.operands + 1))
     return nullptr;
-  const Expression *target = check(expr.arguments[0].value);
-  if (!target)
+  const LoadExpression *load =
+      placeOperand(expr.arguments[0].value, info.spelling, 'W');
+  if (!load)
     return nullptr;
-  const auto *load = llvm::dyn_cast<LoadExpression>(target);
-  const auto *base =
-      load ? llvm::dyn_cast<VariableExpression>(load->base) : nullptr;
-  if (!base) {
-    report(target->span, diag::PlaceNeeded, info.spelling);
-    return nullptr;
-  }
-  for (const Parameter &parameter : parameters)
-    if (parameter.variable == base->variable && !parameter.isMutable) {
-      report(target->span, diag::NotMutable, base->variable->name)
-          .label(base->variable->span, "declared here without `mut`");
-      return nullptr;
-    }
   llvm::SmallVector<const Expression *, 3> operands{load};
   for (const ast::Argument &argument : expr.arguments.drop_front()) {
     const Expression *value = checkAs(argument.value, load->scalar());

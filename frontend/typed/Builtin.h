@@ -21,6 +21,7 @@ enum class BuiltinGroup : std::uint8_t {
   Position,
   Thread,
   Atomic,
+  Memory,
   Host,
   View
 };

@@ -164,8 +164,9 @@ struct CastExpression : ExpressionNode<ExpressionKind::Cast> {
 struct BuiltinExpression : ExpressionNode<ExpressionKind::Builtin> {
   using ExpressionNode::ExpressionNode;
   Builtin builtin = Builtin::Fma;
-  /// Values; of Atomic the place (a Load) first; of View the tensor first; of
-  /// Host `empty` and the like extents. Views: missing slice bounds are null.
+  /// Values; of Atomic the place (a Load) first; of Memory places (Loads),
+  /// arrays (Variables) and counts; of View the tensor first; of Host `empty`
+  /// and the like extents. Views: missing slice bounds are null.
   Expressions operands;
   /// TypeValue, `bitcast`, `empty`, `view_as`: the type named.
   ScalarType typeArgument;

@@ -48,3 +48,25 @@ qn.kernel @all axes [N] wide (%x: !qn.tensor<f32, [N:1]>, %n: i64) {
     qn.yield %p : f32
   }
 }
+
+// CHECK-LABEL: qn.kernel @tiles
+qn.kernel @tiles axes [M, N] (%x: !qn.tensor<f16, [M, N:1]>,
+    %y: !qn.tensor<f32, [M, N:1]>) {
+  %one = arith.constant 1 : i64
+  %c32 = arith.constant 32 : i64
+  qn.launch grid(%one, %one, %one) block(%c32, %one, %one)
+  %s = qn.shared : memref<16x32xf16, 3>
+  %t = qn.local : memref<8xf32, 5>
+  // CHECK: qn.copy %[[S:.*]][%{{.*}}, %{{.*}}], %[[X:.*]][%{{.*}}, %{{.*}}] count 8 async checked : memref<16x32xf16, 3>, !qn.tensor<f16, [M, N:1]>
+  qn.copy %s[%one, %one], %x[%one, %one] count 8 async checked : memref<16x32xf16, 3>, !qn.tensor<f16, [M, N:1]>
+  // CHECK: qn.commit_copies
+  qn.commit_copies
+  // CHECK: qn.await_copies 1
+  qn.await_copies 1
+  // CHECK: qn.load_tile %[[T:.*]], %[[Y:.*]][%{{.*}}, %{{.*}}] rows 16 columns 16 : memref<8xf32, 5>, !qn.tensor<f32, [M, N:1]>
+  qn.load_tile %t, %y[%one, %one] rows 16 columns 16 : memref<8xf32, 5>, !qn.tensor<f32, [M, N:1]>
+  // CHECK: qn.mma %[[T]], %[[S]][%{{.*}}, %{{.*}}], %[[X]][%{{.*}}, %{{.*}}] rows 16 columns 16 depth 32 : memref<8xf32, 5>, memref<16x32xf16, 3>, !qn.tensor<f16, [M, N:1]>
+  qn.mma %t, %s[%one, %one], %x[%one, %one] rows 16 columns 16 depth 32 : memref<8xf32, 5>, memref<16x32xf16, 3>, !qn.tensor<f16, [M, N:1]>
+  // CHECK: qn.store_tile %[[T]], %[[Y]][%{{.*}}, %{{.*}}] rows 16 columns 16 : memref<8xf32, 5>, !qn.tensor<f32, [M, N:1]>
+  qn.store_tile %t, %y[%one, %one] rows 16 columns 16 : memref<8xf32, 5>, !qn.tensor<f32, [M, N:1]>
+}

@@ -81,6 +81,29 @@ void readEntries(Module &module, const std::string &text) {
   }
 }
 
+/// Kernels of a code object are the symbols that end in `.kd`.
+void readKernels(Module &module, const char *image) {
+  std::uint64_t sections = 0;
+  std::uint16_t size = 0, count = 0;
+  std::memcpy(&sections, image + 40, sizeof sections);
+  std::memcpy(&size, image + 58, sizeof size);
+  std::memcpy(&count, image + 60, sizeof count);
+  std::string all(image, sections + std::uint64_t(size) * count);
+  const std::string ending(".kd", 4);
+  for (std::size_t at = all.find(ending); at != std::string::npos;
+       at = all.find(ending, at + 1)) {
+    auto function = std::make_unique<Function>();
+    std::size_t begin = all.rfind('\0', at) + 1;
+    function->name = all.substr(begin, at - begin);
+    module.functions.push_back(std::move(function));
+  }
+}
+
+void readImage(Module &module, const char *image) {
+  bool isElf = std::memcmp(image, "\177ELF", 4) == 0;
+  return isElf ? readKernels(module, image) : readEntries(module, image);
+}
+
 } // namespace
 
 Call::Call(const char *name) : name(name) {
@@ -226,7 +249,7 @@ void loadModule(Call &call, void **module, const char *image, unsigned count,
     return;
   }
   *module = reinterpret_cast<void *>(state().next += 16);
-  readEntries(state().modules[*module], image);
+  readImage(state().modules[*module], image);
 }
 
 void unloadModule(Call &call, void *module) {

@@ -21,7 +21,7 @@ struct Driver {
   int (*setContext)(void *) = nullptr;
   int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned,
                 unsigned, unsigned, void *, void **, void **) = nullptr;
-  int (*load)(void **, const void *) = nullptr;
+  int (*load)(void **, const void *, unsigned, int *, void **) = nullptr;
   int (*find)(void **, void *, const char *) = nullptr;
   // HIP
   int (*setDevice)(int) = nullptr;
@@ -58,12 +58,12 @@ constexpr const char *kPtx = ".version 7.0\n.target sm_80\n"
 bool openCuda(Driver &driver, void *library) {
   return find(library, driver.init, "cuInit") &&
          find(library, driver.retain, "cuDevicePrimaryCtxRetain") &&
-         find(library, driver.setContext, "cuCtxSetCurrent") &&
+         find(library, driver.setContext, "cuCtxPushCurrent_v2") &&
          find(library, driver.allocate, "cuMemAlloc_v2") &&
          find(library, driver.fill, "cuMemsetD8Async") &&
          find(library, driver.wait, "cuStreamSynchronize") &&
          find(library, driver.launch, "cuLaunchKernel") &&
-         find(library, driver.load, "cuModuleLoadData") &&
+         find(library, driver.load, "cuModuleLoadDataEx") &&
          find(library, driver.find, "cuModuleGetFunction");
 }
 
@@ -130,7 +130,7 @@ constexpr const char *kText =
 /// CUDA's takes it as text.
 double ownLaunch(const Driver &driver) {
   void *module = nullptr, *none = nullptr;
-  if (driver.isHip || driver.load(&module, kPtx) ||
+  if (driver.isHip || driver.load(&module, kPtx, 0, nullptr, nullptr) ||
       driver.find(&none, module, "none"))
     return -1;
   std::uint64_t words[7] = {};

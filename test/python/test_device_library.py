@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -61,3 +62,19 @@ def test_the_runner_without_a_driver() -> None:
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "gpu-runner: " in done.stderr
+
+
+@pytest.mark.parametrize("vendor", ["libcuda.so.1", "libamdhip64.so"])
+def test_the_runner_launches(vendor: str, tmp_path: Path) -> None:
+    """On a stand-in driver: the whole way of a launch, without a device."""
+    runner, library = build_dir() / "bin" / "gpu-runner", build_dir() / "lib" / "libquern.so"
+    driver = build_dir() / "test" / "stand-in" / vendor
+    if not runner.exists() or not driver.exists():
+        pytest.skip("only an archive needs it")
+    (tmp_path / vendor).symlink_to(driver)
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(tmp_path)}
+    done = subprocess.run(
+        [runner, library], capture_output=True, text=True, env=environment, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("launch: ")

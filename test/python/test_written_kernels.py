@@ -9,6 +9,7 @@ import kernel_cases
 import numpy as np
 import pytest
 import quern
+import tile_cases
 from emulator.amd import kernel_for
 from emulator.kernels import GpuKernel
 from kernel_cases import Case
@@ -17,7 +18,7 @@ from tree import ROOT, build_dir
 
 PROGRAM = build_dir() / "bin" / "quern"
 FOLDER = ROOT / "test" / "kernels"
-CASES = kernel_cases.cases()
+CASES = [*kernel_cases.cases(), *tile_cases.cases()]
 TARGETS = ("sm_80", "sm_90", "sm_100", "gfx90a", "gfx942", "gfx1100", "gfx1201")
 WARP = """
 kernel warp(y: mut i64[N]):

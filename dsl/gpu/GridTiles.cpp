@@ -1,0 +1,225 @@
+// Products of tiles by matrix instructions: a warp reads fragments where its
+// factors lie, in shared memory or in a tensor.
+#include "dsl/gpu/GridEmitter.h"
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace quern;
+
+/// A factor's first element, and how one gets on from there: along its lines,
+/// rows of the left and columns of the right one, and along the depth.
+struct GridEmitter::Factor {
+  Value first;                   ///< pointer to the element at the indices
+  Value lineStride, depthStride; ///< in elements
+  Value line, depth;             ///< the indices, i64
+  Value lineExtent, depthExtent; ///< i64
+  std::int64_t lines = 0, steps = 0;
+  Value others;         ///< whether the other indices are in range
+  Type element, stored; ///< as a value, in memory
+  bool isDense = false; ///< neighbours along the depth
+  bool isRight = false;
+};
+
+GridEmitter::Factor GridEmitter::factorOf(qn::MultiplyTileOp op, bool isRight) {
+  Value of = isRight ? op.getRight() : op.getLeft();
+  ValueRange indices = isRight ? op.getRightIndices() : op.getLeftIndices();
+  Factor made;
+  made.isRight = isRight;
+  made.lines = isRight ? op.getColumns() : op.getRows();
+  made.steps = op.getDepth();
+  Place at = place(op, of, indices, /*checked=*/false, {});
+  made.first = at.pointer;
+  made.stored = at.element;
+  Values strides = stridesOf(of);
+  SmallVector<Value> extents;
+  auto operand = dyn_cast<qn::OperandType>(of.getType());
+  for (unsigned dimension = 0; dimension < indices.size(); ++dimension)
+    extents.push_back(
+        operand
+            ? words[packet.extentWord(
+                  model.kernel.axisNumber(operand.getAxes()[dimension]))]
+            : constant(cast<MemRefType>(of.getType()).getDimSize(dimension)));
+  unsigned last = indices.size() - 1;
+  unsigned depth = isRight ? last - 1 : last, line = isRight ? last : last - 1;
+  made.element = operand ? operand.getElementType()
+                         : cast<MemRefType>(of.getType()).getElementType();
+  made.line = get(indices[line]);
+  made.depth = get(indices[depth]);
+  made.lineExtent = extents[line];
+  made.depthExtent = extents[depth];
+  made.lineStride = strides[line];
+  made.depthStride = strides[depth];
+  made.isDense =
+      operand ? operand.getStrides()[depth] == StrideClass::One : depth == last;
+  made.others = constant(1, b.getI1Type());
+  for (unsigned dimension = 0; dimension + 2 < indices.size(); ++dimension) {
+    Value fits =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult,
+                              get(indices[dimension]), extents[dimension]);
+    made.others = arith::AndIOp::create(b, loc, made.others, fits);
+  }
+  return made;
+}
+
+/// Whether all of a factor is in range, and pieces of dense ones lie at
+/// multiples of their size.
+Value GridEmitter::isWhole(const Factor &factor) {
+  Value all = factor.others;
+  auto both = [&](Value other) {
+    all = arith::AndIOp::create(b, loc, all, other);
+  };
+  auto fits = [&](Value index, Value extent, std::int64_t count) {
+    Value limit = arith::SubIOp::create(b, loc, extent, constant(count - 1));
+    limit = arith::MaxSIOp::create(b, loc, limit, constant(0));
+    both(
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, index, limit));
+  };
+  fits(factor.line, factor.lineExtent, factor.lines);
+  fits(factor.depth, factor.depthExtent, factor.steps);
+  if (!factor.isDense)
+    return all;
+  unsigned run = std::min(matrixLayout(target).run, 8u);
+  Type word = b.getI64Type();
+  Value low = LLVM::PtrToIntOp::create(b, loc, word, factor.first);
+  Value stride = factor.lineStride;
+  if (stride.getType() != word)
+    stride = arith::ExtSIOp::create(b, loc, word, stride);
+  stride = arith::MulIOp::create(b, loc, stride, constant(2));
+  low = arith::OrIOp::create(b, loc, low, stride);
+  low = arith::AndIOp::create(b, loc, low, constant(2 * run - 1));
+  both(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, low,
+                             constant(0)));
+  return all;
+}
+
+/// Neighbours along the depth, so many lines and steps from the first element
+/// (i32). What is not there is zero.
+Value GridEmitter::piece(const Factor &factor, Value line, Value depth,
+                         bool isWhole) {
+  std::int64_t run = matrixLayout(target).run;
+  Type type = factor.lineStride.getType();
+  auto fit = [&](Value number) -> Value {
+    return number.getType() == type
+               ? number
+               : Value(arith::ExtUIOp::create(b, loc, type, number));
+  };
+  auto pointer = [&](Value step) -> Value {
+    Value at = arith::AddIOp::create(
+        b, loc, arith::MulIOp::create(b, loc, fit(line), factor.lineStride),
+        arith::MulIOp::create(b, loc, fit(step), factor.depthStride));
+    return LLVM::GEPOp::create(b, loc, factor.first.getType(), factor.stored,
+                               factor.first, ArrayRef<LLVM::GEPArg>{at});
+  };
+  auto vector = VectorType::get({run}, factor.stored);
+  if (isWhole && factor.isDense) {
+    Value raw = LLVM::LoadOp::create(b, loc, vector, pointer(depth),
+                                     2 * std::min<std::int64_t>(run, 8));
+    return fromMemory(b, loc, raw, factor.element);
+  }
+  Values parts;
+  for (std::int64_t number = 0; number < run; ++number) {
+    Value step = arith::AddIOp::create(b, loc, depth, short32(number)), there;
+    if (!isWhole) {
+      auto inside = [&](Value first, Value by, Value extent) -> Value {
+        by = arith::ExtUIOp::create(b, loc, b.getI64Type(), by);
+        return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult,
+                                     arith::AddIOp::create(b, loc, first, by),
+                                     extent);
+      };
+      there = arith::AndIOp::create(
+          b, loc, inside(factor.line, line, factor.lineExtent),
+          inside(factor.depth, step, factor.depthExtent));
+      there = arith::AndIOp::create(b, loc, there, factor.others);
+    }
+    parts.push_back(guarded(there, factor.stored, [&]() -> Value {
+      return LLVM::LoadOp::create(b, loc, factor.stored, pointer(step), 2);
+    }));
+  }
+  Value raw = vector::FromElementsOp::create(b, loc, vector, parts);
+  return fromMemory(b, loc, raw, factor.element);
+}
+
+/// What a lane holds of both factors, sixteen deep from `depth` on: of each
+/// part's pieces one after the other.
+GridEmitter::Values GridEmitter::fragments(qn::MultiplyTileOp op,
+                                           ArrayRef<Factor> factors,
+                                           unsigned depth, bool isWhole) {
+  MatrixLayout layout = matrixLayout(target);
+  MatrixLane own = device.matrixLane(loc, lane);
+  Values all;
+  for (const Factor &factor : factors)
+    for (std::int64_t part = 0; part < factor.lines; part += matrixSize)
+      for (MatrixLayout::Place place :
+           factor.isRight ? layout.right : layout.left) {
+        Value line = arith::AddIOp::create(b, loc, own.line,
+                                           short32(part + place.first));
+        Value step = arith::AddIOp::create(b, loc, own.depth,
+                                           short32(depth + place.second));
+        all.push_back(piece(factor, line, step, isWhole));
+      }
+  return all;
+}
+
+/// The thread's share of a tile, as `multiply` takes it, or back from there.
+GridEmitter::Values GridEmitter::sumsOf(Value tile, unsigned parts) {
+  MatrixLayout layout = matrixLayout(target);
+  unsigned each = layout.sums.size();
+  Values sums;
+  for (unsigned place = 0; place < parts * each; ++place)
+    sums.push_back(
+        LLVM::LoadOp::create(b, loc, b.getF32Type(), shareAt(tile, place), 4));
+  if (!layout.isVector)
+    return sums;
+  auto type = VectorType::get({each}, b.getF32Type());
+  Values joined;
+  for (unsigned part = 0; part < parts; ++part)
+    joined.push_back(vector::FromElementsOp::create(
+        b, loc, type, ArrayRef(sums).slice(part * each, each)));
+  return joined;
+}
+
+Value GridEmitter::shareAt(Value tile, unsigned place) {
+  return LLVM::GEPOp::create(
+      b, loc, tile.getType(), b.getF32Type(), tile,
+      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(place)});
+}
+
+/// The instructions stand outside of all branches: the whole warp makes them.
+void GridEmitter::multiplyTile(qn::MultiplyTileOp op) {
+  MatrixLayout layout = matrixLayout(target);
+  Factor factors[] = {factorOf(op, false), factorOf(op, true)};
+  Value whole =
+      arith::AndIOp::create(b, loc, isWhole(factors[0]), isWhole(factors[1]));
+  unsigned rows = op.getRows() / matrixSize;
+  unsigned columns = op.getColumns() / matrixSize;
+  std::size_t leftEach = layout.left.size(), rightEach = layout.right.size();
+  unsigned each = layout.sumValues();
+  Value tile = get(op.getSums());
+  Values sums = sumsOf(tile, rows * columns);
+  auto vector = VectorType::get({layout.run}, factors[0].element);
+  SmallVector<Type> types(rows * leftEach + columns * rightEach, vector);
+  for (unsigned depth = 0; depth < op.getDepth(); depth += matrixSize) {
+    auto branch = scf::IfOp::create(b, loc, types, whole, true);
+    for (bool isWhole : {true, false}) {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(isWhole ? branch.thenBlock()
+                                         : branch.elseBlock());
+      Values pieces = fragments(op, factors, depth, isWhole);
+      scf::YieldOp::create(b, loc, pieces);
+    }
+    ValueRange left = branch.getResults().take_front(rows * leftEach);
+    ValueRange right = branch.getResults().drop_front(left.size());
+    for (unsigned part = 0; part < rows * columns; ++part)
+      device.multiply(loc, left.slice(part / columns * leftEach, leftEach),
+                      right.slice(part % columns * rightEach, rightEach),
+                      MutableArrayRef<Value>(sums).slice(part * each, each));
+  }
+  for (unsigned place = 0; place < rows * columns * layout.sums.size();
+       ++place) {
+    unsigned part = place / layout.sums.size();
+    Value sum = device.sumAt(loc, ValueRange(sums).slice(part * each, each),
+                             place % layout.sums.size());
+    LLVM::StoreOp::create(b, loc, sum, shareAt(tile, place), 4);
+  }
+}

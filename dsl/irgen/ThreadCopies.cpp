@@ -1,0 +1,150 @@
+// `kernel` text: copies of neighbours, and tiles that a warp keeps.
+#include "dsl/irgen/Generator.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::irgen;
+using typed::Builtin;
+
+/// Whether so many neighbours from `indices` on are in `place`.
+mlir::Value Generator::isInside(const Binding &place, ValueRange indices,
+                                std::int64_t count) {
+  SmallVector<mlir::Value, 4> extents = extentsOf(place);
+  mlir::Value all;
+  for (auto [number, index] : llvm::enumerate(indices)) {
+    mlir::Value extent = extents[number];
+    if (number + 1 == indices.size()) {
+      mlir::Value less = b.integer(ElementType::I64, count - 1).value;
+      mlir::Value zero = b.integer(ElementType::I64, 0).value;
+      extent =
+          b.create<arith::MaxSIOp>(b.create<arith::SubIOp>(extent, less), zero);
+    }
+    mlir::Value fits =
+        b.create<arith::CmpIOp>(arith::CmpIPredicate::ult, index, extent);
+    all = all ? mlir::Value(b.create<arith::AndIOp>(all, fits)) : fits;
+  }
+  return all;
+}
+
+/// With `outside`, what is not wholly inside goes element by element.
+irgen::Value Generator::copy(const typed::BuiltinExpression &expression,
+                             std::int64_t count) {
+  const auto &to = llvm::cast<typed::LoadExpression>(*expression.operands[0]);
+  const auto &from = llvm::cast<typed::LoadExpression>(*expression.operands[1]);
+  const Binding *target = placeOf(to), *source = placeOf(from);
+  if (!target || !source)
+    return unsupported(expression.span, "this cannot be copied");
+  SmallVector<mlir::Value, 4> toIndices = threadIndices(to);
+  SmallVector<mlir::Value, 4> fromIndices = threadIndices(from);
+  Scalar outside =
+      from.outside ? coerce(scalar(*from.outside), source->element) : Scalar();
+  at(expression.span);
+  bool checked =
+      (to.isChecked || (from.isChecked && !outside)) && readsAreChecked;
+  bool isAsync = expression.builtin == Builtin::CopyAsync;
+  auto inFew = [&] {
+    b.create<qn::CopyOp>(target->tensor, toIndices, source->tensor, fromIndices,
+                         static_cast<std::uint64_t>(count), isAsync, checked);
+  };
+  if (!outside) {
+    inFew();
+    return Value();
+  }
+  auto branch = b.create<scf::IfOp>(
+      TypeRange(), isInside(*source, fromIndices, count), true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  inFew();
+  builder.setInsertionPointToStart(branch.elseBlock());
+  for (std::int64_t number = 0; number < count; ++number) {
+    auto shifted = [&](SmallVector<mlir::Value, 4> indices) {
+      mlir::Value by = b.integer(ElementType::I64, number).value;
+      indices.back() = b.create<arith::AddIOp>(indices.back(), by);
+      return indices;
+    };
+    SmallVector<mlir::Value, 4> at = shifted(fromIndices);
+    Value read = readGuarded(*source, at, isInside(*source, at, 1), outside);
+    emitWrite(*target, shifted(toIndices), read.scalar, checked);
+  }
+  return Value();
+}
+
+irgen::Value Generator::tile(const typed::BuiltinExpression &expression,
+                             ArrayRef<std::int64_t> counts) {
+  SmallVector<const Binding *, 3> places;
+  SmallVector<SmallVector<mlir::Value, 4>, 3> indices;
+  for (const Expression *operand : expression.operands) {
+    if (const auto *load = llvm::dyn_cast<typed::LoadExpression>(operand)) {
+      places.push_back(placeOf(*load));
+      indices.push_back(threadIndices(*load));
+    } else if (const auto *name =
+                   llvm::dyn_cast<typed::VariableExpression>(operand)) {
+      places.push_back(&frame->binding(*name->variable));
+      indices.emplace_back();
+    }
+  }
+  at(expression.span);
+  // A tile is written first, and read last, by `store_tile`.
+  bool isStore = expression.builtin == Builtin::StoreTile;
+  if (isStore)
+    std::swap(places[0], places[1]), std::swap(indices[0], indices[1]);
+  auto own = llvm::dyn_cast<MemRefType>(places[0]->tensor.getType());
+  std::int64_t share = counts[0] * counts[1] / request.target.warpSize();
+  if (!own || own.getMemorySpaceAsInt() != 5 || own.getNumElements() != share)
+    return unsupported(expression.span, "the tile takes a `local` array of " +
+                                            std::to_string(share) +
+                                            " elements");
+  auto number = [](std::int64_t count) {
+    return static_cast<std::uint64_t>(count);
+  };
+  if (expression.builtin == Builtin::MultiplyTile)
+    b.create<qn::MultiplyTileOp>(
+        places[0]->tensor, places[1]->tensor, indices[1], places[2]->tensor,
+        indices[2], number(counts[0]), number(counts[1]), number(counts[2]));
+  else if (isStore)
+    b.create<qn::StoreTileOp>(places[0]->tensor, places[1]->tensor, indices[1],
+                              number(counts[0]), number(counts[1]));
+  else
+    b.create<qn::LoadTileOp>(places[0]->tensor, places[1]->tensor, indices[1],
+                             number(counts[0]), number(counts[1]));
+  return Value();
+}
+
+irgen::Value
+Generator::memoryBuiltin(const typed::BuiltinExpression &expression) {
+  bool isTile = expression.builtin == Builtin::MultiplyTile ||
+                expression.builtin == Builtin::LoadTile ||
+                expression.builtin == Builtin::StoreTile;
+  SmallVector<std::int64_t, 3> counts;
+  for (const Expression *operand : expression.operands) {
+    if (llvm::isa<typed::LoadExpression>(operand) ||
+        (llvm::isa<typed::VariableExpression>(operand) &&
+         operand->type->isArray()))
+      continue;
+    auto value = known(*operand);
+    std::int64_t least = expression.builtin == Builtin::AwaitCopies ? 0 : 1;
+    if (!value || value->integer < least || value->integer > 1024)
+      return unsupported(operand->span, "a count is from " +
+                                            std::to_string(least) + " to 1024");
+    if (isTile && value->integer % 16 != 0)
+      return unsupported(operand->span,
+                         "extents of a tile are multiples of 16");
+    counts.push_back(value->integer);
+  }
+  at(expression.span);
+  switch (expression.builtin) {
+  case Builtin::CommitCopies:
+    b.create<qn::CommitCopiesOp>();
+    return Value();
+  case Builtin::AwaitCopies:
+    b.create<qn::AwaitCopiesOp>(static_cast<std::uint64_t>(counts[0]));
+    return Value();
+  case Builtin::Copy:
+  case Builtin::CopyAsync:
+    return copy(expression, counts[0]);
+  default:
+    return tile(expression, counts);
+  }
+}

@@ -1,0 +1,344 @@
+// Tiles of a warp, and on a CPU copies, as reads and writes of each thread.
+#include "dsl/threads/Tiles.h"
+
+#include "dsl/gpu/Matrix.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+using namespace mlir;
+using namespace quern;
+
+static Type elementOf(Value place) {
+  if (auto operand = dyn_cast<qn::OperandType>(place.getType()))
+    return operand.getElementType();
+  return cast<MemRefType>(place.getType()).getElementType();
+}
+
+bool quern::isMatrixProduct(qn::MultiplyTileOp op, const TargetInfo &target) {
+  Type factor = elementOf(op.getLeft());
+  return target.isGpu() && elementOf(op.getSums()).isF32() &&
+         (factor.isF16() || factor.isBF16());
+}
+
+namespace {
+
+class Expander {
+public:
+  Expander(qn::KernelOp kernel, const TargetInfo &target)
+      : kernel(kernel), target(target), b(kernel.getContext()) {}
+
+  void copy(qn::CopyOp op);
+  void load(qn::LoadTileOp op);
+  void store(qn::StoreTileOp op);
+  void multiply(qn::MultiplyTileOp op);
+
+private:
+  using Values = SmallVector<Value>;
+  /// Where a thread's element lies in a tile: a number, and the lane's part.
+  struct Position {
+    std::int64_t row, column;
+  };
+  void begin(Operation *op);
+  Position position(std::int64_t element, std::int64_t columns) const;
+  Value constant(std::int64_t value) {
+    return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value));
+  }
+  Value plus(Value a, Value other) {
+    return other ? Value(arith::AddIOp::create(b, loc, a, other)) : a;
+  }
+  Value plus(Value a, std::int64_t other) {
+    return other ? plus(a, constant(other)) : a;
+  }
+  Value extent(Value place, unsigned dimension);
+  Value isInside(Value place, ValueRange indices, std::int64_t rows,
+                 std::int64_t columns);
+  Value read(Value place, ValueRange indices, bool guarded);
+  Value cast(Value value, Type type);
+  Value share(Value tile, std::int64_t element);
+  void keep(Value value, Value tile, std::int64_t element);
+  Values from(ValueRange indices, Value row, Value column);
+  void parted(Value whole, llvm::function_ref<void(bool)> body);
+  Values productStep(qn::MultiplyTileOp op, Value step, ValueRange sums,
+                     bool guarded);
+
+  qn::KernelOp kernel;
+  const TargetInfo &target;
+  OpBuilder b;
+  Location loc = b.getUnknownLoc();
+  Value laneRow, laneColumn; ///< null: 0
+};
+
+} // namespace
+
+/// On a GPU the lanes hold what a matrix instruction gives them; on a CPU they
+/// are neighbours in a row.
+void Expander::begin(Operation *op) {
+  b.setInsertionPoint(op);
+  loc = op->getLoc();
+  Value lane = qn::LaneOp::create(b, loc, b.getI64Type());
+  laneRow = Value();
+  laneColumn = lane;
+  if (!target.isGpu())
+    return;
+  MatrixLayout layout = matrixLayout(target);
+  Value across = constant(layout.lanesAcross);
+  laneRow = arith::MulIOp::create(b, loc,
+                                  arith::DivUIOp::create(b, loc, lane, across),
+                                  constant(layout.rowStep));
+  laneColumn = arith::MulIOp::create(
+      b, loc, arith::RemUIOp::create(b, loc, lane, across),
+      constant(layout.columnStep));
+}
+
+Expander::Position Expander::position(std::int64_t element,
+                                      std::int64_t columns) const {
+  if (!target.isGpu()) {
+    std::int64_t first = element * target.warpSize();
+    return {first / columns, first % columns};
+  }
+  MatrixLayout layout = matrixLayout(target);
+  std::int64_t count = layout.sums.size(), part = element / count;
+  MatrixLayout::Place own = layout.sums[element % count];
+  std::int64_t parts = columns / matrixSize;
+  return {matrixSize * (part / parts) + own.first,
+          matrixSize * (part % parts) + own.second};
+}
+
+Value Expander::extent(Value place, unsigned dimension) {
+  if (auto memory = dyn_cast<MemRefType>(place.getType()))
+    return constant(memory.getDimSize(dimension));
+  auto operand = llvm::cast<qn::OperandType>(place.getType());
+  return qn::SizeOp::create(b, loc, b.getI64Type(),
+                            operand.getAxes()[dimension]);
+}
+
+/// Whether so many rows and columns from `indices` on are there.
+Value Expander::isInside(Value place, ValueRange indices, std::int64_t rows,
+                         std::int64_t columns) {
+  Value all;
+  unsigned rank = indices.size();
+  for (auto [number, index] : llvm::enumerate(indices)) {
+    std::int64_t count = number + 2 == rank   ? rows
+                         : number + 1 == rank ? columns
+                                              : 1;
+    Value limit = extent(place, number);
+    if (count > 1)
+      limit =
+          arith::MaxSIOp::create(b, loc, plus(limit, 1 - count), constant(0));
+    Value fits =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, index, limit);
+    all = all ? Value(arith::AndIOp::create(b, loc, all, fits)) : fits;
+  }
+  return all;
+}
+
+/// An element; zero where it is not there.
+Value Expander::read(Value place, ValueRange indices, bool guarded) {
+  Type type = elementOf(place);
+  auto plain = [&]() -> Value {
+    return qn::ReadOp::create(b, loc, type, place, indices, false,
+                              IntegerAttr());
+  };
+  if (!guarded)
+    return plain();
+  auto branch =
+      scf::IfOp::create(b, loc, type, isInside(place, indices, 1, 1), true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(b, loc, plain());
+  b.setInsertionPointToStart(branch.elseBlock());
+  Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+  scf::YieldOp::create(b, loc, zero);
+  return branch.getResult(0);
+}
+
+/// A float in another type.
+Value Expander::cast(Value value, Type type) {
+  unsigned from = value.getType().getIntOrFloatBitWidth();
+  unsigned to = type.getIntOrFloatBitWidth();
+  if (value.getType() == type)
+    return value;
+  if (from < to)
+    return arith::ExtFOp::create(b, loc, type, value);
+  if (from > to)
+    return arith::TruncFOp::create(b, loc, type, value);
+  return cast(cast(value, b.getF32Type()), type);
+}
+
+Value Expander::share(Value tile, std::int64_t element) {
+  return qn::ReadOp::create(b, loc, elementOf(tile), tile, constant(element),
+                            false, IntegerAttr());
+}
+
+void Expander::keep(Value value, Value tile, std::int64_t element) {
+  qn::WriteOp::create(b, loc, value, tile, constant(element), false,
+                      IntegerAttr());
+}
+
+/// Indices so many rows and columns further.
+Expander::Values Expander::from(ValueRange indices, Value row, Value column) {
+  Values moved(indices);
+  unsigned rank = moved.size();
+  moved[rank - 2] = plus(moved[rank - 2], row);
+  moved[rank - 1] = plus(moved[rank - 1], column);
+  return moved;
+}
+
+/// Once for tiles that are wholly inside, once for others.
+void Expander::parted(Value whole, llvm::function_ref<void(bool)> body) {
+  auto branch = scf::IfOp::create(b, loc, whole, true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  body(false);
+  b.setInsertionPointToStart(branch.elseBlock());
+  body(true);
+}
+
+void Expander::load(qn::LoadTileOp op) {
+  begin(op);
+  Value tile = op.getTile(), place = op.getPlace();
+  std::int64_t count = llvm::cast<MemRefType>(tile.getType()).getNumElements();
+  parted(isInside(place, op.getIndices(), op.getRows(), op.getColumns()),
+         [&](bool guarded) {
+           for (std::int64_t element = 0; element < count; ++element) {
+             Position at = position(element, op.getColumns());
+             Values indices =
+                 from(op.getIndices(), plus(constant(at.row), laneRow),
+                      plus(constant(at.column), laneColumn));
+             keep(cast(read(place, indices, guarded), elementOf(tile)), tile,
+                  element);
+           }
+         });
+  op.erase();
+}
+
+void Expander::store(qn::StoreTileOp op) {
+  begin(op);
+  Value tile = op.getTile(), place = op.getPlace();
+  std::int64_t count = llvm::cast<MemRefType>(tile.getType()).getNumElements();
+  parted(isInside(place, op.getIndices(), op.getRows(), op.getColumns()),
+         [&](bool guarded) {
+           for (std::int64_t element = 0; element < count; ++element) {
+             Position at = position(element, op.getColumns());
+             Values indices =
+                 from(op.getIndices(), plus(constant(at.row), laneRow),
+                      plus(constant(at.column), laneColumn));
+             Value value = cast(share(tile, element), elementOf(place));
+             OpBuilder::InsertionGuard guard(b);
+             if (guarded) {
+               auto branch = scf::IfOp::create(
+                   b, loc, isInside(place, indices, 1, 1), false);
+               b.setInsertionPointToStart(branch.thenBlock());
+             }
+             qn::WriteOp::create(b, loc, value, place, indices, false,
+                                 IntegerAttr());
+           }
+         });
+  op.erase();
+}
+
+/// Every sum plus one product.
+Expander::Values Expander::productStep(qn::MultiplyTileOp op, Value step,
+                                       ValueRange sums, bool guarded) {
+  Type type = elementOf(op.getSums());
+  DenseMap<std::int64_t, Value> left, right;
+  Values next;
+  for (auto [element, sum] : llvm::enumerate(sums)) {
+    Position at = position(element, op.getColumns());
+    Value &a = left[at.row], &c = right[at.column];
+    if (!a)
+      a = cast(
+          read(op.getLeft(),
+               from(op.getLeftIndices(), plus(constant(at.row), laneRow), step),
+               guarded),
+          type);
+    if (!c)
+      c = cast(read(op.getRight(),
+                    from(op.getRightIndices(), step,
+                         plus(constant(at.column), laneColumn)),
+                    guarded),
+               type);
+    next.push_back(math::FmaOp::create(b, loc, a, c, sum));
+  }
+  return next;
+}
+
+void Expander::multiply(qn::MultiplyTileOp op) {
+  begin(op);
+  Value tile = op.getSums();
+  std::int64_t count = llvm::cast<MemRefType>(tile.getType()).getNumElements();
+  Value left =
+      isInside(op.getLeft(), op.getLeftIndices(), op.getRows(), op.getDepth());
+  Value right = isInside(op.getRight(), op.getRightIndices(), op.getDepth(),
+                         op.getColumns());
+  parted(arith::AndIOp::create(b, loc, left, right), [&](bool guarded) {
+    Values sums;
+    for (std::int64_t element = 0; element < count; ++element)
+      sums.push_back(share(tile, element));
+    auto loop = scf::ForOp::create(b, loc, constant(0), constant(op.getDepth()),
+                                   constant(1), sums);
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(loop.getBody());
+      Values next = productStep(op, loop.getInductionVar(),
+                                loop.getRegionIterArgs(), guarded);
+      scf::YieldOp::create(b, loc, next);
+    }
+    for (auto [element, sum] : llvm::enumerate(loop.getResults()))
+      keep(sum, tile, element);
+  });
+  op.erase();
+}
+
+/// All are read before the first is written.
+void Expander::copy(qn::CopyOp op) {
+  b.setInsertionPoint(op);
+  loc = op->getLoc();
+  Type type = elementOf(op.getTo());
+  auto complex = dyn_cast<ComplexType>(type);
+  unsigned halves = complex ? 2 : 1;
+  Values taken;
+  auto at = [&](ValueRange indices, std::int64_t number) {
+    Values moved(indices);
+    moved.back() = plus(moved.back(), number);
+    return moved;
+  };
+  auto part = [&](unsigned half) {
+    return complex ? b.getI64IntegerAttr(half) : IntegerAttr();
+  };
+  for (std::int64_t number = 0; number < std::int64_t(op.getCount()); ++number)
+    for (unsigned half = 0; half < halves; ++half)
+      taken.push_back(qn::ReadOp::create(
+          b, loc, complex ? complex.getElementType() : type, op.getFrom(),
+          at(op.getFromIndices(), number), op.getChecked(), part(half)));
+  for (auto [number, value] : llvm::enumerate(taken))
+    qn::WriteOp::create(b, loc, value, op.getTo(),
+                        at(op.getToIndices(), number / halves), op.getChecked(),
+                        part(number % halves));
+  op.erase();
+}
+
+void quern::expandTiles(qn::KernelOp kernel, const TargetInfo &target) {
+  SmallVector<Operation *> all;
+  kernel.walk([&](Operation *op) { all.push_back(op); });
+  Expander expander(kernel, target);
+  for (Operation *op : all) {
+    if (auto tile = dyn_cast<qn::LoadTileOp>(op))
+      expander.load(tile);
+    else if (auto tile = dyn_cast<qn::StoreTileOp>(op))
+      expander.store(tile);
+    else if (auto product = dyn_cast<qn::MultiplyTileOp>(op);
+             product && !isMatrixProduct(product, target))
+      expander.multiply(product);
+    else if (target.isGpu())
+      continue;
+    else if (auto copies = dyn_cast<qn::CopyOp>(op))
+      expander.copy(copies);
+    else if (isa<qn::CommitCopiesOp, qn::AwaitCopiesOp>(op))
+      op->erase();
+  }
+}

@@ -1,0 +1,122 @@
+// Copies of neighbours and products of tiles: builtins whose operands are
+// places in memory.
+#include "frontend/check/DeclarationChecker.h"
+
+using namespace quern;
+using namespace quern::check;
+using namespace quern::typed;
+
+/// What each operand of a builtin is: a place that is Read (or Else `outside`)
+/// or Written, a Tile, or a Count.
+static llvm::StringRef operandKinds(Builtin builtin) {
+  switch (builtin) {
+  case Builtin::Copy:
+  case Builtin::CopyAsync:
+    return "WEC";
+  case Builtin::AwaitCopies:
+    return "C";
+  case Builtin::MultiplyTile:
+    return "TRRCCC";
+  case Builtin::LoadTile:
+    return "TRCC";
+  case Builtin::StoreTile:
+    return "WTCC";
+  default:
+    return "";
+  }
+}
+
+/// `x[i, j]`: the element a builtin begins at.
+const LoadExpression *DeclarationChecker::placeOperand(const ast::Expr *written,
+                                                       llvm::StringRef user,
+                                                       char kind) {
+  const Expression *target = check(written);
+  if (!target)
+    return nullptr;
+  const auto *load = llvm::dyn_cast<LoadExpression>(target);
+  const auto *base =
+      load ? llvm::dyn_cast<VariableExpression>(load->base) : nullptr;
+  bool isWritten = kind == 'W';
+  bool isPlain = base && !load->when && (!load->outside || kind == 'E');
+  if (!isPlain) {
+    report(target->span, diag::PlaceNeeded, user);
+    return nullptr;
+  }
+  for (const Parameter &parameter : parameters)
+    if (isWritten && parameter.variable == base->variable &&
+        !parameter.isMutable) {
+      report(target->span, diag::NotMutable, base->variable->name)
+          .label(base->variable->span, "declared here without `mut`");
+      return nullptr;
+    }
+  return load;
+}
+
+/// The name of a `local` array of floats.
+const Expression *DeclarationChecker::tileOperand(const ast::Expr *written,
+                                                  llvm::StringRef user) {
+  const Expression *value = check(written);
+  if (!value)
+    return nullptr;
+  const auto *name = llvm::dyn_cast<VariableExpression>(value);
+  if (!name || !value->type->isArray() ||
+      name->variable->kind != VariableKind::Storage ||
+      value->type->extents.size() != 1) {
+    report(value->span, diag::TileNeeded, user);
+    return nullptr;
+  }
+  return value;
+}
+
+const Expression *DeclarationChecker::countGiven(const ast::Expr *written,
+                                                 llvm::StringRef user) {
+  const Expression *value = fold(checkInteger(written));
+  if (value && !isCompileTimeValue(value)) {
+    report(value->span, diag::CountNotConstant, user);
+    return nullptr;
+  }
+  return value;
+}
+
+/// `copy(tile[r, 4 * c], x[i, 4 * j], 4)`, `mma(sums, a[i, k], b[k, j], 16, 16,
+/// 16)`.
+const Expression *DeclarationChecker::memoryBuiltin(const ast::CallExpr &expr,
+                                                    Builtin builtin) {
+  const BuiltinInfo &info = builtinInfo(builtin);
+  if (place != Place::Kernel) {
+    report(expr.span, diag::NotInThisKind, info.spelling,
+           keyword(declaration.kind));
+    return nullptr;
+  }
+  llvm::StringRef kinds = operandKinds(builtin);
+  if (!operandCount(expr, info.spelling, kinds.size()))
+    return nullptr;
+  llvm::SmallVector<const Expression *, 6> operands;
+  const Expression *first = nullptr; // the place read, whose type others have
+  for (auto [kind, argument] : llvm::zip(kinds, expr.arguments)) {
+    const Expression *operand =
+        kind == 'T'   ? tileOperand(argument.value, info.spelling)
+        : kind == 'C' ? countGiven(argument.value, info.spelling)
+                      : placeOperand(argument.value, info.spelling, kind);
+    if (!operand)
+      return nullptr;
+    operands.push_back(operand);
+    bool isFactor = kind == 'R' || kind == 'E' || kinds.contains('E');
+    isFactor &= kind != 'C';
+    if (isFactor && first && first->scalar() != operand->scalar()) {
+      report(operand->span, diag::TypeMismatch, source(operand->span),
+             spell(operand->scalar()), spell(first->scalar()));
+      return nullptr;
+    }
+    if (isFactor)
+      first = operand;
+    if (kind != 'C' &&
+        !requireMask(operand->scalar(), check::maskOf(info.constraint),
+                     expr.span, info.spelling))
+      return nullptr;
+  }
+  auto *node = make<BuiltinExpression>(expr.span, types.voidType());
+  node->builtin = builtin;
+  node->operands = builder.list(operands);
+  return node;
+}

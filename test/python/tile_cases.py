@@ -1,0 +1,90 @@
+"""Calls of kernels that copy neighbours and multiply tiles, with their meaning in NumPy."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+from kernel_cases import Case, dtype, numbers
+
+
+def copies() -> Iterator[Case]:
+    for element, count, length, odd in (
+        ("f32", 4, 600, 0),
+        ("f32", 4, 601, 1),
+        ("f16", 8, 1030, 0),
+        ("i64", 2, 131, 0),
+        ("u8", 16, 2100, 3),
+        ("f32", 3, 400, 0),
+    ):
+        x = abs(numbers(element, length + odd))[odd:]
+        by = x.dtype.type(3)
+        yield Case(
+            "tiles",
+            "scale_vectors",
+            [x, np.zeros_like(x)],
+            [x * by],
+            types={"T": element},
+            constants={"COUNT": count},
+            scalars=(by,),
+        )
+    for element, shape, width in (("f32", (3, 200), 256), ("f16", (2, 37), 50), ("i64", (1, 1), 9)):
+        x = numbers(element, *shape)
+        row = np.full((shape[0], 256), 7, x.dtype)
+        row[:, : shape[1]] = x
+        yield Case(
+            "tiles",
+            "padded_rows",
+            [x, np.zeros((shape[0], width), x.dtype)],
+            [row[:, :width][:, ::-1]],
+            types={"T": element},
+        )
+    for columns in (1, 256, 1500):
+        x = numbers("f32", 2, columns)
+        yield Case(
+            "tiles",
+            "stream_sums",
+            [x, np.zeros(2, "f4")],
+            [x.sum(1, dtype="f8")],
+            tolerance=1e-4,
+        )
+
+
+def tiles() -> Iterator[Case]:
+    for element, (m, n, k) in itertools.product(
+        ("f16", "f32", "f64"), ((32, 16, 16), (5, 3, 7), (70, 33, 40))
+    ):
+        a, b = numbers(element, m, k) / 40, numbers(element, k, n) / 40
+        a, b = a.astype(dtype(element)), b.astype(dtype(element))
+        product = a.astype("f8") @ b.astype("f8")
+        summed = np.zeros((m, n), "f8" if element == "f64" else "f4")
+        yield Case(
+            "tiles",
+            "tile_matmul",
+            [a, b, summed],
+            [2 * product],
+            types={"T": element},
+            tolerance=1e-4,
+        )
+        yield Case(
+            "tiles",
+            "staged_matmul",
+            [a, b, np.zeros((m, n), a.dtype)],
+            [product],
+            types={"T": element},
+            tolerance=1e-2 if element == "f16" else 1e-4,
+        )
+    for element, shape in (("f32", (20, 40)), ("f64", (16, 16)), ("f16", (1, 3))):
+        x = numbers(element, *shape)
+        yield Case(
+            "tiles",
+            "add_tiles",
+            [x, np.zeros_like(x)],
+            [x + x.dtype.type(1)],
+            types={"T": element},
+        )
+
+
+def cases() -> list[Case]:
+    return [*copies(), *tiles()]
