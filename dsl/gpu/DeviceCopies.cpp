@@ -43,7 +43,12 @@ void Device::commitCopies(Location loc) {
     call(loc, "llvm.nvvm.cp.async.commit.group", Type(), {});
 }
 
+/// None open: those that were never committed to a group too.
 void Device::awaitCopies(Location loc, unsigned open) {
-  if (hasAsyncCopies())
+  if (!hasAsyncCopies())
+    return;
+  if (open)
     call(loc, "llvm.nvvm.cp.async.wait.group", Type(), number(loc, open));
+  else
+    call(loc, "llvm.nvvm.cp.async.wait.all", Type(), {});
 }

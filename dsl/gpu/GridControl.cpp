@@ -170,6 +170,7 @@ void GridEmitter::countedLoop(scf::ForOp op) {
   auto made = scf::ForOp::create(b, loc, own[0], own[1], own[2],
                                  getAll(op.getInitArgs()), nullptr,
                                  op.getUnsignedCmp());
+  made->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   {
     OpBuilder::InsertionGuard guard(b);
     Block *inside = made.getBody();

@@ -4,6 +4,7 @@
 #include "dsl/gpu/Matrix.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
@@ -267,6 +268,16 @@ Expander::Values Expander::productStep(qn::MultiplyTileOp op, Value step,
   return next;
 }
 
+/// For what is rare and has a branch for each element: all of its conditions
+/// at once would not fit in registers.
+static Attribute neverUnrolled(MLIRContext *context) {
+  Builder b(context);
+  auto unroll = LLVM::LoopUnrollAttr::get(
+      context, /*disable=*/b.getBoolAttr(true), {}, {}, {}, {}, {}, {});
+  return LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, unroll, {}, {}, {},
+                                       {}, {}, {}, {}, {}, {}, {}, {});
+}
+
 void Expander::multiply(qn::MultiplyTileOp op) {
   begin(op);
   Value tile = op.getSums();
@@ -281,6 +292,8 @@ void Expander::multiply(qn::MultiplyTileOp op) {
       sums.push_back(share(tile, element));
     auto loop = scf::ForOp::create(b, loc, constant(0), constant(op.getDepth()),
                                    constant(1), sums);
+    if (guarded)
+      loop->setAttr("loop_annotation", neverUnrolled(b.getContext()));
     {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(loop.getBody());

@@ -131,20 +131,3 @@ qn.kernel @prefix axes [N] (%n: i64) {
     qn.yield %a, %b : i64, i64
   }
 }
-
-// -----
-
-qn.kernel @copy axes [N] (%x: !qn.tensor<f32, [N:1]>, %y: !qn.tensor<f64, [N:1]>, %n: i64) {
-  qn.launch grid(%n, %n, %n) block(%n, %n, %n)
-  // expected-error @below {{copies 'f64' to 'f32'}}
-  qn.copy %x[%n], %y[%n] count 4 : !qn.tensor<f32, [N:1]>, !qn.tensor<f64, [N:1]>
-}
-
-// -----
-
-qn.kernel @tile axes [M, N] (%x: !qn.tensor<f32, [M, N:1]>, %n: i64) {
-  qn.launch grid(%n, %n, %n) block(%n, %n, %n)
-  %t = qn.local : memref<8xf32, 5>
-  // expected-error @below {{has an extent of 8, no multiple of 16}}
-  qn.load_tile %t, %x[%n, %n] rows 8 columns 16 : memref<8xf32, 5>, !qn.tensor<f32, [M, N:1]>
-}
