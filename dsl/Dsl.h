@@ -5,6 +5,7 @@
 #include "dsl/KernelAbi.h"
 #include "dsl/target/TargetInfo.h"
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -25,7 +26,7 @@ class Operation;
 namespace quern {
 
 /// The stages of this room, by the names of `--emit`.
-enum class DslStage { Qn, Loops, LlvmDialect };
+enum class DslStage : std::uint8_t { Qn, Loops, LlvmDialect };
 std::string_view spelling(DslStage stage);
 
 /// Why a lowering stopped, at a place of the source.

@@ -1,5 +1,6 @@
 // The extension module `_quern_torch`.
 #include "backend-torch/bind/CompiledGraph.h"
+#include "backend-torch/ops/Preferred.h"
 
 namespace py = pybind11;
 using namespace quern;
@@ -39,9 +40,20 @@ static std::map<std::string, std::int64_t> usageOf(const Backend &backend) {
       {"in_use", usage.inUse}, {"peak", usage.peak}, {"mapped", usage.mapped}};
 }
 
+/// What the tables say of operators by name.
+static void bindTables(py::module_ &module) {
+  module.def("is_symbolic", &isSymbolic);
+  module.def("is_allocation", &isAllocation);
+  module.def("is_reshape", [](const std::string &overload) {
+    return viewKindOf(overload) == ViewKind::Reshape;
+  });
+  module.def("preferred_as", &preferredAs);
+  module.def("copy_name", [] { return nameOf(Primitive::Copy); });
+}
+
 PYBIND11_MODULE(_quern_torch, module) {
   bindBuilder(module);
-  module.def("is_symbolic", &isSymbolic);
+  bindTables(module);
   py::class_<Backend>(module, "Backend")
       .def(py::init<>())
       .def("overloads",

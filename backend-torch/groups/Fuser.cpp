@@ -1,4 +1,5 @@
 // Greedy fusion: every node joins the groups that feed it, if it may.
+#include "backend-torch/graph/Readers.h"
 #include "backend-torch/groups/FusionPlan.h"
 #include "backend-torch/groups/UnitGraph.h"
 #include "backend-torch/ops/Attention.h"
@@ -12,12 +13,11 @@ class Fuser {
 public:
   Fuser(FusionPlan &plan, const FusionOptions &options)
       : plan(plan), graph(*plan.graph), analysis(*plan.analysis),
-        options(options), units(analysis) {}
+        options(options), units(analysis), readers(graph) {}
 
   void run();
 
 private:
-  void findUsers();
   void consider(int node);
   bool startWhole(int node, int unit, std::string why);
   bool isClosed(int unit) const;
@@ -39,8 +39,7 @@ private:
   const Analysis &analysis;
   const FusionOptions &options;
   UnitGraph units;
-  std::vector<std::vector<int>> users; ///< nodes that read each value
-  std::vector<bool> isOutput;
+  const Readers readers;
   std::map<int, Draft> drafts; ///< by unit
   std::map<int, std::string> stopped;
   std::map<int, std::vector<int>> groupsOf; ///< by unit
@@ -48,22 +47,11 @@ private:
 };
 } // namespace
 
-void Fuser::findUsers() {
-  users.resize(graph.values.size());
-  isOutput.resize(graph.values.size());
-  for (std::size_t i = 0; i != graph.nodes.size(); ++i)
-    for (ValueId operand : graph.operands(graph.nodes[i]))
-      users[operand].push_back(static_cast<int>(i));
-  for (const GraphOutput &output : graph.outputs)
-    if (output.kind == GraphArgument::Kind::Value)
-      isOutput[output.integer] = true;
-}
-
 /// Whether a value, or a view of it, is read by a node not among `nodes`.
 bool Fuser::escapes(ValueId value, const std::vector<int> &nodes) const {
-  if (isOutput[value])
+  if (readers.isOutput[value])
     return true;
-  for (int user : users[value]) {
+  for (int user : readers.nodes[value]) {
     if (std::holds_alternative<ViewOf>(analysis.operations[user])) {
       for (ValueId view : graph.nodes[user].results)
         if (escapes(view, nodes))
@@ -140,7 +128,7 @@ void Fuser::growTowards(int unit, int candidate) {
 std::vector<int> Fuser::siblings(int node) const {
   std::vector<int> result;
   for (ValueId operand : graph.operands(graph.nodes[node]))
-    for (int user : users[analysis.baseOf(operand)]) {
+    for (int user : readers.nodes[analysis.baseOf(operand)]) {
       int unit = units.unitOf(user);
       if (user < node && unit >= 0 && drafts.contains(unit))
         result.push_back(unit);
@@ -376,11 +364,45 @@ void Fuser::orderUnits() {
 }
 
 void Fuser::run() {
-  findUsers();
   for (std::size_t i = 0; i != graph.nodes.size(); ++i)
     consider(static_cast<int>(i));
   collectGroups();
   orderUnits();
+}
+
+/// What a node is, as far as the restrictions on it let it.
+static Operation classifyNode(const Graph &graph, int index,
+                              const OperatorTable &table, bool preferAten,
+                              const FusionOptions &options) {
+  auto found = options.restricted.find(index);
+  const Restriction *restricted =
+      found == options.restricted.end() ? nullptr : &found->second;
+  Operation operation = Opaque{"", OpaqueKind::Fallback};
+  if (!restricted || restricted->level != Restriction::Level::Aten)
+    operation = classify(graph, graph.nodes[index], table, preferAten,
+                         restricted ? restricted->rows : 0);
+  // No row is left: the compiler's words about the last one stay.
+  if (auto *opaque = std::get_if<Opaque>(&operation);
+      opaque && opaque->reason.empty())
+    opaque->reason = restricted ? restricted->reason : "no row takes it";
+  return operation;
+}
+
+/// ATen's products are not preferred within an attention that can be one
+/// kernel.
+static void classifyAll(Analysis &analysis, const OperatorTable &table,
+                        const FusionOptions &options) {
+  const Graph &graph = *analysis.graph;
+  int count = static_cast<int>(graph.nodes.size());
+  for (int i = 0; i != count; ++i)
+    analysis.operations.push_back(
+        classifyNode(graph, i, table, options.preferAten, options));
+  analysis.attention = findAttention(graph, analysis.operations, table);
+  if (!options.fuse || !options.preferAten)
+    return;
+  for (int i = 0; i != count; ++i)
+    if (analysis.attention[i] >= 0)
+      analysis.operations[i] = classifyNode(graph, i, table, false, options);
 }
 
 FusionPlan planFusion(std::shared_ptr<const Graph> graph,
@@ -392,26 +414,8 @@ FusionPlan planFusion(std::shared_ptr<const Graph> graph,
   plan.analysis = std::make_unique<Analysis>();
   plan.analysis->graph = plan.graph.get();
   plan.analysis->sizes = plan.sizes.get();
-  plan.analysis->attention = findAttention(*plan.graph);
   static const OperatorTable none({});
-  const std::vector<Node> &nodes = plan.graph->nodes;
-  for (std::size_t i = 0; i != nodes.size(); ++i) {
-    auto found = options.restricted.find(static_cast<int>(i));
-    const Restriction *restricted =
-        found == options.restricted.end() ? nullptr : &found->second;
-    bool isAttention = options.fuse && plan.analysis->attention[i] >= 0;
-    Operation operation = Opaque{"", OpaqueKind::Fallback};
-    if (!restricted || restricted->level != Restriction::Level::Aten)
-      operation =
-          classify(*plan.graph, nodes[i], options.kernels ? table : none,
-                   options.preferAten && !isAttention,
-                   restricted ? restricted->rows : 0);
-    // No row is left: the compiler's words about the last one stay.
-    if (auto *opaque = std::get_if<Opaque>(&operation);
-        opaque && opaque->reason.empty())
-      opaque->reason = restricted ? restricted->reason : "no row takes it";
-    plan.analysis->operations.push_back(std::move(operation));
-  }
+  classifyAll(*plan.analysis, options.kernels ? table : none, options);
   Fuser(plan, options).run();
   return plan;
 }

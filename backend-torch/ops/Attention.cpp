@@ -1,6 +1,6 @@
-// Walks from a softmax back to one product and forward to another.
+// Walks from a row-wise operator back to one product and forward to another.
 #include "backend-torch/ops/Attention.h"
-#include "backend-torch/ops/Operation.h"
+#include "backend-torch/graph/Readers.h"
 
 #include <algorithm>
 
@@ -9,50 +9,86 @@ namespace quern {
 namespace {
 class AttentionFinder {
 public:
-  explicit AttentionFinder(const Graph &graph);
+  AttentionFinder(const Graph &graph, const std::vector<Operation> &operations,
+                  const OperatorTable &table)
+      : graph(graph), operations(operations), table(table), readers(graph) {}
   std::vector<int> run();
 
 private:
+  bool isProduct(const Node &node) const;
+  std::optional<ValueId> rowsOf(int index) const;
   bool isInner(ValueId value) const;
+  bool isView(int index) const;
+  bool isCopy(int index) const;
   bool findScores(ValueId value);
   bool findProduct(ValueId value);
 
   const Graph &graph;
-  std::vector<std::vector<int>> users; ///< of each value
-  std::vector<bool> isOutput;
+  const std::vector<Operation> &operations;
+  const OperatorTable &table;
+  const Readers readers;
   std::vector<int> path; ///< the nodes of the attention that is looked for
 };
 } // namespace
 
-AttentionFinder::AttentionFinder(const Graph &graph)
-    : graph(graph), users(graph.values.size()), isOutput(graph.values.size()) {
-  for (std::size_t i = 0; i != graph.nodes.size(); ++i)
-    for (ValueId operand : graph.operands(graph.nodes[i]))
-      users[operand].push_back(static_cast<int>(i));
-  for (const GraphOutput &output : graph.outputs)
-    if (output.kind == GraphArgument::Kind::Value)
-      isOutput[output.integer] = true;
+static bool hasAxis(const TypePattern &pattern, const AxisPattern &axis) {
+  return std::find(pattern.axes.begin(), pattern.axes.end(), axis) !=
+         pattern.axes.end();
 }
 
-static bool isProduct(const Node &node) {
-  return node.overload == "aten::mm" || node.overload == "aten::bmm";
+/// Two tensors, one result, and an axis of both that is summed away.
+static bool isProductRow(const OperatorRow &row) {
+  std::vector<TypePattern> tensors;
+  for (const ParameterInfo &parameter : row.parameters)
+    if (TypePattern pattern = parsePattern(parameter.type); pattern.hasAxes)
+      tensors.push_back(std::move(pattern));
+  if (tensors.size() != 2 || row.results.size() != 1)
+    return false;
+  TypePattern result = parsePattern(row.results[0]);
+  return std::any_of(tensors[0].axes.begin(), tensors[0].axes.end(),
+                     [&](const AxisPattern &axis) {
+                       return hasAxis(tensors[1], axis) &&
+                              !hasAxis(result, axis);
+                     });
 }
 
-static bool isSoftmax(const Graph &graph, const Node &node) {
-  if (node.overload != "aten::_softmax")
-    return false;
-  const TensorFacts *facts = graph.values[node.results[0]].tensor();
-  const GraphArgument *dim = graph.argument(node, "dim");
-  if (!facts || facts->type != DType::F32 || !dim)
-    return false;
-  auto rank = static_cast<std::int64_t>(facts->sizes.size());
-  return dim->integer == -1 || dim->integer == rank - 1;
+bool AttentionFinder::isProduct(const Node &node) const {
+  const std::vector<const OperatorRow *> *rows = table.find(node.overload);
+  return rows && isProductRow(*rows->front());
+}
+
+/// What a row-wise operator reads that works along its operand's last dimension
+/// and keeps its shape; nothing for other nodes.
+std::optional<ValueId> AttentionFinder::rowsOf(int index) const {
+  const auto *call = std::get_if<LibraryCall>(&operations[index]);
+  if (!call || !call->row || call->row->kind != DeclarationKind::Rowwise ||
+      call->selected.size() != 1)
+    return std::nullopt;
+  const Node &node = graph.nodes[index];
+  std::vector<ValueId> operands = graph.operands(node);
+  if (operands.size() != 1 || node.results.size() != 1)
+    return std::nullopt;
+  const TensorFacts *from = graph.values[operands[0]].tensor();
+  const TensorFacts *to = graph.values[node.results[0]].tensor();
+  if (!from || !to || from->sizes != to->sizes || to->type != DType::F32 ||
+      call->selected[0] + 1 != static_cast<int>(to->sizes.size()))
+    return std::nullopt;
+  return operands[0];
+}
+
+bool AttentionFinder::isView(int index) const {
+  return std::holds_alternative<ViewOf>(operations[index]);
+}
+
+bool AttentionFinder::isCopy(int index) const {
+  const auto *primitive = std::get_if<PrimitiveCall>(&operations[index]);
+  return primitive && primitive->kind == Primitive::Copy;
 }
 
 /// Computed by a plain call, and read by one.
 bool AttentionFinder::isInner(ValueId value) const {
   const Node &node = graph.producer(value);
-  return users[value].size() == 1 && !isOutput[value] &&
+  return readers.nodes[value].size() == 1 && !readers.isOutput[value] &&
          node.kind == NodeKind::Call && !node.mutates && !node.isRandom &&
          node.results.size() == 1 && graph.values[value].tensor();
 }
@@ -71,10 +107,10 @@ bool AttentionFinder::findScores(ValueId value) {
   path.push_back(index);
   if (isProduct(node))
     return true;
-  bool isView = viewKindOf(node.overload).has_value();
   for (ValueId operand : graph.operands(node))
     if (graph.values[operand].tensor() &&
-        (isView || isSameShape(graph, operand, value)) && findScores(operand))
+        (isView(index) || isSameShape(graph, operand, value)) &&
+        findScores(operand))
       return true;
   path.pop_back();
   return false;
@@ -83,12 +119,12 @@ bool AttentionFinder::findScores(ValueId value) {
 /// On to the product that has the value, or a view of it, on its left.
 bool AttentionFinder::findProduct(ValueId value) {
   while (isInner(value)) {
-    int index = users[value].front();
+    int index = readers.nodes[value].front();
     const Node &node = graph.nodes[index];
     path.push_back(index);
     if (isProduct(node))
       return graph.operands(node).front() == value;
-    if (!viewKindOf(node.overload) && node.overload != "aten::clone")
+    if (!isView(index) && !isCopy(index))
       return false;
     value = node.results[0];
   }
@@ -99,13 +135,12 @@ std::vector<int> AttentionFinder::run() {
   std::vector<int> result(graph.nodes.size(), -1);
   int count = 0;
   for (std::size_t i = 0; i != graph.nodes.size(); ++i) {
-    const Node &node = graph.nodes[i];
-    if (node.kind != NodeKind::Call || !isSoftmax(graph, node))
+    int index = static_cast<int>(i);
+    std::optional<ValueId> scores = rowsOf(index);
+    if (!scores)
       continue;
-    path = {static_cast<int>(i)};
-    if (!findScores(
-            static_cast<ValueId>(graph.argument(node, "self")->integer)) ||
-        !findProduct(node.results[0]))
+    path = {index};
+    if (!findScores(*scores) || !findProduct(graph.nodes[i].results[0]))
       continue;
     for (int member : path)
       result[member] = count;
@@ -114,8 +149,10 @@ std::vector<int> AttentionFinder::run() {
   return result;
 }
 
-std::vector<int> findAttention(const Graph &graph) {
-  return AttentionFinder(graph).run();
+std::vector<int> findAttention(const Graph &graph,
+                               const std::vector<Operation> &operations,
+                               const OperatorTable &table) {
+  return AttentionFinder(graph, operations, table).run();
 }
 
 } // namespace quern

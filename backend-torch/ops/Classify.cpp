@@ -37,6 +37,14 @@ std::optional<Primitive> primitiveOf(std::string_view overload) {
   return std::nullopt;
 }
 
+const char *nameOf(Primitive kind) {
+#define QN_PRIMITIVE(name, each)                                               \
+  if (kind == Primitive::each)                                                 \
+    return name;
+#include "backend-torch/ops/Primitives.def"
+  return "";
+}
+
 bool isAllocation(std::string_view overload) {
 #define QN_ALLOCATION(name)                                                    \
   if (overload == name)                                                        \

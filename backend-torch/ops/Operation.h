@@ -20,6 +20,8 @@ enum class Primitive : std::uint8_t { Copy, Cast, Fill };
 
 std::optional<ViewKind> viewKindOf(std::string_view overload);
 std::optional<Primitive> primitiveOf(std::string_view overload);
+/// The first operator of that form.
+const char *nameOf(Primitive kind);
 
 /// One argument of a call in the generated program.
 struct CallOperand {

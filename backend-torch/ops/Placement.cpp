@@ -66,14 +66,28 @@ static std::optional<Placement> write(const Graph &graph, const Node &node) {
   return result;
 }
 
-std::optional<Placement> placementOf(const Graph &graph, const Node &node) {
-  if (node.results.size() != 1)
-    return std::nullopt;
-  if (node.overload == "aten::cat")
-    return concatenation(graph, node);
-  if (node.overload == "aten::copy_")
-    return write(graph, node);
+static std::optional<PlacementKind> kindOf(std::string_view overload) {
+#define QN_PLACEMENT(name, kind)                                               \
+  if (overload == name)                                                        \
+    return PlacementKind::kind;
+#include "backend-torch/ops/Primitives.def"
   return std::nullopt;
+}
+
+const char *nameOf(PlacementKind kind) {
+#define QN_PLACEMENT(name, each)                                               \
+  if (kind == PlacementKind::each)                                             \
+    return name;
+#include "backend-torch/ops/Primitives.def"
+  return "";
+}
+
+std::optional<Placement> placementOf(const Graph &graph, const Node &node) {
+  std::optional<PlacementKind> kind = kindOf(node.overload);
+  if (!kind || node.results.size() != 1)
+    return std::nullopt;
+  return *kind == PlacementKind::Join ? concatenation(graph, node)
+                                      : write(graph, node);
 }
 
 } // namespace quern

@@ -86,4 +86,12 @@ std::optional<std::string> whyAten(const Graph &graph, const Node &node,
   return "ATen is preferred for a " + std::string(row->what);
 }
 
+std::vector<std::string> preferredAs(std::string_view what) {
+  std::vector<std::string> names;
+  for (const Preferred &row : table)
+    if (row.what == what)
+      names.emplace_back(row.overload);
+  return names;
+}
+
 } // namespace quern

@@ -10,4 +10,7 @@ namespace quern {
 std::optional<std::string> whyAten(const Graph &graph, const Node &node,
                                    bool prefer);
 
+/// The operators of the table that are a `what`: "convolution".
+std::vector<std::string> preferredAs(std::string_view what);
+
 } // namespace quern

@@ -1,5 +1,6 @@
 // Nodes → calls through the dispatcher, as their schemas want them.
 #include "backend-torch/plan/Calls.h"
+#include "backend-torch/ops/Placement.h"
 #include "backend-torch/plan/Arguments.h"
 
 #include <set>
@@ -36,18 +37,6 @@ static StepResult resultOf(const Graph &graph, const Node &node, ValueId id) {
   return result;
 }
 
-namespace {
-enum class Given : std::uint8_t { None, Out, Copy };
-} // namespace
-
-static Given givenOf(std::string_view overload) {
-#define QN_GIVEN(name, how)                                                    \
-  if (overload == name)                                                        \
-    return Given::how;
-#include "backend-torch/plan/Given.def"
-  return Given::None;
-}
-
 static bool isPlain(const Graph &graph, ValueId id) {
   const TensorFacts *facts = graph.values[id].tensor();
   return facts && facts->isStrided && facts->device == "cpu";
@@ -57,30 +46,56 @@ static c10::OperatorHandle schemaOf(const char *name, const char *overload) {
   return c10::Dispatcher::singleton().findSchemaOrThrow(name, overload);
 }
 
-/// Looks the operator up, or its form that writes into given memory.
+/// The form of an operator that writes into memory it is given, where the
+/// processor's kernels have one: the same arguments, and `out` behind them.
+static std::optional<c10::OperatorHandle>
+outFormOf(const c10::OperatorHandle &op) {
+  std::optional<c10::OperatorHandle> form =
+      c10::Dispatcher::singleton().findSchema({op.operator_name().name, "out"});
+  if (!form || !form->hasKernelForDispatchKey(c10::DispatchKey::CPU))
+    return std::nullopt;
+  const std::vector<c10::Argument> &own = op.schema().arguments();
+  const std::vector<c10::Argument> &other = form->schema().arguments();
+  if (other.size() != own.size() + 1 || !other.back().is_out())
+    return std::nullopt;
+  for (std::size_t i = 0; i != own.size(); ++i)
+    if (own[i].name() != other[i].name() || *own[i].type() != *other[i].type())
+      return std::nullopt;
+  return form;
+}
+
+static bool isCopy(std::string_view overload) {
+  std::optional<Primitive> kind = primitiveOf(overload);
+  return kind == Primitive::Copy || kind == Primitive::Cast;
+}
+
+/// Looks the operator up, or its form that writes into given memory, so that
+/// the executor chooses where the result lies.
 static void chooseOperator(const Graph &graph, const Node &node,
                            CallStep &call) {
   std::size_t dot = node.overload.find('.');
   std::string name = node.overload.substr(0, dot);
   std::string overload =
       dot == std::string::npos ? "" : node.overload.substr(dot + 1);
-  Given given = givenOf(node.overload);
-  const GraphArgument *self = graph.argument(node, "self");
-  if (node.results.empty() || !isPlain(graph, node.results[0]))
-    given = Given::None;
-  if (given == Given::Copy && self &&
+  bool canGive = node.results.size() == 1 && isPlain(graph, node.results[0]);
+  const GraphArgument *self =
+      node.arguments.empty() ? nullptr : &node.arguments.front().value;
+  if (canGive && isCopy(node.overload) && self &&
       self->kind == GraphArgument::Kind::Value &&
       isPlain(graph, static_cast<ValueId>(self->integer))) {
-    call.op = schemaOf("aten::copy_", "");
+    call.op = schemaOf(nameOf(PlacementKind::Write), "");
     call.given = 0;
     call.arguments = {{}, makeTemplate(*self, nullptr), {}};
     call.arguments[2].fixed = false;
     return;
   }
-  call.op =
-      schemaOf(name.c_str(), given == Given::Out ? "out" : overload.c_str());
+  call.op = schemaOf(name.c_str(), overload.c_str());
+  std::optional<c10::OperatorHandle> form =
+      canGive ? outFormOf(*call.op) : std::nullopt;
+  if (form)
+    call.op = *form;
   call.arguments = schemaArguments(graph, node, call);
-  if (given == Given::Out)
+  if (form)
     call.given = static_cast<int>(call.arguments.size()) - 1;
 }
 

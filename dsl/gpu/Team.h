@@ -7,7 +7,7 @@ namespace quern {
 
 class Device;
 
-enum class TeamKind { Thread, Warp, Block };
+enum class TeamKind : std::uint8_t { Thread, Warp, Block };
 
 struct Team {
   Device *device = nullptr;

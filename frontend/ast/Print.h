@@ -3,9 +3,7 @@
 
 #include "frontend/ast/Decl.h"
 
-namespace llvm {
-class raw_ostream;
-}
+#include "llvm/Support/raw_ostream.h"
 
 namespace quern::ast {
 

@@ -4,6 +4,7 @@
 #include "dsl/target/TargetInfo.h"
 #include "jit/Jit.h"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -14,7 +15,7 @@ class TargetMachine;
 
 namespace quern::jit {
 
-enum class Image { Assembly, Object };
+enum class Image : std::uint8_t { Assembly, Object };
 
 /// Links a relocatable object for AMDGPU to what the driver loads.
 Result<std::string> linkCodeObject(const std::string &object);

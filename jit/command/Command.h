@@ -2,6 +2,7 @@
 #pragma once
 
 #include "jit/session/State.h"
+#include "jit/tool/ExitCode.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -12,7 +13,9 @@
 
 namespace quern::command {
 
-enum ExitCode : int { success = 0, failure = 1, usage = 2 };
+using tool::failure;
+using tool::success;
+using tool::usage;
 
 using Words = llvm::ArrayRef<llvm::StringRef>;
 using Wishes = std::map<std::string, std::string>;

@@ -18,7 +18,7 @@ int quern_tool(const char *verb, int count, const char *const *given) {
   int code = usage;
 #define QN_COMMAND(word, handler)                                              \
   if (name == word)                                                            \
-    code = handler(words);
+    code = (handler)(words);
 #include "jit/command/Commands.def"
   llvm::outs().flush();
   return code;
@@ -40,8 +40,12 @@ CommandLine::read(Words words, llvm::ArrayRef<llvm::StringLiteral> known) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     llvm::StringRef word = words[i];
     bool isOutput = llvm::is_contained(known, "output") && word == "-o";
-    if (isOutput && i + 1 < words.size()) {
-      line.options["output"] = words[++i].str();
+    if (isOutput) {
+      if (++i == words.size()) {
+        complain(usage, "`-o` needs a file");
+        return std::nullopt;
+      }
+      line.options["output"] = words[i].str();
       continue;
     }
     if (word == "-" || !word.starts_with("-")) {

@@ -27,7 +27,7 @@ static constexpr llvm::StringLiteral help =
 
 namespace {
 
-enum class Format { Text, Json, Sarif, Verify };
+enum class Format : std::uint8_t { Text, Json, Sarif, Verify };
 
 struct CheckOptions {
   Format format = Format::Text;

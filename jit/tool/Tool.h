@@ -1,15 +1,15 @@
 // What the verbs of `quern` share.
 #pragma once
 
+#include "jit/tool/ExitCode.h"
+
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 
+#include <cstdint>
 #include <string>
 
 namespace quern::tool {
-
-/// What a process of `quern` returns.
-enum ExitCode : int { success = 0, failure = 1, usage = 2 };
 
 using Arguments = llvm::ArrayRef<llvm::StringRef>;
 
@@ -23,7 +23,7 @@ bool takeOption(llvm::StringRef argument, llvm::StringRef name,
 int usageError(const llvm::Twine &message);
 
 /// Whether output to this file descriptor may hold colours.
-enum class ColorMode { Auto, Always, Never };
+enum class ColorMode : std::uint8_t { Auto, Always, Never };
 bool parseColorMode(llvm::StringRef text, ColorMode &mode);
 bool useColor(ColorMode mode, int descriptor);
 

@@ -282,6 +282,7 @@ std::vector<Argument> CallArguments::arguments() const {
   // Compile-time parameters stand behind all others.
   for (const auto &[index, operands] : lists) {
     std::vector<TensorView> views;
+    views.reserve(operands.size());
     for (const Borrowed *operand : operands)
       views.push_back(operand->view());
     result[index] = std::move(views);
@@ -291,6 +292,7 @@ std::vector<Argument> CallArguments::arguments() const {
 
 std::vector<TensorView> CallArguments::outs() const {
   std::vector<TensorView> result;
+  result.reserve(outOperands.size());
   for (const Borrowed *operand : outOperands)
     result.push_back(operand->view());
   return result;

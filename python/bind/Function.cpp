@@ -145,7 +145,7 @@ PyObject *launch(FunctionObject &self, const BoundKernel &bound,
   if (!call.out() &&
       !allocateResults(kernel, call.framework(), results, pointers)) {
     explain("the results cannot be allocated");
-    refuseCall(self.callErrorClass);
+    refuseCall(self.errorClass); // no fault of the call's
     return nullptr;
   }
   void *stream = nullptr;

@@ -12,7 +12,7 @@ namespace standin {
 
 constexpr int kDevices = 2;
 
-enum class Kind { Context, Stream, Event };
+enum class Kind : std::uint8_t { Context, Stream, Event };
 
 /// One driver call: counted, failed on request, its mistakes written down.
 class Call {

@@ -10,7 +10,7 @@
 
 namespace {
 
-enum class State { Ready, Meeting, AtBarrier, Done };
+enum class State : std::uint8_t { Ready, Meeting, AtBarrier, Done };
 
 /// One thread, and what it waits for.
 struct Lane {

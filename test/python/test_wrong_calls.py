@@ -104,6 +104,12 @@ def test_python_sees_a_wrong_call_as_a_type_error(k: Any) -> None:
         k.add(A)
 
 
+def test_python_sees_too_little_memory_as_no_type_error(k: Any) -> None:
+    with pytest.raises(quern.Error, match="cannot be allocated") as caught:
+        k.repeated(A[0], 2**44)
+    assert not isinstance(caught.value, TypeError)
+
+
 def test_marks_that_dlpack_does_not_tell(k: Any) -> None:
     z = torch.tensor([1 + 2j, 3 - 1j])
     with pytest.raises(quern.Error, match=r"conjugated; call `\.resolve_conj\(\)`"):

@@ -9,6 +9,7 @@ import torch
 from _quern import Error
 from torch.fx.node import Node
 
+from . import native
 from .fx_import import source_line
 from .observers import Event
 
@@ -22,7 +23,6 @@ _TOLERANCES = {
     torch.float64: 1e-8,
     torch.complex128: 1e-8,
 }
-_UNDEFINED = {"aten::empty", "aten::empty_like", "aten::empty_strided", "aten::new_empty"}
 
 
 def difference(ours: torch.Tensor, theirs: torch.Tensor) -> str:
@@ -94,7 +94,7 @@ class Checker:
             theirs = self._value(node)
             if isinstance(theirs, (list, tuple)):
                 theirs = theirs[position]
-            if event["operator"].split(".")[0] in _UNDEFINED or not isinstance(ours, torch.Tensor):
+            if native().is_allocation(event["operator"]) or not isinstance(ours, torch.Tensor):
                 continue
             if isinstance(theirs, torch.Tensor) and (why := difference(ours, theirs)):
                 self._complain(node, event, why)

@@ -11,6 +11,7 @@ from torch._decomp import core_aten_decompositions, get_decompositions
 
 from .foreach import foreach_decompositions
 from .indices import index_decompositions
+from .overloads import full_name
 
 # Operators of the core table that ATen runs as one kernel faster than as
 # their parts, and whose parts gain nothing from fusion.
@@ -75,7 +76,7 @@ _APART = (
 
 @functools.lru_cache(maxsize=8)
 def _table(kept: frozenset[str]) -> dict[Any, Callable[..., Any]]:
-    whole = ({f"aten::{name}" for name in _WHOLE} | kept) - set(map(_full_name, _APART))
+    whole = ({f"aten::{name}" for name in _WHOLE} | kept) - set(map(full_name, _APART))
     core: dict[Any, Callable[..., Any]] = dict(core_aten_decompositions())
     core |= get_decompositions(_APART)
     table = {
@@ -84,7 +85,7 @@ def _table(kept: frozenset[str]) -> dict[Any, Callable[..., Any]]:
         if isinstance(op, torch._ops.OpOverload)
         and op.namespace == "aten"
         and op._schema.name not in whole
-        and _full_name(op) not in whole
+        and full_name(op) not in whole
     }
     if "aten::mm" in kept:
         table[torch.ops.aten.addmm.default] = _product_and_bias
@@ -104,11 +105,6 @@ def _product_and_bias(
     if bias.dtype != torch.float32 or bias.dim() != 1 or beta != 1 or alpha != 1:
         return NotImplemented
     return torch.mm(left, right) + bias
-
-
-def _full_name(op: torch._ops.OpOverload) -> str:
-    overload = op._schema.overload_name
-    return op._schema.name + (f".{overload}" if overload else "")
 
 
 def decomposition_table(overloads: Iterable[str]) -> dict[Any, Callable[..., Any]]:

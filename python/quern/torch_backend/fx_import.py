@@ -12,6 +12,7 @@ from torch.fx.node import Node
 from torch.utils import _pytree as pytree
 
 from . import native
+from .overloads import full_name
 from .sizes import Sizes, UnknownSizeError
 
 _PLAIN = (int, float, bool, complex, str, torch.dtype, torch.device)
@@ -103,7 +104,7 @@ class Importer:
 
     def _operator(self, node: Node, target: torch._ops.OpOverload, value: object) -> None:
         schema = target._schema
-        overload = schema.name + (f".{schema.overload_name}" if schema.overload_name else "")
+        overload = full_name(target)
         if native().is_symbolic(overload):
             self._values[node] = self._builder.scalar(node.name, self._facts(value))
             return

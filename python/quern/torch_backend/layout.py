@@ -16,13 +16,8 @@ from torch._guards import detect_fake_mode
 from torch.fx import GraphModule, Node
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-_aten = torch.ops.aten
-
-_CONVOLUTIONS = (_aten.convolution.default, _aten._convolution.default)
-
-# Operators whose result depends on how their operand lies in memory.
-_STRIDED = (_aten.as_strided.default, _aten.as_strided_scatter.default)
-_VIEWS = (_aten.view.default, _aten._unsafe_view.default)
+from . import native
+from .overloads import copy_operator, full_name
 
 _FORMATS = {4: torch.channels_last, 5: torch.channels_last_3d}
 
@@ -63,7 +58,25 @@ def _end(module: GraphModule) -> Node:
 
 
 def _is_convolution(node: Node) -> bool:
-    return node.target in _CONVOLUTIONS and isinstance(_value(node.args[0]), torch.Tensor)
+    return (
+        _is_preferred_convolution(node.target)
+        and not _takes(node.target, "grad_output")
+        and isinstance(_value(node.args[0]), torch.Tensor)
+    )
+
+
+def _is_preferred_convolution(target: Any) -> bool:
+    """Of either direction; only ATen's are faster with channels last."""
+    return isinstance(target, torch._ops.OpOverload) and full_name(target) in native().preferred_as(
+        "convolution"
+    )
+
+
+def _takes(target: Any, name: str) -> bool:
+    """Whether an operator has an argument of that name."""
+    return isinstance(target, torch._ops.OpOverload) and any(
+        argument.name == name for argument in target._schema.arguments
+    )
 
 
 def _could_change(image: torch.Tensor) -> bool:
@@ -115,7 +128,7 @@ class _Relaying:
         if not any(self.is_relaid(operand) for operand in node.all_input_nodes):
             return
         if (
-            node.target in _STRIDED
+            _takes(node.target, "storage_offset")  # reads memory as it lies
             or not _takes_any_strides(node.target)
             or _is_broken_channels_last(node)
         ):
@@ -125,7 +138,7 @@ class _Relaying:
             node.meta["val"] = self.evaluated(node)
         except (RuntimeError, ValueError):
             # A view that this layout does not allow.
-            if node.target not in _VIEWS:
+            if not native().is_reshape(full_name(node.target)):
                 raise _PromiseError from None
             self.restore_operands(node)
 
@@ -151,9 +164,7 @@ class _Relaying:
 
     def clone(self, node: Node, user: Node, form: torch.memory_format) -> Node:
         with self.graph.inserting_before(user):
-            made: Node = self.graph.call_function(
-                _aten.clone.default, (node,), {"memory_format": form}
-            )
+            made: Node = self.graph.call_function(copy_operator(), (node,), {"memory_format": form})
         made.meta = dict(node.meta if user.op == "output" else user.meta)
         made.meta["val"] = self.evaluated(made)
         self.promised[made] = self.promised[node]
@@ -164,7 +175,7 @@ def _is_broken_channels_last(node: Node) -> bool:
     """Whether oneDNN's derivative of a convolution by its weights writes past its
     memory: one step a window, windows apart, less channels than a vector has lanes
     (oneDNN's issue 6035)."""
-    if node.target is not _aten.convolution_backward.default:
+    if not (_is_preferred_convolution(node.target) and _takes(node.target, "grad_output")):
         return False
     weight, stride = _value(node.args[2]), node.args[4]
     lanes = 64 // weight.element_size()
