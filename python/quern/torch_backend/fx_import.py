@@ -132,7 +132,16 @@ class Importer:
         for it."""
         storage = len(self._storages)
         self._storages[-1 - storage] = storage
-        facts = ("tensor", torch.int64, [], [], self._sizes.of(0), "cpu", storage, True)
+        facts: tuple[Any, ...] = (
+            "tensor",
+            torch.int64,
+            [],
+            [],
+            self._sizes.of(0),
+            "cpu",
+            storage,
+            True,
+        )
         seed = self._builder.seed(f"{node.name}_seed", facts)
         return ("generator.seed", ("value", seed[0]), False, True)
 

@@ -72,6 +72,12 @@ def _is_preferred_convolution(target: Any) -> bool:
     )
 
 
+def _is_reshape(target: Any) -> bool:
+    return isinstance(target, torch._ops.OpOverload) and bool(
+        native().is_reshape(full_name(target))
+    )
+
+
 def _takes(target: Any, name: str) -> bool:
     """Whether an operator has an argument of that name."""
     return isinstance(target, torch._ops.OpOverload) and any(
@@ -138,7 +144,7 @@ class _Relaying:
             node.meta["val"] = self.evaluated(node)
         except (RuntimeError, ValueError):
             # A view that this layout does not allow.
-            if not native().is_reshape(full_name(node.target)):
+            if not _is_reshape(node.target):
                 raise _PromiseError from None
             self.restore_operands(node)
 
