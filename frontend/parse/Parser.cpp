@@ -182,7 +182,9 @@ ast::Identifier Parser::parseName() {
     return nameHere();
   }
   if (isKeyword(peek()))
-    fail(here(), diag::KeywordAsName, text());
+    fail(here(), diag::KeywordAsName, text())
+        .hint(at(Kind::KwMut) ? "what `var` declares can be assigned again"
+                              : "");
   if (at(Kind::Error))
     broken = true;
   fail(here(), diag::ExpectedName, found());
