@@ -25,11 +25,12 @@ mlir::Value Generator::predicate() {
 }
 
 /// What speculating `block` costs; nothing where it must be speculated, since
-/// reductions and axes live outside of branches.
+/// reductions, axes and what is staged live outside of branches.
 static std::optional<int> costOf(Block &block) {
   int cost = 0;
   for (Operation &operation : block) {
-    if (isa<qn::AxisOp, qn::ReduceOp, qn::ScanOp>(operation))
+    if (isa<qn::AxisOp, qn::ReduceOp, qn::ScanOp, qn::SortOp, qn::StoreOp,
+            qn::ScatterOp>(operation))
       return std::nullopt;
     // Reads and writes of threads happen where the text says so.
     if (!isMemoryEffectFree(&operation))

@@ -1,5 +1,8 @@
 // Calls: the callee's body with its types, constants, axes and values put in.
+#include "dsl/irgen/Assigned.h"
 #include "dsl/irgen/Generator.h"
+
+#include "frontend/typed/Walk.h"
 
 using namespace mlir;
 using namespace quern;
@@ -142,6 +145,29 @@ void Generator::bindArgument(Frame &callee, const typed::Parameter &parameter,
   binding.definitionFrame = definitionFrame;
 }
 
+/// Whether the body reads at other places and has variables, which it may read
+/// there.
+static bool movesVariables(const Declaration &declaration) {
+  SmallVector<const Variable *, 4> assigned;
+  collectAssigned(declaration.body, assigned);
+  bool moves = false;
+  typed::walk(declaration.body, [&](const Expression &node) {
+    moves |= llvm::isa<typed::LoadExpression, typed::SortExpression,
+                       typed::ConcatExpression>(node);
+  });
+  return moves && !assigned.empty() &&
+         declaration.kind == DeclarationKind::Rowwise;
+}
+
+bool Generator::isReadElsewhere(const Expression &expression) {
+  const typed::Type &type = *expression.type;
+  SmallVector<Place, 4> places =
+      placesOf(type.isTuple() ? type.elements.front()->axes : type.axes);
+  return llvm::any_of(places, [&](const Place &place) {
+    return substitutionOf(place.name, substitution);
+  });
+}
+
 irgen::Value Generator::visit(const typed::CallExpression &expression) {
   const Declaration &declaration = *expression.callee;
   if (declaration.kind == DeclarationKind::Kernel ||
@@ -149,6 +175,8 @@ irgen::Value Generator::visit(const typed::CallExpression &expression) {
     return unsupported(expression.span, "`" + declaration.name +
                                             "` can only be called in an "
                                             "`op`");
+  if (isReadElsewhere(expression) && movesVariables(declaration))
+    return staged(expression);
   Frame &callee = frames.emplace_back(declaration);
   bindTypes(callee, expression.typeArguments);
   bindConstants(callee, expression.constantArguments);

@@ -92,6 +92,8 @@ struct Binding {
     const Substitution *under = nullptr;
     /// Reads at moved places are guarded by them.
     llvm::SmallVector<Condition, 2> conditions;
+    /// Operands that hold it for reads at other places.
+    llvm::SmallVector<mlir::Value, 2> staged;
   };
   std::vector<Made> made;
   /// `let` and parameters of an inlined call: how to make the value again.

@@ -106,6 +106,10 @@ private:
   Binding::Made madeHere(Value value) const;
   bool isStillGood(const Binding::Made &made, llvm::ArrayRef<Place> places);
   Value remake(Binding &binding);
+  bool standsHere(const Binding::Made &made, llvm::ArrayRef<Place> places);
+  Value readElsewhere(const Variable &variable, Binding::Made &made);
+  /// Whether `expression` may mean something else further on.
+  bool changes(const Expression &expression) const;
 
   // Access.cpp
   /// An axis that a read moves, and where to.
@@ -128,7 +132,8 @@ private:
 
   // Staged.cpp: values that are stored before they are read elsewhere.
   mlir::Value addStaged(mlir::Type element, llvm::ArrayRef<Place> places);
-  /// Runs `make` in front of the text at hand, every axis where it stands.
+  void setInsertionPointOutside();
+  /// Runs `make` in front of the loops around, every axis where it stands.
   void atTop(llvm::function_ref<void()> make);
   mlir::Value readStaged(mlir::Value tensor, llvm::ArrayRef<Place> places);
   /// A value that depends on its whole row, read where the axes stand now.
@@ -203,6 +208,7 @@ private:
   void bindIn(Frame &callee, const Variable &variable, Value value);
   void bindArgument(Frame &callee, const typed::Parameter &parameter,
                     const Expression *argument);
+  bool isReadElsewhere(const Expression &expression);
   void bindSubjects(Frame &callee, const typed::CallExpression &expression);
   void bindAxes(Frame &callee, const typed::CallExpression &expression);
   ConstantBinding constantArgument(const Expression &argument);

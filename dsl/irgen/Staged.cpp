@@ -1,6 +1,8 @@
 // Values that one launch leaves in the workspace for those behind it.
 #include "dsl/irgen/Generator.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
 using namespace mlir;
 using namespace quern;
 using namespace quern::irgen;
@@ -19,11 +21,20 @@ mlir::Value Generator::addStaged(Type element, ArrayRef<Place> places) {
       b.location);
 }
 
+/// Arms are taken apart where they hold what must stand outside of them.
+void Generator::setInsertionPointOutside() {
+  Operation *loop = nullptr;
+  for (Operation *op = builder.getInsertionBlock()->getParentOp();
+       op != body->getParentOp(); op = op->getParentOp())
+    if (!isa<scf::IfOp>(op))
+      loop = op;
+  if (loop)
+    builder.setInsertionPoint(loop);
+}
+
 void Generator::atTop(llvm::function_ref<void()> make) {
   OpBuilder::InsertionGuard guard(builder);
-  if (builder.getInsertionBlock() != body)
-    builder.setInsertionPoint(body->findAncestorOpInBlock(
-        *builder.getInsertionBlock()->getParentOp()));
+  setInsertionPointOutside();
   const Substitution *outer = std::exchange(substitution, nullptr);
   auto outerConditions = std::exchange(conditions, {});
   bool guarded = std::exchange(readsAreGuarded, false);
@@ -60,6 +71,8 @@ irgen::Value Generator::staged(const Expression &expression) {
   if (llvm::any_of(places, [](const Place &place) { return place.position; }))
     return unsupported(expression.span, "a value along an axis that is not the "
                                         "kernel's own is read elsewhere");
+  if (changes(expression))
+    stages.erase({frame, &expression});
   auto [entry, isNew] = stages.try_emplace({frame, &expression});
   Stage &stage = entry->second;
   if (isNew)
@@ -84,6 +97,8 @@ Scalar Generator::stagedScatter(const typed::ScatterExpression &expression,
   SmallVector<Place, 4> places = placesOf(expression.axes());
   // It is rounded where it is stored for good, not here.
   ElementType element = computeTypeOf(frame->type(expression.scalar()));
+  if (changes(expression))
+    stages.erase({frame, &expression});
   auto [entry, isNew] = stages.try_emplace({frame, &expression});
   Stage &stage = entry->second;
   if (isNew)

@@ -67,8 +67,9 @@ irgen::Value Generator::valueFor(const Variable &variable,
 }
 
 void Generator::executeLet(const typed::LetStatement &statement) {
+  bool changes = this->changes(*statement.value);
   bool canMakeAgain =
-      frame->declaration.kind == typed::DeclarationKind::Rowwise;
+      frame->declaration.kind == typed::DeclarationKind::Rowwise && !changes;
   auto define = [&](const Variable &variable, int field) {
     if (variable.kind != typed::VariableKind::Let || !canMakeAgain)
       return;
@@ -81,7 +82,8 @@ void Generator::executeLet(const typed::LetStatement &statement) {
     const Variable *variable = statement.variables.front();
     if (!variable)
       return;
-    bind(*variable, valueFor(*variable, *statement.value));
+    Value value = valueFor(*variable, *statement.value);
+    bind(*variable, changes ? whole(std::move(value)) : std::move(value));
     if (!variable->type->pack.valid())
       define(*variable, -1);
     return;
@@ -119,6 +121,8 @@ void Generator::assign(const Variable &variable, Value value) {
 
 void Generator::executeAssign(const typed::AssignStatement &statement) {
   Value value = evaluate(*statement.value);
+  if (changes(*statement.value))
+    value = whole(std::move(value));
   Values values;
   if (statement.targets.size() == 1)
     values.push_back(std::move(value));

@@ -1,9 +1,17 @@
 // What a name gives: its value, made again where an axis stands elsewhere.
 #include "dsl/irgen/Generator.h"
 
+#include "frontend/typed/Walk.h"
+
 using namespace mlir;
 using namespace quern;
 using namespace quern::irgen;
+
+/// A tuple's elements have the same axes.
+static ArrayRef<AxisId> axesOf(const typed::Type &type) {
+  return type.isTuple() && !type.elements.empty() ? type.elements.front()->axes
+                                                  : type.axes;
+}
 
 void Generator::bind(const Variable &variable, irgen::Value value) {
   Binding &binding = frame->binding(variable);
@@ -12,14 +20,19 @@ void Generator::bind(const Variable &variable, irgen::Value value) {
   binding.made.push_back(madeHere(std::move(value)));
 }
 
+bool Generator::standsHere(const Binding::Made &made, ArrayRef<Place> places) {
+  return made.under == substitution ||
+         llvm::all_of(places, [&](const Place &place) {
+           return substitutionOf(place.name, made.under) ==
+                  substitutionOf(place.name, substitution);
+         });
+}
+
 /// A value serves where the axes it depends on stand as they stood when it was
 /// made, and where it was not made inside an arm or a loop that is closed.
 bool Generator::isStillGood(const Binding::Made &made, ArrayRef<Place> places) {
-  if (made.under != substitution)
-    for (const Place &place : places)
-      if (substitutionOf(place.name, made.under) !=
-          substitutionOf(place.name, substitution))
-        return false;
+  if (!standsHere(made, places))
+    return false;
   for (const Condition &condition : made.conditions)
     if (!llvm::is_contained(conditions, condition))
       return false;
@@ -34,10 +47,58 @@ bool Generator::isStillGood(const Binding::Made &made, ArrayRef<Place> places) {
 
 /// A value with what its reads depend on.
 Binding::Made Generator::madeHere(Value value) const {
-  Binding::Made made{std::move(value), substitution, {}};
+  Binding::Made made{std::move(value), substitution, {}, {}};
   if (substitution)
     made.conditions.assign(conditions.begin(), conditions.end());
   return made;
+}
+
+bool Generator::changes(const Expression &expression) const {
+  bool found = false;
+  if (isThreadText()) // whose values are never made again
+    return found;
+  auto look = [&](const Expression &node) {
+    if (const auto *name = llvm::dyn_cast<typed::VariableExpression>(&node))
+      found |= name->variable->kind == typed::VariableKind::Var ||
+               name->variable->kind == typed::VariableKind::Loop;
+    const auto *reduction = llvm::dyn_cast<typed::ReduceExpression>(&node);
+    if (!reduction)
+      return;
+    for (AxisId id : reduction->over) {
+      const typed::Axis &axis = frame->declaration.axis(id);
+      for (const Expression *bound : {axis.lower, axis.upper})
+        found |= bound && changes(*bound);
+    }
+  };
+  typed::walk(&expression, look);
+  return found;
+}
+
+/// What cannot be made again is stored once, where it stands by itself.
+irgen::Value Generator::readElsewhere(const Variable &variable,
+                                      Binding::Made &made) {
+  SmallVector<Place, 4> places = placesOf(axesOf(*variable.type));
+  bool stands = llvm::none_of(places, [&](const Place &place) {
+    return place.position || substitutionOf(place.name, made.under);
+  });
+  SmallVector<mlir::Value, 8> values = flatten({made.value});
+  if (stands && made.staged.empty())
+    atTop([&] {
+      Region *here = builder.getInsertionBlock()->getParent();
+      for (mlir::Value value : values) {
+        stands &= value.getParentRegion()->isAncestor(here);
+        made.staged.push_back(addStaged(value.getType(), places));
+        b.create<qn::StoreOp>(value, made.staged.back(), IntegerAttr());
+      }
+    });
+  if (!stands)
+    return unsupported(variable.span, "`" + variable.name +
+                                          "` is read at other places where "
+                                          "its value is still being made");
+  SmallVector<mlir::Value, 8> read;
+  for (mlir::Value tensor : made.staged)
+    read.push_back(readStaged(tensor, places));
+  return unflatten({made.value}, read).front();
 }
 
 irgen::Value Generator::remake(Binding &binding) {
@@ -60,9 +121,13 @@ irgen::Value Generator::lookup(const Variable &variable) {
     return binding.made.back().value;
   }
   assert(binding.kind != Binding::Kind::Unset && "variable without a value");
-  if (!binding.definition)
+  if (isThreadText())
     return binding.made.back().value;
-  SmallVector<Place, 4> places = placesOf(variable.type->axes);
+  SmallVector<Place, 4> places = placesOf(axesOf(*variable.type));
+  if (!binding.definition)
+    return standsHere(binding.made.back(), places)
+               ? binding.made.back().value
+               : readElsewhere(variable, binding.made.back());
   for (const Binding::Made &made : llvm::reverse(binding.made))
     if (isStillGood(made, places))
       return made.value;

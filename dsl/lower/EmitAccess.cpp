@@ -236,8 +236,8 @@ Value Emitter::loadOwn(Frame &frame, BlockArgument operand,
   auto type = cast<qn::OperandType>(operand.getType());
   AxisSet axes = model.axesOf(type);
   Value pointer = address(frame, operand, axes, copies);
-  pointer = part(frame, type, pointer, half);
   Frame &at = home(frame, axes);
+  pointer = part(at, type, pointer, half);
   const Binding *lane = laneOf(at, axes);
   if (!lane)
     return read(at, pointer, element, 1, Value(), Value());

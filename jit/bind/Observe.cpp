@@ -1,7 +1,7 @@
 // Which axes and packs of a declaration must reach the compiler unmerged.
 #include "frontend/typed/ThreadAxes.h"
+#include "frontend/typed/Walk.h"
 #include "jit/bind/Binding.h"
-#include "jit/bind/Walk.h"
 
 using namespace quern;
 using namespace quern::jit;

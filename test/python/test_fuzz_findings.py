@@ -149,3 +149,13 @@ def test_a_position_from_a_scatter(k: quern.Module) -> None:
     places = torch.tensor([3, 0, 2, 7])
     wanted = [int(y[p]) if p < 3 else -1 for p in places]
     assert k.read_where_a_scatter_says(x, i, y).tolist() == wanted
+
+
+def test_complex_operands_inside_an_arm() -> None:
+    text = """
+rowwise k(x: f32[A], z: c64[B]) -> c64[B, A]:
+    return (z / z) if (x < max(x over A)) else z
+"""
+    x, z = torch.arange(5.0), torch.tensor([1 + 2j, -3j, 0.5 + 0j])
+    wanted = torch.where(x < 4, (z / z)[:, None], z[:, None])
+    torch.testing.assert_close(quern.compile(text).k(x, z), wanted)

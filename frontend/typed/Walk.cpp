@@ -1,10 +1,8 @@
 // Children of every kind of expression and statement.
-#include "jit/bind/Walk.h"
+#include "frontend/typed/Walk.h"
 
 using namespace quern;
 using namespace quern::typed;
-using quern::jit::ExpressionVisitor;
-using quern::jit::walk;
 
 namespace {
 
@@ -129,7 +127,7 @@ struct Parts {
 
 } // namespace
 
-void quern::jit::walk(const Expression *expression, ExpressionVisitor visit) {
+void quern::typed::walk(const Expression *expression, ExpressionVisitor visit) {
   if (!expression)
     return;
   visit(*expression);
@@ -142,7 +140,7 @@ void quern::jit::walk(const Expression *expression, ExpressionVisitor visit) {
   }
 }
 
-void quern::jit::walk(Block block, ExpressionVisitor visit) {
+void quern::typed::walk(Block block, ExpressionVisitor visit) {
   Parts parts{visit};
   for (const Statement *statement : block) {
     switch (statement->kind) {
