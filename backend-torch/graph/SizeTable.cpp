@@ -61,6 +61,16 @@ int SizeTable::symbolIndex(Size size) const {
   return static_cast<int>(expressions[size].integer);
 }
 
+std::vector<Size> SizeTable::symbolsIn(Size size) const {
+  if (isSymbol(size))
+    return {size};
+  std::vector<Size> symbols;
+  for (Size operand : expressions[size].operands)
+    for (Size symbol : symbolsIn(operand))
+      symbols.push_back(symbol);
+  return symbols;
+}
+
 /// One constant in front, then the factors in a fixed order.
 Size SizeTable::product(std::vector<Size> operands) {
   std::int64_t factor = 1;

@@ -50,6 +50,8 @@ public:
   /// Whether the expression is a float for the values that were traced.
   bool isReal(Size size) const { return evaluate(size, symbolHints).isFloat; }
   bool isSymbol(Size size) const;
+  /// The symbols that the expression is made of, those met often as often.
+  std::vector<Size> symbolsIn(Size size) const;
   /// Position among the symbols, which is the index into `bindings` below.
   int symbolIndex(Size size) const;
   std::span<const std::string> symbols() const { return symbolNames; }

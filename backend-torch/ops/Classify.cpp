@@ -69,14 +69,31 @@ static bool sharesMemory(const Graph &graph, const Node &node, int storage) {
   return false;
 }
 
+/// Whether a size is known before the node runs: constant, or of symbols that
+/// values before it bind.
+static bool isKnownBefore(const Graph &graph, ValueId first, Size size) {
+  std::vector<Size> symbols = graph.sizes.symbolsIn(size);
+  return std::all_of(symbols.begin(), symbols.end(), [&](Size symbol) {
+    auto binds = [&](const Value &value) {
+      if (const ScalarFacts *number = value.scalar())
+        return number->value == symbol;
+      const TensorFacts *facts = value.tensor();
+      return facts && std::find(facts->sizes.begin(), facts->sizes.end(),
+                                symbol) != facts->sizes.end();
+    };
+    return std::any_of(graph.values.begin(), graph.values.begin() + first,
+                       binds);
+  });
+}
+
 /// No element, whatever sizes the operator itself decides (`nonzero`).
-static bool isEmpty(const Graph &graph, const TensorFacts &facts) {
+static bool isEmpty(const Graph &graph, const Node &node,
+                    const TensorFacts &facts) {
   bool hasZero = false;
   for (Size size : facts.sizes) {
-    std::optional<std::int64_t> extent = graph.sizes.constantOf(size);
-    if (!extent)
+    if (!isKnownBefore(graph, node.results.front(), size))
       return false;
-    hasZero |= *extent == 0;
+    hasZero |= graph.sizes.constantOf(size) == 0;
   }
   return hasZero;
 }
@@ -92,7 +109,7 @@ static bool onlyTakesMemory(const Graph &graph, const Node &node) {
     const TensorFacts *facts = graph.values[id].tensor();
     return facts && facts->isStrided && facts->device == "cpu" &&
            !sharesMemory(graph, node, facts->storage) &&
-           (computesNothing || isEmpty(graph, *facts));
+           (computesNothing || isEmpty(graph, node, *facts));
   });
 }
 

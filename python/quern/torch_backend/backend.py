@@ -13,6 +13,7 @@ import torch
 from torch._dynamo.backends.common import aot_autograd
 from torch._functorch._aot_autograd.schemas import SerializableAOTDispatchCompiler
 from torch._functorch.partitioners import min_cut_rematerialization_partition
+from torch._guards import TracingContext
 from torch._inductor.output_code import OutputCode
 
 from . import native
@@ -124,6 +125,8 @@ class _Job:
     ) -> Any:
         start = time.perf_counter()
         name = f"graph{self._number}_{part}"
+        if part == "forward":
+            _donate_nothing()
         if part == "inference" and self.options["executor"] == "quern":
             module = channels_last(module)
         builder = LoggedBuilder(native().GraphBuilder(name))
@@ -174,6 +177,14 @@ class _Job:
         options = {**self.options, "fusion": "off"}
         watched.attach(make_graph(builder, name, "inference", options, watched.step))
         return watched
+
+
+def _donate_nothing() -> None:
+    """A graph never writes to what was saved for it, so that a backward may run
+    twice (`retain_graph`), which AOTAutograd refuses where tensors were donated."""
+    context = TracingContext.try_get()
+    if context is not None and context.fw_metadata is not None:
+        context.fw_metadata.bw_donated_idxs = []
 
 
 def _trace(line: str) -> None:

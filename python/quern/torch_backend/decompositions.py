@@ -11,6 +11,7 @@ from torch._decomp import core_aten_decompositions, get_decompositions
 
 from .foreach import foreach_decompositions
 from .indices import index_decompositions
+from .norms import norm_decompositions
 from .overloads import full_name
 
 # Operators of the core table that ATen runs as one kernel faster than as
@@ -89,6 +90,7 @@ def _table(kept: frozenset[str]) -> dict[Any, Callable[..., Any]]:
     }
     if "aten::mm" in kept:
         table[torch.ops.aten.addmm.default] = _product_and_bias
+    table |= norm_decompositions(table)
     return table | foreach_decompositions() | index_decompositions()
 
 

@@ -92,7 +92,10 @@ class Importer:
             source, index = node.args
             assert isinstance(source, Node)
             assert isinstance(index, int)
-            self._values[node] = [self._values[source][index]]
+            # A higher-order operator's results may be tuples of tuples.
+            widths = [len(pytree.tree_leaves(each)) for each in _traced(source)]
+            first = sum(widths[:index])
+            self._values[node] = self._values[source][first : first + widths[index]]
         elif not isinstance(node.target, torch._ops.OpOverload) and isinstance(
             value, (*_SYMBOLIC, int, float, bool)
         ):
@@ -203,7 +206,7 @@ class Importer:
         target = node.target
         assert callable(target)
         closure = host_call(target, leaves, spec, dynamic)
-        value = node.meta.get("val")
+        value = _traced(node)
         flat = pytree.tree_leaves(value) if isinstance(value, (list, tuple)) else [value]
         results = [self._facts(each, is_result=True) for each in flat]
         self._values[node] = self._builder.host(
@@ -215,6 +218,16 @@ class Importer:
         if not isinstance(outputs, (list, tuple)):
             outputs = (outputs,)
         self._builder.output([self._argument(each) for each in outputs])
+
+
+def _traced(node: Node) -> Any:
+    """What a node gave while tracing. The partitioner's own calls do not say, but
+    those who take their results apart do."""
+    taken = [user for user in node.users if user.target is operator.getitem]
+    if "val" in node.meta or not taken:
+        return node.meta.get("val")
+    parts = {user.args[1]: _traced(user) for user in taken}
+    return tuple(parts.get(index) for index in range(max(map(int, parts)) + 1))
 
 
 def _draws(target: torch._ops.OpOverload, arguments: list[tuple[str, Any, bool, bool]]) -> bool:

@@ -44,9 +44,11 @@ def channels_last(module: GraphModule) -> GraphModule:
 
 def _copied(module: GraphModule) -> GraphModule:
     """A module with a graph of its own, whose nodes have metadata of their own."""
-    other = GraphModule(module, torch.fx.Graph())
+    graph = torch.fx.Graph()
     places: dict[Node, Node] = {}
-    other.graph.output(other.graph.graph_copy(module.graph, places))
+    graph.output(graph.graph_copy(module.graph, places))
+    # Only now: the module takes the constants that its graph names.
+    other = GraphModule(module, graph)
     for old, new in places.items():
         new.meta = dict(old.meta)
     _end(other).meta = dict(_end(module).meta)
