@@ -226,8 +226,8 @@ def _traced(node: Node) -> Any:
     taken = [user for user in node.users if user.target is operator.getitem]
     if "val" in node.meta or not taken:
         return node.meta.get("val")
-    parts = {user.args[1]: _traced(user) for user in taken}
-    return tuple(parts.get(index) for index in range(max(map(int, parts)) + 1))
+    parts: dict[Any, Any] = {user.args[1]: _traced(user) for user in taken}
+    return tuple(parts.get(index) for index in range(max(parts) + 1))
 
 
 def _draws(target: torch._ops.OpOverload, arguments: list[tuple[str, Any, bool, bool]]) -> bool:

@@ -40,7 +40,8 @@ def _widened(op: Any, places: tuple[int, ...], other: Any) -> Callable[..., Any]
             return NotImplemented if other is None else other(*args, **kwargs)
         wide = list(args)
         for place in places:
-            wide[place] = args[place].to(torch.float32)
+            if args[place] is not None:
+                wide[place] = args[place].to(torch.float32)
         first, *rest = op(*wide, **kwargs)
         return (None if first is None else first.to(x.dtype), *rest)
 
