@@ -237,6 +237,8 @@ Value Emitter::loadOwn(Frame &frame, BlockArgument operand,
   AxisSet axes = model.axesOf(type);
   Value pointer = address(frame, operand, axes, copies);
   Frame &at = home(frame, axes);
+  if (half && liesPaired(at, operand))
+    return halfOfPairs(at, pointer, element, *laneOf(at, axes), *half);
   pointer = part(at, type, pointer, half);
   const Binding *lane = laneOf(at, axes);
   if (!lane)
@@ -290,10 +292,27 @@ void Emitter::emitStores(Frame &frame, ArrayRef<qn::StoreOp> stores) {
   frame.anchor = anchor;
 }
 
+/// The store of the other half of the same complex elements, or null.
+static qn::StoreOp otherHalf(qn::StoreOp op, ArrayRef<qn::StoreOp> stores) {
+  for (qn::StoreOp other : stores)
+    if (op.getPart() && other != op && other.getTensor() == op.getTensor())
+      return other;
+  return qn::StoreOp();
+}
+
 void Emitter::storeAll(Frame &frame, ArrayRef<qn::StoreOp> stores) {
-  for (qn::StoreOp op : stores)
+  for (qn::StoreOp op : stores) {
+    qn::StoreOp other = otherHalf(op, stores);
+    bool pairs =
+        other && liesPaired(frame, cast<BlockArgument>(op.getTensor()));
+    if (pairs && other->isBeforeInBlock(op))
+      continue;
     for (Copies copy : copiesOf(frame, model.axesOf(op.getTensor().getType())))
-      store(frame, op, op.getValue(), copy);
+      if (pairs)
+        storePairs(frame, op, other, copy);
+      else
+        store(frame, op, op.getValue(), copy);
+  }
 }
 
 Value Emitter::lookup(Frame &frame, qn::LookupOp op, Local &local,

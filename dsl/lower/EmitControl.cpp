@@ -59,13 +59,63 @@ Emitter::Values Emitter::control(Frame &frame, Operation *op, Local &local,
   return countedLoop(frame, op, local, copies);
 }
 
+/// Whether the code of a region takes longer than a branch around it.
+static bool isDear(Region &region) {
+  constexpr unsigned least = 16;
+  unsigned operations = 0;
+  region.walk([&](Operation *op) {
+    StringRef dialect = op->getDialect()->getNamespace();
+    operations += dialect == "arith" || dialect == "math";
+  });
+  return operations >= least;
+}
+
+/// What a region yields, made only if some lane takes it.
+Emitter::Values Emitter::whereTaken(Frame &frame, Value taken, Region &region,
+                                    Local &local, Copies copies) {
+  unsigned lanes = lanesOf(taken);
+  if (lanes == 1 || !isDear(region))
+    return regionValues(frame, region, local, {}, copies);
+  Location loc = taken.getLoc();
+  SmallVector<Type> types;
+  for (Value value : region.front().getTerminator()->getOperands())
+    types.push_back(VectorType::get({std::int64_t(lanes)}, value.getType()));
+  OpBuilder &b = in(frame);
+  Value any =
+      vector::ReductionOp::create(b, loc, vector::CombiningKind::OR, taken);
+  auto branch = scf::IfOp::create(b, loc, types, any, true);
+  Operation *anchor = std::exchange(frame.anchor, branch);
+  Frame some = Frame::inside(frame, branch.thenBlock());
+  Values made = regionValues(some, region, local, {}, copies);
+  in(some);
+  for (Value &value : made)
+    value = widen(value, lanes);
+  scf::YieldOp::create(builder, loc, made);
+  frame.anchor = anchor;
+  builder.setInsertionPointToEnd(branch.elseBlock());
+  Values nothing;
+  for (Type type : types)
+    nothing.push_back(
+        arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type)));
+  scf::YieldOp::create(builder, loc, nothing);
+  return Values(branch.getResults());
+}
+
 /// Both sides are made, since lanes may differ; nothing in them has effects.
 Emitter::Values Emitter::conditional(Frame &frame, Operation *op, Local &local,
                                      Copies copies) {
   auto branch = cast<scf::IfOp>(op);
   Value condition = operand(frame, branch.getCondition(), local, copies);
-  Values yes = regionValues(frame, branch.getThenRegion(), local, {}, copies);
-  Values no = regionValues(frame, branch.getElseRegion(), local, {}, copies);
+  Value against = condition;
+  if (lanesOf(condition) > 1 && isDear(branch.getElseRegion())) {
+    OpBuilder &b = in(frame);
+    Value ones = arith::ConstantOp::create(b, op->getLoc(),
+                                           b.getOneAttr(condition.getType()));
+    against = arith::XOrIOp::create(b, op->getLoc(), condition, ones);
+  }
+  Values yes =
+      whereTaken(frame, condition, branch.getThenRegion(), local, copies);
+  Values no = whereTaken(frame, against, branch.getElseRegion(), local, copies);
   return select(frame, condition, yes, no);
 }
 

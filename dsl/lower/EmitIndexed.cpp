@@ -30,6 +30,12 @@ Value Emitter::inRange(Frame &frame, Value index, Value extent) {
                                index, widen(extent, lanesOf(index)));
 }
 
+/// Whether an index is the position along the axis that it indexes.
+bool Emitter::isOwnPosition(Value index, StringAttr axis) {
+  auto own = index.getDefiningOp<qn::IndexOp>();
+  return own && own.getAxisAttr() == axis;
+}
+
 Value Emitter::both(Frame &frame, Value a, Value b) {
   if (!a || !b)
     return a ? a : b;
@@ -46,6 +52,8 @@ Value Emitter::goodLanes(Frame &frame, const Access &access, ValueRange indices,
   Value good = when;
   auto type = cast<qn::OperandType>(access.operand.getType());
   for (auto [number, index] : llvm::enumerate(indices)) {
+    if (isOwnPosition(access.indices[number], type.getAxes()[number]))
+      continue;
     Value size = extent(frame, model.axisOf(type.getAxes()[number]));
     Value fits = inRange(frame, index, size);
     if (report)
@@ -221,6 +229,14 @@ Value Emitter::indexed(Frame &frame, qn::LoadOp load, Local &local,
                        Copies copies) {
   if (Value value = affine(frame, load, copies))
     return value;
+  if (Value value = pieced(frame, load, copies))
+    return value;
+  return gathered(frame, load, local, copies);
+}
+
+/// A load at positions of which nothing is known.
+Value Emitter::gathered(Frame &frame, qn::LoadOp load, Local &local,
+                        Copies copies) {
   Values indices;
   unsigned lanes = 1;
   for (Value index : load.getIndices()) {

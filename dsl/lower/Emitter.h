@@ -12,6 +12,10 @@
 
 #include <functional>
 
+namespace mlir::arith {
+enum class CmpIPredicate : std::uint64_t;
+} // namespace mlir::arith
+
 namespace mlir::scf {
 class WhileOp;
 } // namespace mlir::scf
@@ -55,6 +59,8 @@ class Emitter {
 public:
   using Values = llvm::SmallVector<mlir::Value>;
   using Body = llvm::function_ref<void(Frame &, Values &states)>;
+  /// How a position moves from lane to lane: not, or by equal steps.
+  enum class Motion : std::uint8_t { Still, Even };
 
   Emitter(const KernelModel &model, const Schedule &schedule,
           const TargetInfo &target, const Packet &packet,
@@ -221,6 +227,11 @@ private:
                       std::optional<std::uint64_t> half, mlir::Type element,
                       Copies copies);
   void store(Frame &frame, qn::StoreOp op, mlir::Value stored, Copies copies);
+  bool liesPaired(const Frame &frame, mlir::BlockArgument operand) const;
+  mlir::Value halfOfPairs(Frame &frame, mlir::Value pointer, mlir::Type element,
+                          const Binding &lane, unsigned half);
+  void storePairs(Frame &frame, qn::StoreOp first, qn::StoreOp second,
+                  Copies copies);
   void storeAll(Frame &frame, llvm::ArrayRef<qn::StoreOp> stores);
 
   // EmitAffine.cpp
@@ -237,7 +248,35 @@ private:
   void fetchAhead(Frame &frame, const Access &access, Copies copies);
   mlir::Value affine(Frame &frame, qn::LoadOp load, Copies copies);
 
+  // EmitPieces.cpp
+  using Motions = llvm::DenseMap<mlir::Value, std::optional<Motion>>;
+  /// Scalar code for the first and the last lane of a vector.
+  struct Ends {
+    unsigned axis = 0;
+    Copies copies = 0;
+    Frame first, last;
+    llvm::DenseMap<mlir::Value, mlir::Value> known;
+  };
+  std::optional<Motion> motion(mlir::Value value, const Binding &lane,
+                               Motions &known);
+  mlir::Value sameOutcome(Ends &ends, mlir::arith::CmpIPredicate predicate,
+                          mlir::Value a, mlir::Value b);
+  mlir::Value sameGrowth(Ends &ends, mlir::Value value, mlir::Value other);
+  mlir::Value holdsByChoice(Ends &ends, mlir::Operation *op);
+  mlir::Value holds(Ends &ends, mlir::Value value);
+  mlir::Value wrapsRarely(Frame &frame, llvm::ArrayRef<mlir::Value> seen,
+                          const Binding &lane, Copies copies);
+  Values readEnds(Ends &ends, qn::LoadOp load, unsigned lanes);
+  Values lookAtEnds(Frame &frame, qn::LoadOp load, const Binding &lane,
+                    Copies copies, mlir::Value hope);
+  mlir::Value readPieces(Frame &frame, qn::LoadOp load, const Binding &lane,
+                         Copies copies, mlir::ValueRange found);
+  mlir::Value pieced(Frame &frame, qn::LoadOp load, Copies copies);
+
   // EmitIndexed.cpp
+  static bool isOwnPosition(mlir::Value index, mlir::StringAttr axis);
+  mlir::Value gathered(Frame &frame, qn::LoadOp load, Local &local,
+                       Copies copies);
   mlir::Value indexed(Frame &frame, qn::LoadOp load, Local &local,
                       Copies copies);
   mlir::Value inRange(Frame &frame, mlir::Value index, mlir::Value extent);
@@ -265,6 +304,8 @@ private:
                  Copies copies);
   Values conditional(Frame &frame, mlir::Operation *op, Local &local,
                      Copies copies);
+  Values whereTaken(Frame &frame, mlir::Value taken, mlir::Region &region,
+                    Local &local, Copies copies);
   Values whileLoop(Frame &frame, mlir::Operation *op, Local &local,
                    Copies copies);
   Values whileStates(Frame &frame, mlir::scf::WhileOp loop, Local &local,

@@ -125,6 +125,31 @@ Value LaunchBuilder::tiles(Frame &root, const AxisPlan &axis) {
   return arith::DivUIOp::create(b, loc, sum, tile);
 }
 
+/// Whether a number of the packet alone gives a value.
+static bool isOfSizes(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op || isa<qn::SizeOp, arith::ConstantOp>(op))
+    return !op || value.getType().isInteger(64);
+  return isa_and_nonnull<arith::ArithDialect>(op->getDialect()) &&
+         llvm::all_of(op->getOperands(), isOfSizes);
+}
+
+/// How many positions a local axis has, or some number where places decide.
+Value LaunchBuilder::localExtent(Frame &root, unsigned axis) {
+  constexpr std::int64_t some = 8;
+  qn::AxisOp local = model.localAxis(axis);
+  if (target.isGpu() || model.axesOf(local.getLower()) ||
+      model.axesOf(local.getUpper()) || !isOfSizes(local.getLower()) ||
+      !isOfSizes(local.getUpper()))
+    return emitter.constant(root, some);
+  Value lower = emitter.emit(root, local.getLower(), 0);
+  Value upper = emitter.emit(root, local.getUpper(), 0);
+  Value one = emitter.constant(root, 1);
+  OpBuilder &b = emitter.in(root);
+  Value length = arith::SubIOp::create(b, loc, upper, lower);
+  return arith::MaxSIOp::create(b, loc, length, one);
+}
+
 /// About how many elements a unit walks over.
 Value LaunchBuilder::elements(Frame &root) {
   AxisSet all = launch.parallel;
@@ -147,6 +172,9 @@ Value LaunchBuilder::elements(Frame &root) {
   for (unsigned axis = 0; axis < model.declaredAxes(); ++axis)
     if (hasAxis(all & ~launch.parallel, axis))
       times(emitter.extent(root, axis));
+  for (unsigned axis = model.declaredAxes(); axis < model.axisCount(); ++axis)
+    if (hasAxis(all, axis))
+      times(localExtent(root, axis));
   for (const AxisPlan &axis : launch.axes)
     if (axis.tile > 1) {
       Value tile = this->tile(root, axis);

@@ -26,6 +26,7 @@ protected:
   mlir::Value extent(Frame &root, const AxisPlan &axis);
   mlir::Value tile(Frame &root, const AxisPlan &axis);
   mlir::Value tiles(Frame &root, const AxisPlan &axis);
+  mlir::Value localExtent(Frame &root, unsigned axis);
   mlir::Value elements(Frame &root);
   Emitter::Values firstPosition(Frame &root, mlir::Value begin);
   Emitter::Values nextPosition(Frame &frame, mlir::ValueRange position);

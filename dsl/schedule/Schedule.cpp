@@ -383,10 +383,11 @@ void Schedule::planScatter(LaunchPlan &launch) {
 }
 
 void Schedule::planAxes(LaunchPlan &launch) {
-  launch.taskElements =
-      std::max<std::int64_t>(2048, 65536 / (1 + operations / 4));
-  if (launch.scatter)
-    return planScatter(launch);
+  if (launch.scatter) {
+    planScatter(launch);
+    launch.taskElements = worthOfTask(launch);
+    return;
+  }
   if (launch.sort) {
     launch.taskElements = 2048;
     for (unsigned axis = 0; axis < model.axisCount(); ++axis)
@@ -418,6 +419,7 @@ void Schedule::planAxes(LaunchPlan &launch) {
     return planTile(launch, rows, launch.lane);
   if (windows >= 0)
     return planWindow(launch, windows, launch.lane);
+  launch.taskElements = worthOfTask(launch);
   if (!tiled) {
     planDots(launch);
     return;

@@ -131,6 +131,7 @@ private:
   void planTile(LaunchPlan &launch, unsigned rows, unsigned lane);
   void planWindow(LaunchPlan &launch, unsigned rows, unsigned lane);
   void planScatter(LaunchPlan &launch);
+  std::int64_t worthOfTask(const LaunchPlan &launch) const;
   void planAxes(LaunchPlan &launch);
   void addContractions();
   void addPacked(LaunchPlan launch, Tiling found,

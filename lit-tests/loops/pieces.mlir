@@ -1,0 +1,26 @@
+// A position that bends, as of an edge: where the ends of a vector say that
+// it does not bend between them, and both lie inside, neighbours are read in
+// one piece; elsewhere every lane reads for itself, and is tested.
+// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
+
+// CHECK-LABEL: llvm.func @edge_task
+// CHECK: %[[UP:.*]] = arith.cmpi eq, %[[APART:.*]], %{{.*}} : i64
+// CHECK: %[[DOWN:.*]] = arith.cmpi eq, %[[APART]], %{{.*}} : i64
+// CHECK: %[[EVEN:.*]] = arith.ori %[[UP]], %[[DOWN]] : i1
+// CHECK: scf.if %{{.*}} -> (vector<16xf32>) {
+// CHECK: %[[WHOLE:.*]] = llvm.load %{{.*}} : !llvm.ptr -> vector<16xf32>
+// CHECK: %[[TURNED:.*]] = vector.shuffle %[[WHOLE]], %[[WHOLE]] [15, 14
+// CHECK: arith.select %[[DOWN]], %[[TURNED]], %[[WHOLE]]
+// CHECK: } else {
+// CHECK: llvm.intr.masked.gather
+qn.rowwise @edge axes [R, W, Q]
+    (%x: !qn.tensor<f32, [R, W:1]>, %left: i64,
+    %out: !qn.tensor<f32, [R, Q:1]>) {
+  %zero = arith.constant 0 : i64
+  %r = qn.index R
+  %q = qn.index Q
+  %at = arith.subi %q, %left : i64
+  %place = arith.maxsi %at, %zero : i64
+  %a = qn.load %x[%r, %place] checked : !qn.tensor<f32, [R, W:1]>
+  qn.store %a, %out : f32, !qn.tensor<f32, [R, Q:1]>
+}
