@@ -45,13 +45,16 @@ void Schedule::findLanes() {
   lanes = std::max(2u, target.vectorBytes / (floats ? floats : others));
 }
 
-/// Neighbouring elements speak for an axis, strided ones against it.
+/// Neighbouring elements speak for an axis, strided ones against it, and
+/// operands of more axes more loudly: they are read more often.
 void Schedule::countAccesses() {
   scores.assign(model.axisCount(), 0);
   auto count = [&](qn::OperandType type) {
+    int weight = 1 << (2 * std::min(8, llvm::popcount(model.axesOf(type))));
     for (auto [name, stride] : llvm::zip(type.getAxes(), type.getStrides()))
       if (stride != StrideClass::Zero)
-        scores[model.axisOf(name)] += stride == StrideClass::One ? 1 : -1;
+        scores[model.axisOf(name)] +=
+            stride == StrideClass::One ? weight : -weight;
   };
   model.kernel.getBody().walk([&](Operation *op) {
     if (op->getDialect()->getNamespace() == "arith" &&
