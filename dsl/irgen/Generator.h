@@ -227,7 +227,8 @@ private:
                     typed::Expressions constants,
                     typed::Expressions parameters);
   void collectInputs(Monoid &monoid, typed::Expressions operands,
-                     llvm::ArrayRef<Place> over);
+                     llvm::function_ref<mlir::Value()> position);
+  mlir::Value threadPosition(typed::AxisId axis);
   Value runPart(Monoid &monoid, const typed::ReductionPart &part,
                 Values arguments, const typed::Type &type);
   void fillRegion(Monoid &monoid, mlir::Region &region, const Values &like,

@@ -38,13 +38,12 @@ Monoid Generator::openMonoid(const Declaration &declaration,
 /// What `step` takes behind the state, in the order it names them, and the
 /// initial states.
 void Generator::collectInputs(Monoid &monoid, typed::Expressions operands,
-                              ArrayRef<Place> over) {
+                              llvm::function_ref<mlir::Value()> position) {
   auto next = operands.begin();
   for (const Variable *variable :
        monoid.reduction.step.variables.drop_front()) {
     if (variable->kind == VariableKind::Position) {
-      monoid.inputs.push_back(Scalar{
-          ElementType::I64, linearPosition(over, /*fromLower=*/true), nullptr});
+      monoid.inputs.push_back(Scalar{ElementType::I64, position(), nullptr});
       continue;
     }
     Scalar operand = scalar(**next++);
@@ -147,16 +146,23 @@ static Values bothStates(const typed::Reduction &reduction, Values all) {
           stateOf(reduction, Values(middle, all.end()))};
 }
 
-static bool hasPosition(const typed::Reduction &reduction) {
-  return llvm::any_of(reduction.step.variables, [](const Variable *variable) {
-    return variable->kind == VariableKind::Position;
-  });
-}
-static constexpr StringLiteral noPosition =
-    "a reduction over threads cannot take their positions yet";
-
 static qn::Scope scopeOf(AxisId axis) {
   return axis == typed::blockThreads ? qn::Scope::block : qn::Scope::warp;
+}
+
+/// A thread's number in its block, `x` fastest, or in its warp.
+mlir::Value Generator::threadPosition(AxisId axis) {
+  Type type = builder.getI64Type();
+  if (scopeOf(axis) == qn::Scope::warp)
+    return b.create<qn::LaneOp>(type);
+  mlir::Value number = b.create<qn::ThreadOp>(type, qn::Dimension::z);
+  for (qn::Dimension dimension : {qn::Dimension::y, qn::Dimension::x}) {
+    mlir::Value size = geometry[3 + static_cast<unsigned>(dimension)];
+    number = b.create<arith::MulIOp>(number, size);
+    number = b.create<arith::AddIOp>(number,
+                                     b.create<qn::ThreadOp>(type, dimension));
+  }
+  return number;
 }
 
 /// The neutral elements where `where` is false.
@@ -213,7 +219,10 @@ irgen::Value Generator::visit(const typed::ReduceExpression &expression) {
   auto outerConditions = std::exchange(conditions, conditionsAlong(over));
   if (expression.where)
     conditions.push_back({scalar(*expression.where).value, false});
-  collectInputs(monoid, expression.operands, over);
+  collectInputs(monoid, expression.operands, [&] {
+    return overThreads ? threadPosition(expression.over.front())
+                       : linearPosition(over, /*fromLower=*/true);
+  });
   mlir::Value where;
   if (expression.where)
     where = conditions.pop_back_val().value;
@@ -221,8 +230,6 @@ irgen::Value Generator::visit(const typed::ReduceExpression &expression) {
   substitution = moved;
   Location location = at(expression.span);
   const typed::Reduction &rules = monoid.reduction;
-  if (overThreads && hasPosition(rules))
-    return unsupported(expression.span, noPosition);
   if (overThreads) {
     auto states = flatten(statesOf(
         runPart(monoid, rules.step, firstStep(monoid), *rules.stateType)));
@@ -283,7 +290,8 @@ irgen::Value Generator::prefix(const typed::ScanExpression &expression,
         Substitution{place.name, digit, substitution});
   }
   auto outerConditions = std::exchange(conditions, conditionsAlong(along));
-  collectInputs(monoid, expression.operands, along);
+  collectInputs(monoid, expression.operands,
+                [&] { return linearPosition(along, /*fromLower=*/true); });
   conditions = std::move(outerConditions);
   substitution = outer;
   Location location = at(expression.span);
@@ -317,11 +325,12 @@ irgen::Value Generator::visit(const typed::ScanExpression &expression) {
       openMonoid(*expression.monoid, expression.typeArguments,
                  expression.constantArguments, expression.parameters);
   auto outerConditions = std::exchange(conditions, conditionsAlong(over));
-  collectInputs(monoid, expression.operands, over);
+  collectInputs(monoid, expression.operands, [&] {
+    return overThreads ? threadPosition(expression.over)
+                       : linearPosition(over, /*fromLower=*/true);
+  });
   conditions = std::move(outerConditions);
   Location location = at(expression.span);
-  if (overThreads && hasPosition(monoid.reduction))
-    return unsupported(expression.span, noPosition);
   if (overThreads) {
     auto states = flatten(
         statesOf(runPart(monoid, monoid.reduction.step, firstStep(monoid),

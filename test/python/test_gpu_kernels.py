@@ -246,7 +246,13 @@ def test_scans(texts: Path, block: tuple[int, int]) -> None:
 
 
 DIVIDED = """
-from reductions use sum
+from reductions use sum, argmax
+
+kernel places(x: i64[24, 4], y: mut i64[2, 24, 4]):
+    launch grid(1) block(4, 24)
+    let v = x[thread.y, thread.x]
+    y[0, thread.y, thread.x] = argmax(v over block)
+    y[1, thread.y, thread.x] = argmax(v over warp)
 
 kernel some(x: i64[N], y: mut i64[5, N]):
     launch grid(1) block(N)
@@ -271,6 +277,19 @@ kernel large[N: int](x: f32[N], y: mut f32[N]):
     for i in range(thread.x, N, 64):
         y[i] = kept[N - 1 - i]
 """
+
+
+@every_target
+def test_places_of_threads(tmp_path: Path, target: str) -> None:
+    (tmp_path / "divided.qn").write_text(DIVIDED)
+    x = np.random.default_rng(11).integers(-4, 4, (24, 4))
+    y = np.zeros((2, 24, 4), np.int64)
+    built(tmp_path / "divided.qn", "places", target).run([x, y])
+    flat, (block, warp) = x.reshape(-1), y.reshape(2, -1)
+    assert (block == flat.argmax()).all()
+    for first in range(0, len(flat), WARP):
+        part = slice(first, first + WARP)
+        assert (warp[part] == flat[part].argmax()).all()
 
 
 @every_target

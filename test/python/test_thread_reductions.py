@@ -27,6 +27,22 @@ kernel scans[X: int = 24, Y: int = 4](x: i64[Y, X], y: mut i64[5, Y, X]):
     y[3, thread.y, thread.x] = scan(sum, v over block, reverse, exclusive)
     y[4, thread.y, thread.x] = scan(sum, v over warp)
 
+kernel places[X: int = 24, Y: int = 4](x: i64[Y, X], best: mut i64[3, Y, X], seen: mut i64[2, Y, X]):
+    launch grid(1) block(X, Y)
+    let v = x[thread.y, thread.x]
+    best[0, thread.y, thread.x] = argmax(v over block)
+    best[1, thread.y, thread.x] = argmin(v over block)
+    best[2, thread.y, thread.x] = argmax(v over warp)
+    let largest, place = scan(cummax, v over block)
+    seen[0, thread.y, thread.x] = largest
+    seen[1, thread.y, thread.x] = place
+
+reduction cummax:
+    state: (value: i64 = -1000, place: i64 = -1)
+    step(s, x: i64, i: index): (x, i) if x > s.value else (s.value, s.place)
+    merge(a, b): b if b.value > a.value else a
+    finish(s): (s.value, s.place)
+
 kernel blocks(x: i32[N], y: mut i32[B]):
     launch grid((N + 127) // 128) block(128)
     let i = block.x * 128 + thread.x
@@ -70,6 +86,26 @@ def test_scans(k, shape):
     np.testing.assert_array_equal(rows[1], sums - flat)
     np.testing.assert_array_equal(rows[2], np.maximum.accumulate(flat[::-1])[::-1])
     np.testing.assert_array_equal(rows[3], flat[::-1].cumsum()[::-1] - flat)
+
+
+@pytest.mark.parametrize("shape", [(4, 24), (3, 5), (2, 32), (1, 1)])
+def test_places(k, shape):
+    """Values repeat, so that the first place counts."""
+    x = np.random.default_rng(8).integers(-3, 3, shape)
+    best, seen = np.zeros((3, *shape), "i8"), np.zeros((2, *shape), "i8")
+    k.places(x, best, seen, X=shape[1], Y=shape[0])
+    flat = x.reshape(-1)
+    assert (best[0] == flat.argmax()).all()
+    assert (best[1] == flat.argmin()).all()
+    largest = np.maximum.accumulate(flat)
+    np.testing.assert_array_equal(seen[0].reshape(-1), largest)
+    first = [int(flat[: n + 1].argmax()) for n in range(flat.size)]
+    np.testing.assert_array_equal(seen[1].reshape(-1), first)
+    warp, width = best[2].reshape(-1), np.zeros(1, "i8")
+    k.totals(np.zeros(1), np.zeros((4, 1)), width)
+    for start in range(0, flat.size, width[0]):
+        part = slice(start, start + width[0])
+        assert (warp[part] == flat[part].argmax()).all()
 
 
 @pytest.mark.parametrize("count", [1, 128, 1000])
