@@ -332,17 +332,15 @@ irgen::Value Generator::visit(const typed::ScanExpression &expression) {
   conditions = std::move(outerConditions);
   Location location = at(expression.span);
   if (overThreads) {
-    auto states = flatten(
-        statesOf(runPart(monoid, monoid.reduction.step, firstStep(monoid),
-                         *monoid.reduction.stateType)));
+    const typed::Reduction &rules = monoid.reduction;
+    auto states = flatten(statesOf(
+        runPart(monoid, rules.step, firstStep(monoid), *rules.stateType)));
     b.location = location;
     auto op = b.create<qn::PrefixOp>(scopeOf(expression.over), states,
                                      flatten(monoid.initial),
                                      expression.reverse, expression.exclusive);
-    fillRegion(monoid, op.getMerge(), twice(monoid.initial),
-               monoid.reduction.merge, [&](Values all) {
-                 return bothStates(monoid.reduction, std::move(all));
-               });
+    fillRegion(monoid, op.getMerge(), twice(monoid.initial), rules.merge,
+               [&](Values all) { return bothStates(rules, std::move(all)); });
     b.location = location;
     return finishMonoid(monoid, op.getResults());
   }

@@ -60,12 +60,8 @@ void Generator::fillCombine(const typed::ScatterExpression &expression,
 void Generator::scatter(const typed::ScatterExpression &expression,
                         mlir::Value tensor, ElementType element) {
   const Declaration *declaration = expression.monoid;
-  if (kindOf(element) == ElementKind::Complex ||
-      (declaration && (declaration->reduction->states.size() != 1 ||
-                       declaration->reduction->operands.size() != 1 ||
-                       declaration->reduction->hasFinish))) {
-    unsupported(expression.span,
-                "a scatter of this kind cannot be compiled yet");
+  if (kindOf(element) == ElementKind::Complex) {
+    unsupported(expression.span, "a scatter of complex numbers has no code");
     return;
   }
   storeAt(tensor, evaluate(*expression.into), element);

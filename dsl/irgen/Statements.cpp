@@ -51,7 +51,7 @@ void Generator::execute(const typed::Statement &statement) {
   case StatementKind::Storage:
     return executeStorage(cast<typed::StorageStatement>(statement));
   case StatementKind::ForEach:
-    unsupported(statement.span, "this statement cannot be compiled here yet");
+    unsupported(statement.span, "`each` belongs into an `op`");
     return;
   }
   llvm_unreachable("every kind of statement is executed");

@@ -60,9 +60,6 @@ irgen::Value Generator::loadTable(const typed::LoadExpression &load) {
 irgen::Value Generator::visit(const typed::ConcatExpression &expression) {
   openResultAxis(expression.axis);
   ArrayRef<Place> target = frame->axes[expression.axis.index];
-  if (target.size() != 1)
-    return unsupported(expression.span,
-                       "`concat` over a pack cannot be compiled yet");
   mlir::Value position = positionOf(target.front());
   mlir::Value begin = index(0);
   Scalar result;

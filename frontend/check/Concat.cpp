@@ -39,7 +39,7 @@ const Expression *DeclarationChecker::concatOver(const ast::CallExpr &expr,
   if (!concatOperands(expr, operands, element))
     return nullptr;
   if (over.axes.size() != 1 && over.axes.size() != operands.size()) {
-    report(expr.over->span, diag::ScanAxes, over.axes.size());
+    report(expr.over->span, diag::ScanAxes, "concat", over.axes.size());
     return nullptr;
   }
   llvm::SmallVector<AxisId, 4> own;
@@ -47,6 +47,8 @@ const Expression *DeclarationChecker::concatOver(const ast::CallExpr &expr,
   for (auto [number, operand] : llvm::enumerate(operands)) {
     AxisId axis = over.axes[over.axes.size() == 1 ? 0 : number];
     own.push_back(axis);
+    if (!isOneAxis(expr.over->span, axis, "concat"))
+      return nullptr;
     AxisList all = concatAxes(operand);
     if (!contains(all, axis)) {
       report(operand->span, diag::AxisNotInOperand, spell(axis));

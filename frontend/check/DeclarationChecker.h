@@ -272,6 +272,7 @@ private:
   const Expression *scan(const ast::CallExpr &expr);
   const Expression *sortBy(const ast::CallExpr &expr);
   const Expression *concat(const ast::CallExpr &expr);
+  bool isOneAxis(Span span, AxisList over, llvm::StringRef form);
   const Expression *scanOver(const ast::CallExpr &expr,
                              const Declaration &monoid, const Over &over);
   const Expression *sortOver(const ast::CallExpr &expr, const Over &over);

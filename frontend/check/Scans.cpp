@@ -94,15 +94,23 @@ const Expression *DeclarationChecker::scan(const ast::CallExpr &expr) {
   return value;
 }
 
+bool DeclarationChecker::isOneAxis(Span span, AxisList over,
+                                   llvm::StringRef form) {
+  if (over.size() != 1)
+    report(span, diag::ScanAxes, form, over.size());
+  else if (axes[over.front().index].pack)
+    report(span, diag::OneAxis, form, spell(over.front()));
+  else
+    return true;
+  return false;
+}
+
 const Expression *DeclarationChecker::scanOver(const ast::CallExpr &expr,
                                                const Declaration &monoid,
                                                const Over &over) {
   bool overThreads = over.axes.size() == 1 && isThreads(over.axes[0]);
-  if (!overThreads &&
-      (over.axes.size() != 1 || axes[over.axes[0].index].pack)) {
-    report(expr.over->span, diag::ScanAxes, over.axes.size());
+  if (!overThreads && !isOneAxis(expr.over->span, over.axes, "scan"))
     return nullptr;
-  }
   if (!overThreads && axes[over.axes[0].index].kind == AxisKind::Local &&
       over.where == nullptr && expr.over->axes[0].isLocal()) {
     report(expr.over->span, diag::ScanLocalAxis);
@@ -164,10 +172,8 @@ const Expression *DeclarationChecker::sortBy(const ast::CallExpr &expr) {
 
 const Expression *DeclarationChecker::sortOver(const ast::CallExpr &expr,
                                                const Over &over) {
-  if (over.axes.size() != 1 || axes[over.axes[0].index].pack) {
-    report(expr.over->span, diag::ScanAxes, over.axes.size());
+  if (!isOneAxis(expr.over->span, over.axes, "sort_by"))
     return nullptr;
-  }
   std::size_t count = expr.over->operandCount;
   llvm::SmallVector<const Expression *, 4> operands;
   for (const ast::Argument &argument : expr.arguments.take_front(count)) {

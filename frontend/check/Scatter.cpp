@@ -94,10 +94,15 @@ bool DeclarationChecker::scatterMonoid(const ast::Expr *with,
   parts.monoid = monoidNamed(with);
   if (!parts.monoid)
     return false;
-  std::size_t operands = parts.monoid->reduction->operands.size();
-  if (operands == 1 && parts.monoid->parameters.empty())
+  const Reduction &reduction = *parts.monoid->reduction;
+  std::size_t operands = reduction.operands.size();
+  if (operands != 1 || !parts.monoid->parameters.empty()) {
+    report(with->span, diag::MonoidResult, parts.monoid->name, operands);
+    return false;
+  }
+  if (reduction.states.size() == 1 && !reduction.hasFinish)
     return true;
-  report(with->span, diag::MonoidResult, parts.monoid->name, operands);
+  report(with->span, diag::MonoidState, parts.monoid->name);
   return false;
 }
 
