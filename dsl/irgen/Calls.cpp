@@ -2,6 +2,7 @@
 #include "dsl/irgen/Assigned.h"
 #include "dsl/irgen/Generator.h"
 
+#include "frontend/typed/SmallFloats.h"
 #include "frontend/typed/Walk.h"
 
 using namespace mlir;
@@ -102,10 +103,12 @@ void Generator::bindAxes(Frame &callee,
     callee.lifted = placesOf(expression.type->axes);
 }
 
-/// Lifted text hands compute types to the scalar code it calls.
+/// Lifted text hands compute types to the scalar code it calls, unless that
+/// asks what its types are.
 void Generator::bindTypes(Frame &callee,
                           ArrayRef<typed::ScalarType> typeArguments) {
-  bool staysNarrow = callee.declaration.isLifted();
+  bool staysNarrow = callee.declaration.isLifted() ||
+                     typed::tellsSmallFloats(callee.declaration);
   for (typed::ScalarType argument : typeArguments) {
     ElementType type = frame->type(argument);
     callee.types.push_back(staysNarrow ? type : computeTypeOf(type));

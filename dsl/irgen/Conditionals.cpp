@@ -33,14 +33,15 @@ Values Generator::runArm(typed::Block block, AssignedVariables assigned,
 Values Generator::handOut(AssignedVariables assigned, bool returns) {
   Values values;
   for (const Variable *variable : assigned)
-    values.push_back(current(*variable));
+    values.push_back(whole(current(*variable)));
   if (!returns)
     return values;
   ReturnState &returned = frame->returned;
   values.push_back(returned.flag ? returned.flag : b.boolean(returned.always));
   if (returned.values.empty())
     returned.values = emptyReturn();
-  llvm::append_range(values, returned.values);
+  for (Value &value : returned.values)
+    values.push_back(whole(value));
   return values;
 }
 
@@ -79,7 +80,7 @@ void Generator::executeArms(Scalar condition, typed::Block then,
   ReturnState before = frame->returned;
   Values old;
   for (const Variable *variable : assigned)
-    old.push_back(current(*variable));
+    old.push_back(whole(current(*variable)));
   bool thenAlways = false, elseAlways = false;
   auto thenArm = [&]() {
     Values values = runArm(then, assigned, returns);

@@ -1,5 +1,6 @@
 // Calls: functions run on values, lifted declarations are given meanings.
 #include "frontend/eval/Evaluator.h"
+#include "frontend/typed/SmallFloats.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -18,12 +19,12 @@ Frame Evaluator::calleeFrame(const Declaration &callee,
                              ExpressionList constantArguments,
                              const Frame &frame, const Scope &scope) {
   Frame result{callee, {}, {}, {}, frame.elementSizes, frame.element};
-  // A `fn` has no memory, so its types are those computed in.
+  // A `fn` has no memory, so its types are those computed in, unless it asks.
+  bool isComputed =
+      callee.kind == DeclarationKind::Function && !tellsSmallFloats(callee);
   for (ScalarType type : typeArguments) {
     ElementType element = type.substitute(frame.types);
-    result.types.push_back(callee.kind == DeclarationKind::Function
-                               ? computeTypeOf(element)
-                               : element);
+    result.types.push_back(isComputed ? computeTypeOf(element) : element);
   }
   for (auto [parameter, argument] :
        llvm::zip(callee.constantParameters, constantArguments)) {

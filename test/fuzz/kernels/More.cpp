@@ -143,7 +143,10 @@ void Builder::controlStatement(AxisBits all) {
   AxisBits used = value.axes;
   bound.push_back({name, type, used});
   auto assign = [&](const std::string &indent) {
+    std::size_t before = lines.size();
     Term next = expression(type, all, 2);
+    for (std::size_t line = before; line < lines.size(); ++line)
+      lines[line].insert(0, indent);
     lines.push_back(indent + name + " = " + next.text);
     used |= next.axes;
   };
