@@ -1,6 +1,8 @@
 // Products and quotients of complex numbers, part by part.
 #include "dsl/irgen/Scalar.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
+
 using namespace mlir;
 using namespace quern;
 using namespace quern::irgen;
@@ -27,7 +29,7 @@ Scalar ScalarBuilder::divideComplex(Scalar left, Scalar right) {
   d.value = right.imaginary;
   Scalar zero = number(a.type, 0);
   auto magnitude = [&](Scalar x) {
-    return select(less(x, zero), negate(x), x);
+    return Scalar{x.type, create<math::AbsFOp>(x.value), nullptr};
   };
   Scalar cSize = magnitude(c), dSize = magnitude(d);
   Scalar realIsLarger = lessEqual(dSize, cSize);

@@ -70,13 +70,15 @@ Value Evaluator::callFunction(const Declaration &function,
   return failure ? Value::integer(0) : whole(std::move(results));
 }
 
+/// The callee's axes are the caller's under other names: `outward` reads a
+/// point of the callee as one of the caller.
 Value Evaluator::callRowwise(const CallExpression &node, Frame callee,
                              const Frame &frame, const Scope &scope,
                              const Point &point) {
-  // The callee's axes are the caller's under other names: `outward` reads a
-  // point of the callee as one of the caller.
   Point inner;
   for (auto [index, binding] : llvm::enumerate(node.axes)) {
+    if (callee.declaration.axes[index].kind == AxisKind::Local)
+      continue; // it has its bounds in the callee
     Positions extents, here;
     for (AxisId axis : binding.axes) {
       Positions part = extentOf(axis, frame, scope, point);

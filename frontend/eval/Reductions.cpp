@@ -185,8 +185,10 @@ bool before(const Value &a, const Value &b) {
   double x = a.asDouble(), y = b.asDouble();
   if (std::isnan(x) || std::isnan(y))
     return !std::isnan(x) && std::isnan(y);
-  if (a.real.kind == Constant::Kind::Integer && !a.real.isUnsigned &&
-      !b.real.isUnsigned)
+  if (kindOf(a.type) == ElementKind::Unsigned)
+    return static_cast<std::uint64_t>(a.real.integer) <
+           static_cast<std::uint64_t>(b.real.integer);
+  if (kindOf(a.type) == ElementKind::Signed)
     return a.real.integer < b.real.integer;
   return x < y;
 }

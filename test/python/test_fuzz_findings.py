@@ -159,3 +159,35 @@ rowwise k(x: f32[A], z: c64[B]) -> c64[B, A]:
     x, z = torch.arange(5.0), torch.tensor([1 + 2j, -3j, 0.5 + 0j])
     wanted = torch.where(x < 4, (z / z)[:, None], z[:, None])
     torch.testing.assert_close(quern.compile(text).k(x, z), wanted)
+
+
+def test_a_complex_number_by_a_negative_zero() -> None:
+    text = """
+elementwise k(x: f32, y: f32) -> c64:
+    return complex(x, y) / complex(-x, -x)
+"""
+    x, y = torch.tensor([0.0, 0.0, 2.0]), torch.tensor([1.0, -3.0, 1.0])
+    wanted = torch.complex(x, y) / torch.complex(-x, -x)
+    assert str(quern.compile(text).k(x, y)) == str(wanted)
+
+
+def test_a_scatter_that_an_arm_takes() -> None:
+    text = """
+elementwise larger[T: Real](x: T, y: T) -> T:
+    var top = y
+    if x > y:
+        top = x
+    return top
+
+rowwise k(x: f32[A], i: i64[M], y: f32[M]) -> f32[A]:
+    let s = scatter(x, at = (A = i), y, with = sum)
+    var v = s
+    if x > 1:
+        v = scatter(x * 2, at = (A = i), y, with = max)
+    return larger(s, v)
+"""
+    x, i, y = torch.tensor([0.5, 2.0, 3.0]), torch.tensor([0, 2, 2]), torch.tensor([1.0, 9.0, 4.0])
+    total = x.index_add(0, i, y)
+    most = (2 * x).index_reduce(0, i, y, "amax")
+    wanted = torch.maximum(total, torch.where(x > 1, most, total))
+    assert torch.equal(quern.compile(text).k(x, i, y), wanted)

@@ -124,4 +124,15 @@ TEST(Eval, APositionOutOfRangeIsAnError) {
   EXPECT_NE(text.error.find("index 2 of axis `C`"), std::string::npos);
 }
 
+TEST(Eval, LocalAxesOfACall) {
+  Text text("rowwise ranks(x: f32[*R, C]) -> f32[*R, C]:\n"
+            "    return sum(f32(1) if x.at(C = j) < x else f32(0)"
+            " over j: 0 .. size(C))\n\n"
+            "rowwise f(x: f32[A]) -> f32[A]:\n"
+            "    let least = sum(x over A)\n"
+            "    return ranks[C = A](x) + 0 * least\n");
+  Floats x{5, 7, 6};
+  EXPECT_EQ(text.call("f", {Text::tensorOf(x, {3})}), (Floats{0, 2, 1}));
+}
+
 } // namespace
