@@ -322,34 +322,6 @@ int Schedule::reusedAxis(const LaunchPlan &launch, int lane) const {
   return found;
 }
 
-/// Rows by columns of sums along the lanes, where both factors have an axis of
-/// their own: each vector that is read serves several sums.
-bool Schedule::planDots(LaunchPlan &launch) {
-  for (qn::ReduceOp op : model.reductions) {
-    auto product = op.getInputs()[0].getDefiningOp<arith::MulFOp>();
-    if (!product || op.getInits().size() != 1 || launch.lane < 0 ||
-        model.axesOf(op.getAxes()) != axisBit(launch.lane))
-      continue;
-    AxisSet left = model.axesOf(product.getLhs()) & launch.parallel & ~uneven;
-    AxisSet right = model.axesOf(product.getRhs()) & launch.parallel & ~uneven;
-    AxisSet onlyLeft = left & ~right, onlyRight = right & ~left;
-    if (!onlyLeft || !onlyRight)
-      continue;
-    unsigned rows = llvm::Log2_64(onlyLeft), columns = llvm::Log2_64(onlyRight);
-    unsigned side = target.vectorRegisters >= 32 ? 4 : 2;
-    llvm::erase_if(launch.axes, [&](const AxisPlan &plan) {
-      return plan.axis == rows || plan.axis == columns;
-    });
-    for (unsigned axis : {rows, columns})
-      launch.axes.push_back(
-          AxisPlan{.axis = axis, .copies = side, .tile = 4 * side});
-    launch.dots = true;
-    launch.taskElements = 65536;
-    return true;
-  }
-  return false;
-}
-
 /// Rows by columns so that the accumulators fill most of the registers.
 void Schedule::planTile(LaunchPlan &launch, unsigned rows, unsigned lane) {
   unsigned columns = target.vectorRegisters >= 32 ? 2 : 1;

@@ -32,11 +32,16 @@ static bool gathers(const KernelModel &model, qn::LoadOp load, int lane) {
 }
 
 /// In copies of an element by vectors, which 65536 of are a task (a few
-/// microseconds): four operations are one more; a read of its own, and whatever
-/// is done without lanes, take as long as many.
+/// microseconds): four operations are one more, and so is a second operand; a
+/// read of its own, and whatever is done without lanes, take as long as many.
 std::int64_t Schedule::worthOfTask(const LaunchPlan &launch) const {
   constexpr std::int64_t task = 65536, least = 256, apart = 8;
-  std::int64_t cost = 1 + operations / 4;
+  auto operands = llvm::count_if(
+      model.kernel.block().getArguments(), [&](BlockArgument argument) {
+        auto type = dyn_cast<qn::OperandType>(argument.getType());
+        return type && (model.axesOf(type) & launch.parallel);
+      });
+  std::int64_t cost = 1 + operations / 4 + (operands > 1 ? 1 : 0);
   if (launch.lane < 0) {
     cost = apart * (1 + operations / 2);
   } else {

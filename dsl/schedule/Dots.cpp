@@ -1,0 +1,67 @@
+// Tiles of sums along the lanes: rows of one operand by rows of another.
+#include "dsl/schedule/Schedule.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace quern;
+
+/// The axes of the operands that a value is made of element by element.
+static void operandAxes(const KernelModel &model, Value value,
+                        llvm::DenseSet<Value> &seen,
+                        SmallVectorImpl<AxisSet> &found) {
+  if (!seen.insert(value).second)
+    return;
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getNumRegions() || op->getNumOperands() == 0 ||
+      isa<qn::LoadOp>(op)) {
+    found.push_back(model.axesOf(value));
+    return;
+  }
+  for (Value operand : op->getOperands())
+    operandAxes(model, operand, seen, found);
+}
+
+/// Axes of one operand of a sum and of another, which the other lacks.
+static std::pair<AxisSet, AxisSet> ownAxes(const KernelModel &model,
+                                           Value value, AxisSet among) {
+  SmallVector<AxisSet> sets;
+  llvm::DenseSet<Value> seen;
+  operandAxes(model, value, seen, sets);
+  for (AxisSet left : sets)
+    for (AxisSet right : sets)
+      if ((left & ~right & among) && (right & ~left & among))
+        return {left & ~right & among, right & ~left & among};
+  return {0, 0};
+}
+
+/// Rows by columns of sums along the lanes, where two operands have an axis of
+/// their own: each vector that is read serves several sums.
+bool Schedule::planDots(LaunchPlan &launch) {
+  constexpr unsigned longest = 8;
+  for (qn::ReduceOp op : model.reductions) {
+    Operation *input = op.getInputs()[0].getDefiningOp();
+    if (op.getInits().size() != 1 || launch.lane < 0 ||
+        (!isa_and_nonnull<arith::MulFOp>(input) && operations > longest) ||
+        model.axesOf(op.getAxes()) != axisBit(launch.lane))
+      continue;
+    auto [onlyLeft, onlyRight] =
+        ownAxes(model, op.getInputs()[0], launch.parallel & ~uneven);
+    if (!onlyLeft || !onlyRight)
+      continue;
+    unsigned rows = llvm::Log2_64(onlyLeft), columns = llvm::Log2_64(onlyRight);
+    unsigned side = target.vectorRegisters >= 32 ? 4 : 2;
+    llvm::erase_if(launch.axes, [&](const AxisPlan &plan) {
+      return plan.axis == rows || plan.axis == columns;
+    });
+    for (unsigned axis : {rows, columns})
+      launch.axes.push_back(
+          AxisPlan{.axis = axis, .copies = side, .tile = 4 * side});
+    launch.dots = true;
+    launch.taskElements = 65536;
+    return true;
+  }
+  return false;
+}
