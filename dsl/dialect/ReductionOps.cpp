@@ -66,8 +66,11 @@ LogicalResult ScanOp::verifyRegions() { return verifyMonoid(*this); }
 
 LogicalResult ScatterOp::verify() {
   OperandType tensor = getTensor().getType();
-  if (getValue().getType() != tensor.getElementType())
-    return emitOpError() << "writes " << getValue().getType() << " to "
+  SmallVector<Type, 2> parts = {tensor.getElementType()};
+  if (auto complex = dyn_cast<ComplexType>(parts.front()))
+    parts.assign(2, complex.getElementType());
+  if (TypeRange(getValues().getTypes()) != TypeRange(parts))
+    return emitOpError() << "writes " << getValues().getTypes() << " to "
                          << tensor;
   if (getIndices().size() != tensor.getAxes().size())
     return emitOpError() << getIndices().size() << " indices for "

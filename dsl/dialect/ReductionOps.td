@@ -83,17 +83,17 @@ def Qn_ScatterOp : Qn_Op<"scatter", [AttrSizedOperandSegments]> {
     Runs over all axes the value and the indices depend on, and over those of
     `over`, in source order: an axis along which all of them repeat still counts.
     `merge` combines the old element with the new one; without it the last value
-    stays. Positions where `when` is false are left out; `checked` makes a position
+    stays. A complex element is two values, its halves. Positions where `when` is false are left out; `checked` makes a position
     out of range an error of the launch.
   }];
-  let arguments = (ins AnyType:$value, Qn_OperandType:$tensor,
+  let arguments = (ins Variadic<AnyType>:$values, Qn_OperandType:$tensor,
     Variadic<I64>:$indices, Optional<I1>:$when,
     OptionalAttr<StrArrayAttr>:$over, UnitAttr:$checked);
   let regions = (region MaxSizedRegion<1>:$merge);
   let assemblyFormat = [{
-    $value `,` $tensor `[` $indices `]` (`over` custom<AxisList>($over)^)?
+    $values `to` $tensor `[` $indices `]` (`over` custom<AxisList>($over)^)?
     (`when` $when^)? (`checked` $checked^)?
-    attr-dict `:` type($value) `,` type($tensor) $merge
+    attr-dict `:` type($values) `to` type($tensor) $merge
   }];
   let hasVerifier = 1;
 }

@@ -135,7 +135,8 @@ private:
   void setInsertionPointOutside();
   /// Runs `make` in front of the loops around, every axis where it stands.
   void atTop(llvm::function_ref<void()> make);
-  mlir::Value readStaged(mlir::Value tensor, llvm::ArrayRef<Place> places);
+  mlir::Value readStaged(mlir::Value tensor, llvm::ArrayRef<Place> places,
+                         mlir::IntegerAttr part = {});
   /// A value that depends on its whole row, read where the axes stand now.
   Value staged(const Expression &expression);
   Scalar stagedScatter(const typed::ScatterExpression &expression,

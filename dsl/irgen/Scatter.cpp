@@ -33,37 +33,52 @@ Generator::scatterIndices(const typed::ScatterExpression &expression,
   return indices;
 }
 
+/// An element as it stands in memory: its halves where it is complex.
+static SmallVector<mlir::Value, 2> partsOf(ScalarBuilder &b, Scalar scalar) {
+  if (scalar.isComplex())
+    return {scalar.value, scalar.imaginary};
+  return {b.toStorage(scalar)};
+}
+
+static Scalar fromParts(ScalarBuilder &b, ArrayRef<mlir::Value> parts,
+                        ElementType element) {
+  if (parts.size() == 2)
+    return {element, parts[0], parts[1]};
+  return b.fromStorage(parts[0], element);
+}
+
 /// `old` and `new` as they stand in memory, combined by one step.
 void Generator::fillCombine(const typed::ScatterExpression &expression,
                             Region &region, ElementType element) {
   OpBuilder::InsertionGuard guard(builder);
   Location location = b.location;
-  Type stored = storageType(builder.getContext(), element);
   Block &block = region.emplaceBlock();
-  block.addArguments({stored, stored}, {location, location});
+  TypeRange types =
+      llvm::cast<qn::ScatterOp>(region.getParentOp()).getValues().getTypes();
+  for (unsigned side = 0; side != 2; ++side)
+    for (Type type : types)
+      block.addArgument(type, location);
   builder.setInsertionPointToStart(&block);
   Monoid monoid =
       openMonoid(*expression.monoid, expression.typeArguments, {}, {});
   const typed::Reduction &reduction = monoid.reduction;
-  Scalar oldValue = b.fromStorage(block.getArgument(0), element);
-  Scalar newValue = b.fromStorage(block.getArgument(1), element);
+  SmallVector<mlir::Value, 4> arguments(block.getArguments());
+  ArrayRef<mlir::Value> all(arguments);
+  Scalar oldValue = fromParts(b, all.take_front(types.size()), element);
+  Scalar newValue = fromParts(b, all.drop_front(types.size()), element);
   ElementType operand = monoid.frame.type(reduction.operands.front()->scalar);
   Value state =
       coerce(oldValue, monoid.frame.type(reduction.states.front().type));
   Value result = runPart(monoid, reduction.step,
                          {std::move(state), coerce(newValue, operand)},
                          *reduction.stateType);
-  b.create<qn::YieldOp>(b.toStorage(coerce(result.scalar, element)));
+  b.create<qn::YieldOp>(partsOf(b, coerce(result.scalar, element)));
   b.location = location;
 }
 
 void Generator::scatter(const typed::ScatterExpression &expression,
                         mlir::Value tensor, ElementType element) {
   const Declaration *declaration = expression.monoid;
-  if (kindOf(element) == ElementKind::Complex) {
-    unsupported(expression.span, "a scatter of complex numbers has no code");
-    return;
-  }
   storeAt(tensor, evaluate(*expression.into), element);
   Scalar when = expression.where ? scalar(*expression.where) : Scalar();
   if (when)
@@ -85,10 +100,10 @@ void Generator::scatter(const typed::ScatterExpression &expression,
     Frame *outer = std::exchange(frame, &monoid.frame);
     Scalar neutral = scalar(*monoid.reduction.states.front().initial);
     frame = outer;
-    b.create<qn::ScatterOp>(b.toStorage(coerce(neutral, element)), tensor,
+    b.create<qn::ScatterOp>(partsOf(b, coerce(neutral, element)), tensor,
                             indices, when.value, over, checked);
   }
-  auto op = b.create<qn::ScatterOp>(b.toStorage(value), tensor, indices,
+  auto op = b.create<qn::ScatterOp>(partsOf(b, value), tensor, indices,
                                     when.value, over, checked);
   if (declaration)
     fillCombine(expression, op.getMerge(), element);

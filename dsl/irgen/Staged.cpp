@@ -45,8 +45,11 @@ void Generator::atTop(llvm::function_ref<void()> make) {
 }
 
 /// The element where the axes stand now; a read that may miss gives 0.
-mlir::Value Generator::readStaged(mlir::Value tensor, ArrayRef<Place> places) {
-  auto type = llvm::cast<qn::OperandType>(tensor.getType());
+mlir::Value Generator::readStaged(mlir::Value tensor, ArrayRef<Place> places,
+                                  IntegerAttr part) {
+  Type element = llvm::cast<qn::OperandType>(tensor.getType()).getElementType();
+  if (auto complex = dyn_cast<ComplexType>(element))
+    element = complex.getElementType();
   bool moved = llvm::any_of(places, [&](const Place &place) {
     return substitutionOf(place.name, substitution);
   });
@@ -57,11 +60,11 @@ mlir::Value Generator::readStaged(mlir::Value tensor, ArrayRef<Place> places) {
   mlir::Value missing, when;
   if (moved && readsAreGuarded) {
     missing = b.create<arith::ConstantOp>(
-        llvm::cast<TypedAttr>(builder.getZeroAttr(type.getElementType())));
+        llvm::cast<TypedAttr>(builder.getZeroAttr(element)));
     when = predicate();
   }
-  return b.create<qn::LoadOp>(type.getElementType(), tensor, indices, missing,
-                              when, false, IntegerAttr());
+  return b.create<qn::LoadOp>(element, tensor, indices, missing, when, false,
+                              part);
 }
 
 irgen::Value Generator::staged(const Expression &expression) {
@@ -107,10 +110,15 @@ Scalar Generator::stagedScatter(const typed::ScatterExpression &expression,
       stage.tensors.push_back(addStaged(stored, places));
       scatter(expression, stage.tensors.front(), element);
     });
-  Scalar result =
-      errors.empty()
-          ? b.fromStorage(readStaged(stage.tensors.front(), places), element)
-          : zeroOf(element).scalar;
+  Scalar result = zeroOf(element).scalar;
+  if (errors.empty() && kindOf(element) == ElementKind::Complex)
+    result = {
+        element,
+        readStaged(stage.tensors.front(), places, builder.getI64IntegerAttr(0)),
+        readStaged(stage.tensors.front(), places,
+                   builder.getI64IntegerAttr(1))};
+  else if (errors.empty())
+    result = b.fromStorage(readStaged(stage.tensors.front(), places), element);
   frame = outer;
   return result;
 }

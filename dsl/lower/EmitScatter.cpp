@@ -26,28 +26,40 @@ void Emitter::scatter(Frame &frame, qn::ScatterOp op, Copies copies) {
       op.getWhen() ? wide(frame, op.getWhen(), copies, lanes) : Value();
   Value good =
       op.getChecked() ? goodLanes(frame, access, indices, when, true) : when;
-  Value value = wide(frame, op.getValue(), copies, lanes);
+  Values values, pointers;
+  for (Value value : op.getValues())
+    values.push_back(wide(frame, value, copies, lanes));
   if (lane)
     good = both(frame, good, lane->mask);
-  Value pointer = lane ? neighbours(frame, access, *lane, copies) : Value();
-  if (!pointer)
-    pointer = elementPointer(frame, access, indices);
+  for (unsigned part = 0; part != values.size(); ++part) {
+    if (values.size() > 1)
+      access.part = part;
+    Value pointer = lane ? neighbours(frame, access, *lane, copies) : Value();
+    pointers.push_back(pointer ? pointer
+                               : elementPointer(frame, access, indices));
+  }
   if (!good || lanes > 1)
-    return combine(frame, op, pointer, value, good, copies);
+    return combine(frame, op, pointers, values, good, copies);
   auto branch = scf::IfOp::create(in(frame), op.getLoc(), good, false);
   Frame inside = Frame::inside(frame, branch.thenBlock());
   inside.anchor = branch.thenBlock()->getTerminator();
   Operation *anchor = std::exchange(frame.anchor, branch);
-  combine(inside, op, pointer, value, Value(), copies);
+  combine(inside, op, pointers, values, Value(), copies);
   frame.anchor = anchor;
 }
 
-void Emitter::combine(Frame &frame, qn::ScatterOp op, Value pointer,
-                      Value value, Value mask, Copies copies) {
-  Type element = op.getValue().getType();
+void Emitter::combine(Frame &frame, qn::ScatterOp op, ValueRange pointers,
+                      Values values, Value mask, Copies copies) {
+  TypeRange elements = op.getValues().getTypes();
   if (!op.getMerge().empty()) {
-    Value old = read(frame, pointer, element, lanesOf(value), mask, Value());
-    value = inlineRegion(frame, op.getMerge(), {old, value}, copies).front();
+    Values states;
+    for (auto [pointer, element] : llvm::zip_equal(pointers, elements))
+      states.push_back(read(frame, pointer, element, lanesOf(values.front()),
+                            mask, Value()));
+    states.append(values);
+    values = inlineRegion(frame, op.getMerge(), states, copies);
   }
-  write(frame, pointer, value, element, mask);
+  for (auto [pointer, value, element] :
+       llvm::zip_equal(pointers, values, elements))
+    write(frame, pointer, value, element, mask);
 }

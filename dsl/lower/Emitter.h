@@ -184,8 +184,8 @@ public:
 
   // EmitScatter.cpp
   void scatter(Frame &frame, qn::ScatterOp op, Copies copies);
-  void combine(Frame &frame, qn::ScatterOp op, mlir::Value pointer,
-               mlir::Value value, mlir::Value mask, Copies copies);
+  void combine(Frame &frame, qn::ScatterOp op, mlir::ValueRange pointers,
+               Values values, mlir::Value mask, Copies copies);
 
   mlir::OpBuilder &in(Frame &frame);
 

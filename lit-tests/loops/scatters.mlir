@@ -22,7 +22,7 @@ qn.rowwise @add axes [V, N, D] (%i: !qn.tensor<i64, [N:1]>,
   %v = qn.load %i : !qn.tensor<i64, [N:1]>
   %d = qn.index D
   %e = qn.load %x : !qn.tensor<f32, [N, D:1]>
-  qn.scatter %e, %out[%v, %d] checked : f32, !qn.tensor<f32, [V, D:1]> {
+  qn.scatter %e to %out[%v, %d] checked : f32 to !qn.tensor<f32, [V, D:1]> {
   ^bb0(%a: f32, %b: f32):
     %n = arith.addf %a, %b : f32
     qn.yield %n : f32

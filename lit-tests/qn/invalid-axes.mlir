@@ -8,7 +8,7 @@ qn.yield
 
 qn.rowwise @over axes [C] (%v: f32, %i: i64, %x: !qn.tensor<f32, [C:1]>) {
   // expected-error @below {{the kernel has no axis "K"}}
-  qn.scatter %v, %x[%i] over [K] : f32, !qn.tensor<f32, [C:1]> {
+  qn.scatter %v to %x[%i] over [K] : f32 to !qn.tensor<f32, [C:1]> {
   }
 }
 

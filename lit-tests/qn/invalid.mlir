@@ -127,6 +127,6 @@ qn.rowwise @scan axes [C] (%x: !qn.tensor<f32, [C]>, %z: f32) {
 
 qn.rowwise @scatter axes [C] (%x: !qn.tensor<f32, [C]>, %n: i64, %v: f32) {
   // expected-error @below {{2 indices for 1 axes}}
-  qn.scatter %v, %x[%n, %n] : f32, !qn.tensor<f32, [C]> {
+  qn.scatter %v to %x[%n, %n] : f32 to !qn.tensor<f32, [C]> {
   }
 }

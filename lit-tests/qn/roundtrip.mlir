@@ -78,8 +78,8 @@ qn.rowwise @rest axes [C] (%x: !qn.tensor<complex<f32>, [C:1]>,
   }
   // CHECK: qn.store %{{.*}}, %{{.*}} part 0 : f32, <complex<f32>, [C:1]>
   qn.store %sum, %out part 0 : f32, !qn.tensor<complex<f32>, [C:1]>
-  // CHECK: qn.scatter %{{.*}}, %{{.*}}[%{{.*}}] checked : f32, <f32, [C:1]>
-  qn.scatter %y, %into[%i] checked : f32, !qn.tensor<f32, [C:1]> {
+  // CHECK: qn.scatter %{{.*}} to %{{.*}}[%{{.*}}] checked : f32 to <f32, [C:1]>
+  qn.scatter %y to %into[%i] checked : f32 to !qn.tensor<f32, [C:1]> {
   ^bb0(%a: f32, %b: f32):
     %n = arith.addf %a, %b : f32
     qn.yield %n : f32
@@ -91,8 +91,8 @@ qn.rowwise @repeated axes [C, K] (%x: !qn.tensor<f32, [K:0]>,
     %at: !qn.tensor<i64, [K:0]>, %into: !qn.tensor<f32, [C:1]>) {
   %y = qn.load %x : !qn.tensor<f32, [K:0]>
   %i = qn.load %at : !qn.tensor<i64, [K:0]>
-  // CHECK: qn.scatter %{{.*}}, %{{.*}}[%{{.*}}] over [K] : f32, <f32, [C:1]>
-  qn.scatter %y, %into[%i] over [K] : f32, !qn.tensor<f32, [C:1]> {
+  // CHECK: qn.scatter %{{.*}} to %{{.*}}[%{{.*}}] over [K] : f32 to <f32, [C:1]>
+  qn.scatter %y to %into[%i] over [K] : f32 to !qn.tensor<f32, [C:1]> {
   ^bb0(%a: f32, %b: f32):
     %n = arith.addf %a, %b : f32
     qn.yield %n : f32
