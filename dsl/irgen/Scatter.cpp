@@ -26,10 +26,14 @@ Generator::scatterIndices(const typed::ScatterExpression &expression,
                                        : positionOf(place)});
   }
   SmallVector<mlir::Value, 4> indices;
-  for (StringAttr axis : axesOf(tensor))
-    for (const Move &move : moves)
-      if (move.place.name == axis)
-        indices.push_back(move.position);
+  for (StringAttr axis : axesOf(tensor)) {
+    auto move = llvm::find_if(
+        moves, [&](const Move &one) { return one.place.name == axis; });
+    // Along other axes of the result every row is written alike.
+    indices.push_back(move == moves.end()
+                          ? b.create<qn::IndexOp>(builder.getI64Type(), axis)
+                          : move->position);
+  }
   return indices;
 }
 

@@ -191,3 +191,13 @@ rowwise k(x: f32[A], i: i64[M], y: f32[M]) -> f32[A]:
     most = (2 * x).index_reduce(0, i, y, "amax")
     wanted = torch.maximum(total, torch.where(x > 1, most, total))
     assert torch.equal(quern.compile(text).k(x, i, y), wanted)
+
+
+def test_a_scatter_into_fewer_axes_than_the_result() -> None:
+    text = """
+rowwise k(x: f32[B, C], i: i64[M], y: f32[M]) -> f32[B, C]:
+    return scatter(f32(index(C)), at = (C = i), y, with = sum)
+"""
+    x, i, y = torch.zeros(3, 5), torch.tensor([1, 4, 1]), torch.tensor([2.0, 3.0, 4.0])
+    wanted = torch.arange(5.0).index_add(0, i, y).expand(3, 5)
+    assert torch.equal(quern.compile(text).k(x, i, y), wanted)
