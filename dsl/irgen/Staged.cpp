@@ -38,7 +38,12 @@ void Generator::atTop(llvm::function_ref<void()> make) {
   const Substitution *outer = std::exchange(substitution, nullptr);
   auto outerConditions = std::exchange(conditions, {});
   bool guarded = std::exchange(readsAreGuarded, false);
+  // Sorted operands are read unchecked; what is staged for them is not.
+  bool checked = std::exchange(readsAreChecked,
+                               !request.declaration.attributes.unchecked &&
+                                   !frame->declaration.attributes.unchecked);
   make();
+  readsAreChecked = checked;
   readsAreGuarded = guarded;
   conditions = std::move(outerConditions);
   substitution = outer;

@@ -201,3 +201,17 @@ rowwise k(x: f32[B, C], i: i64[M], y: f32[M]) -> f32[B, C]:
     x, i, y = torch.zeros(3, 5), torch.tensor([1, 4, 1]), torch.tensor([2.0, 3.0, 4.0])
     wanted = torch.arange(5.0).index_add(0, i, y).expand(3, 5)
     assert torch.equal(quern.compile(text).k(x, i, y), wanted)
+
+
+def test_a_scatter_under_a_sort_is_checked() -> None:
+    text = """
+rowwise k(keys: f32[A], i: i64[M], y: f32[M]) -> f32[A]:
+    let s = scatter(keys, at = (A = i), y, with = last)
+    let (_, v) = sort_by(keys, s + 1 over A, stable)
+    return v
+"""
+    keys, y = torch.tensor([3.0, 1.0, 2.0]), torch.tensor([7.0])
+    k = quern.compile(text).k
+    assert k(keys, torch.tensor([0]), y).tolist() == [2.0, 3.0, 8.0]
+    with pytest.raises(quern.Error, match="QN2050"):
+        k(keys, torch.tensor([3]), y)
