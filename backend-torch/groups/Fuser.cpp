@@ -1,5 +1,6 @@
 // Greedy fusion: every node joins the groups that feed it, if it may.
 #include "backend-torch/graph/Readers.h"
+#include "backend-torch/groups/Copies.h"
 #include "backend-torch/groups/FusionPlan.h"
 #include "backend-torch/groups/UnitGraph.h"
 #include "backend-torch/ops/Attention.h"
@@ -214,50 +215,6 @@ static bool callsLibrary(const Analysis &analysis, const Draft &draft) {
   });
 }
 
-/// The dimension whose elements are neighbours in memory; -1 for none.
-static int innermost(const Graph &graph, const TensorFacts &facts) {
-  for (std::size_t d = 0; d != facts.sizes.size(); ++d)
-    if (graph.sizes.constantOf(facts.strides[d]) == 1 &&
-        graph.sizes.constantOf(facts.sizes[d]) != 1)
-      return static_cast<int>(d);
-  return -1;
-}
-
-/// Whether a copy turns its operand's memory round in tiles of a vector and
-/// more. Measured on an AMD EPYC (Zen 4), 2 threads, f32, against ATen's copy
-/// of torch 2.13: images of 32 to 960 channels between contiguous and
-/// channels-last 1.1 to 2.7 times as fast, a transposed 512x2048 3.5; with 3
-/// channels or windows of 9 elements 0.2 to 0.7, whole rows 0.4 to 0.5.
-static bool turnsRound(const Analysis &analysis, const Draft &draft) {
-  constexpr std::int64_t Least = 16;
-  const Graph &graph = *analysis.graph;
-  if (draft.nodes().size() != 1)
-    return false;
-  int node = draft.nodes().front();
-  auto *copy = std::get_if<PrimitiveCall>(&analysis.operations[node]);
-  if (!copy || copy->kind != Primitive::Copy)
-    return false;
-  const TensorFacts *from = graph.values[copy->operand].tensor();
-  const TensorFacts *to = graph.values[graph.nodes[node].results[0]].tensor();
-  int before = innermost(graph, *from), after = innermost(graph, *to);
-  if (before < 0 || after < 0 || before == after)
-    return false;
-  auto follow = [&](const TensorFacts &facts, int d) {
-    auto outer = graph.sizes.constantOf(facts.strides[d - 1]);
-    auto inner = graph.sizes.constantOf(facts.strides[d]);
-    auto extent = graph.sizes.constantOf(facts.sizes[d]);
-    return outer && inner && extent && *outer == *inner * *extent;
-  };
-  // Dimensions that follow each other in both count as one.
-  auto isLong = [&](int d) {
-    std::int64_t run = graph.sizes.constantOf(to->sizes[d]).value_or(0);
-    for (; d > 0 && follow(*from, d) && follow(*to, d); --d)
-      run *= graph.sizes.constantOf(to->sizes[d - 1]).value_or(0);
-    return run >= Least;
-  };
-  return isLong(before) && isLong(after);
-}
-
 /// What becomes of a draft that nothing more joins: a group, or ATen steps.
 void Fuser::finish(int unit, const Draft &draft) {
   std::optional<std::string> why;
@@ -265,7 +222,7 @@ void Fuser::finish(int unit, const Draft &draft) {
   if (!draft.isWhole()) {
     why = whyNotOneKernel(draft);
     if (!callsLibrary(analysis, draft) &&
-        (why || !turnsRound(analysis, draft))) {
+        (why || (options.preferAten && !isOursToCopy(analysis, draft)))) {
       why = "it only copies or fills";
       kind = OpaqueKind::Preferred;
     }

@@ -74,12 +74,14 @@ static bool sharesMemory(const Graph &graph, const Node &node, int storage) {
 static bool isKnownBefore(const Graph &graph, ValueId first, Size size) {
   std::vector<Size> symbols = graph.sizes.symbolsIn(size);
   return std::all_of(symbols.begin(), symbols.end(), [&](Size symbol) {
+    auto holds = [&](const std::vector<Size> &sizes) {
+      return std::find(sizes.begin(), sizes.end(), symbol) != sizes.end();
+    };
     auto binds = [&](const Value &value) {
       if (const ScalarFacts *number = value.scalar())
         return number->value == symbol;
       const TensorFacts *facts = value.tensor();
-      return facts && std::find(facts->sizes.begin(), facts->sizes.end(),
-                                symbol) != facts->sizes.end();
+      return facts && (holds(facts->sizes) || holds(facts->strides));
     };
     return std::any_of(graph.values.begin(), graph.values.begin() + first,
                        binds);
@@ -208,9 +210,12 @@ static std::optional<std::string> whyNotComputable(const Graph &graph,
       return "no kernel gives its element type";
     if (facts->device != "cpu")
       return "it runs on " + facts->device;
-    for (Size size : facts->sizes)
+    for (Size size : facts->sizes) {
       if (graph.sizes.constantOf(size) == 0)
         return "its result is empty";
+      if (!isKnownBefore(graph, node.results.front(), size))
+        return "how large its result is depends on values";
+    }
   }
   return std::nullopt;
 }

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import quern
 import torch
+from quern.torch_backend.state import state
 
 
 @pytest.fixture(autouse=True)
@@ -138,3 +139,34 @@ def test_shifts_by_numbers_have_kernels() -> None:
     check(lambda x: (x << 3, x >> 2, torch.bitwise_left_shift(x, 1), torch.true_divide(x, 2)), x)
     check(lambda x: (x.to(torch.uint8) << 1, x.to(torch.int8) >> 1), x)
     assert quern.counters()["fallbacks"] == {}
+
+
+def test_results_as_large_as_values_say() -> None:
+    def places(x: torch.Tensor) -> torch.Tensor:
+        return (x > 0).nonzero() * 2
+
+    # An operator is named once in a process.
+    state().warned.clear()
+    with (
+        torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True),
+        pytest.warns(UserWarning, match="how large its result is depends on values"),
+    ):
+        check(places, torch.linspace(-1, 2, 12).sin().view(3, 4), fullgraph=True)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        torch.clone,
+        lambda x: x.to(torch.float64),
+        lambda x: x[:, 1:3].contiguous(),
+        lambda x: x[:, None].expand(-1, 70, -1).contiguous(),
+        lambda x: x.to(torch.bfloat16).to(torch.int32),
+        lambda x: x.t().contiguous(),
+    ],
+)
+def test_copies_are_kernels(function: Callable[..., Any]) -> None:
+    quern.reset_counters()
+    check(function, torch.linspace(-100, 100, 300).view(60, 5))
+    assert quern.counters()["launches"] == 1
+    assert quern.counters()["preferred"] == {}
