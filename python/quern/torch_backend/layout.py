@@ -116,7 +116,7 @@ class _Relaying:
         for node in self.graph.find_nodes(op="get_attr"):
             constant = getattr(module, str(node.target), None)
             if isinstance(constant, torch.Tensor):
-                node.meta["val"] = mode.from_tensor(constant)
+                node.meta["val"] = mode.from_tensor(constant, static_shapes=True)
         #: What each node promised before.
         self.promised = {node: _value(node) for node in self.graph.nodes}
 
