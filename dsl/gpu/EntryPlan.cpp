@@ -155,6 +155,43 @@ unsigned keptBy(const KernelModel &model, const LaunchPlan &launch,
   return !fits ? 0 : rows <= 2 ? keptElements : keptOfMany;
 }
 
+/// Whether a value is made from scans.
+bool isFromScans(Value value, llvm::SmallPtrSetImpl<Operation *> &seen) {
+  Operation *op = value.getDefiningOp();
+  if (!op || !seen.insert(op).second)
+    return false;
+  if (isa<qn::ScanOp>(op))
+    return true;
+  auto found = op->walk([&](Operation *inner) {
+    bool isFrom = llvm::any_of(inner->getOperands(), [&](Value operand) {
+      return isFromScans(operand, seen);
+    });
+    return isFrom ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return found.wasInterrupted();
+}
+
+/// Whether the scans of a launch run along rows that a team can share: only
+/// stores come behind them, and there is no other axis in a row.
+bool teamsCanScan(const KernelModel &model, const LaunchPlan &launch) {
+  if (launch.kind != LaunchKind::Stores ||
+      launch.lane >= int(model.declaredAxes()) ||
+      hasAxis(launch.parallel, launch.lane))
+    return false;
+  for (qn::ScanOp scan : model.scans)
+    if (int(model.axisOf(scan.getAxis())) != launch.lane)
+      return false;
+  for (qn::StoreOp store : launch.stores)
+    if (model.factsOf(store).axes & ~launch.parallel & ~axisBit(launch.lane))
+      return false;
+  llvm::SmallPtrSet<Operation *, 32> seen;
+  return llvm::none_of(model.reductions, [&](qn::ReduceOp op) {
+    return llvm::any_of(op->getOperands(), [&](Value operand) {
+      return isFromScans(operand, seen);
+    });
+  });
+}
+
 /// A row for a thread, a warp or a block; for one that keeps it, where that
 /// pays.
 std::vector<EntryPlan> rowEntries(const KernelModel &model,
@@ -210,7 +247,8 @@ std::vector<EntryPlan> quern::planEntries(const KernelModel &model,
   }
   bool isTiled = launch.lane >= 0 && hasAxis(launch.parallel, launch.lane);
   if (launch.kind == LaunchKind::Scatter || launch.lane < 0 ||
-      !model.scans.empty() || work.isPortable) {
+      (!model.scans.empty() && !teamsCanScan(model, launch)) ||
+      work.isPortable) {
     planThread(thread);
     return {thread};
   }

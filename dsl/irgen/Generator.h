@@ -230,6 +230,10 @@ private:
   void collectInputs(Monoid &monoid, typed::Expressions operands,
                      llvm::function_ref<mlir::Value()> position);
   mlir::Value threadPosition(typed::AxisId axis);
+  mlir::Value inputsWhere(Monoid &monoid, typed::Expressions operands,
+                          const typed::Expression *where,
+                          llvm::ArrayRef<Place> along,
+                          llvm::function_ref<mlir::Value()> position);
   Value runPart(Monoid &monoid, const typed::ReductionPart &part,
                 Values arguments, const typed::Type &type);
   void fillRegion(Monoid &monoid, mlir::Region &region, const Values &like,

@@ -201,6 +201,22 @@ const Substitution *Generator::unmoved(ArrayRef<Place> over) {
   return inner;
 }
 
+/// The operands along some axes, read where `where` holds; gives its value.
+mlir::Value Generator::inputsWhere(Monoid &monoid, typed::Expressions operands,
+                                   const typed::Expression *where,
+                                   ArrayRef<Place> along,
+                                   llvm::function_ref<mlir::Value()> position) {
+  auto outer = std::exchange(conditions, conditionsAlong(along));
+  if (where)
+    conditions.push_back({scalar(*where).value, false});
+  collectInputs(monoid, operands, position);
+  mlir::Value holds;
+  if (where)
+    holds = conditions.pop_back_val().value;
+  conditions = std::move(outer);
+  return holds;
+}
+
 irgen::Value Generator::visit(const typed::ReduceExpression &expression) {
   bool overThreads = isThreadText();
   for (AxisId axis : expression.over)
@@ -216,17 +232,11 @@ irgen::Value Generator::visit(const typed::ReduceExpression &expression) {
       openMonoid(*expression.monoid, expression.typeArguments,
                  expression.constantArguments, expression.parameters);
   const Substitution *moved = std::exchange(substitution, unmoved(over));
-  auto outerConditions = std::exchange(conditions, conditionsAlong(over));
-  if (expression.where)
-    conditions.push_back({scalar(*expression.where).value, false});
-  collectInputs(monoid, expression.operands, [&] {
-    return overThreads ? threadPosition(expression.over.front())
-                       : linearPosition(over, /*fromLower=*/true);
-  });
-  mlir::Value where;
-  if (expression.where)
-    where = conditions.pop_back_val().value;
-  conditions = std::move(outerConditions);
+  mlir::Value where =
+      inputsWhere(monoid, expression.operands, expression.where, over, [&] {
+        return overThreads ? threadPosition(expression.over.front())
+                           : linearPosition(over, /*fromLower=*/true);
+      });
   substitution = moved;
   Location location = at(expression.span);
   const typed::Reduction &rules = monoid.reduction;
@@ -289,14 +299,13 @@ irgen::Value Generator::prefix(const typed::ScanExpression &expression,
     substitution = &substitutions.emplace_back(
         Substitution{place.name, digit, substitution});
   }
-  auto outerConditions = std::exchange(conditions, conditionsAlong(along));
-  collectInputs(monoid, expression.operands,
-                [&] { return linearPosition(along, /*fromLower=*/true); });
-  conditions = std::move(outerConditions);
+  mlir::Value where =
+      inputsWhere(monoid, expression.operands, expression.where, along,
+                  [&] { return linearPosition(along, /*fromLower=*/true); });
   substitution = outer;
   Location location = at(expression.span);
   auto op = b.create<qn::ReduceOp>(
-      flatten(monoid.inputs), flatten(monoid.initial), mlir::Value(),
+      flatten(monoid.inputs), flatten(monoid.initial), where,
       builder.getArrayAttr({Attribute(name)}), false);
   fillRegions(monoid, op.getStep(), op.getMerge());
   b.location = location;
@@ -324,18 +333,18 @@ irgen::Value Generator::visit(const typed::ScanExpression &expression) {
   Monoid monoid =
       openMonoid(*expression.monoid, expression.typeArguments,
                  expression.constantArguments, expression.parameters);
-  auto outerConditions = std::exchange(conditions, conditionsAlong(over));
-  collectInputs(monoid, expression.operands, [&] {
-    return overThreads ? threadPosition(expression.over)
-                       : linearPosition(over, /*fromLower=*/true);
-  });
-  conditions = std::move(outerConditions);
+  mlir::Value where =
+      inputsWhere(monoid, expression.operands, expression.where, over, [&] {
+        return overThreads ? threadPosition(expression.over)
+                           : linearPosition(over, /*fromLower=*/true);
+      });
   Location location = at(expression.span);
   if (overThreads) {
     const typed::Reduction &rules = monoid.reduction;
     auto states = flatten(statesOf(
         runPart(monoid, rules.step, firstStep(monoid), *rules.stateType)));
     b.location = location;
+    keepWhere(b, where, states, monoid.initial);
     auto op = b.create<qn::PrefixOp>(scopeOf(expression.over), states,
                                      flatten(monoid.initial),
                                      expression.reverse, expression.exclusive);
@@ -345,8 +354,8 @@ irgen::Value Generator::visit(const typed::ScanExpression &expression) {
     return finishMonoid(monoid, op.getResults());
   }
   auto op = b.create<qn::ScanOp>(
-      flatten(monoid.inputs), flatten(monoid.initial), mlir::Value(),
-      over.front().name, expression.reverse, expression.exclusive);
+      flatten(monoid.inputs), flatten(monoid.initial), where, over.front().name,
+      expression.reverse, expression.exclusive);
   scans.emplace_back(op, std::move(places));
   fillRegions(monoid, op.getStep(), op.getMerge());
   b.location = location;

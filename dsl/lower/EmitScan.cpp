@@ -45,6 +45,8 @@ void Emitter::nestScans(Frame &frame, ArrayRef<LoopSpec> loops,
                         ArrayRef<qn::ScanOp> scans, Values &states, Body body) {
   if (scans.empty())
     return nest(frame, loops, states, body);
+  if (loops.back().plan.shared)
+    return teamScans(frame, loops.back(), scans, body);
   nest(frame, loops.drop_back(), states, [&](Frame &outer, Values &now) {
     unsigned before = now.size();
     llvm::append_range(now, scanStates(outer, scans));
@@ -81,8 +83,10 @@ void Emitter::stepScans(Frame &frame, ArrayRef<qn::ScanOp> scans,
     for (Copies copy : copiesOf(frame, around)) {
       auto state = states.take_front(scan.getInits().size());
       states = states.drop_front(state.size());
-      Values results = lanes > 1 ? laneScan(frame, scan, copy, lanes, state)
-                                 : plainScan(frame, scan, copy, state);
+      Values results = frame.find(axis)->shared
+                           ? teamScan(frame, scan, copy, lanes, state)
+                       : lanes > 1 ? laneScan(frame, scan, copy, lanes, state)
+                                   : plainScan(frame, scan, copy, state);
       for (auto [of, value] : llvm::zip(scan->getResults(), results))
         frame.values[{of.getAsOpaquePointer(), copy}] = value;
     }

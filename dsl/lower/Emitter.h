@@ -338,6 +338,23 @@ private:
                       unsigned threads);
   mlir::Value warpSlot(unsigned number, mlir::Value warp);
 
+  // dsl/gpu/TeamScan.cpp
+  void teamScans(Frame &frame, const LoopSpec &loop,
+                 llvm::ArrayRef<qn::ScanOp> scans, Body body);
+  void scanStretches(Frame &frame, const LoopSpec &loop, mlir::Value lower,
+                     mlir::Value upper, llvm::ArrayRef<qn::ScanOp> scans,
+                     Values &states, Body body);
+  void storeInRange(Frame &frame, Body body);
+  Values teamScan(Frame &frame, qn::ScanOp scan, Copies copies, unsigned lanes,
+                  llvm::MutableArrayRef<mlir::Value> state);
+  Values fromLane(Frame &frame, mlir::ValueRange states, mlir::Value from);
+  Values beforeThread(Frame &frame, qn::ScanOp scan, Copies copies,
+                      mlir::ValueRange own,
+                      llvm::MutableArrayRef<mlir::Value> state);
+  Values behindWarps(Frame &frame, qn::ScanOp scan, Copies copies,
+                     mlir::ValueRange states, Values &base);
+  void leaveWarpStates(Frame &frame, mlir::ValueRange states);
+
   // dsl/gpu/DeviceMemory.cpp
   mlir::Value globalPointer(mlir::Value at);
   mlir::Value shortOffset(Frame &frame, mlir::Value position,

@@ -112,7 +112,7 @@ const Expression *DeclarationChecker::scanOver(const ast::CallExpr &expr,
   if (!overThreads && !isOneAxis(expr.over->span, over.axes, "scan"))
     return nullptr;
   if (!overThreads && axes[over.axes[0].index].kind == AxisKind::Local &&
-      over.where == nullptr && expr.over->axes[0].isLocal()) {
+      expr.over->axes[0].isLocal()) {
     report(expr.over->span, diag::ScanLocalAxis);
     return nullptr;
   }
@@ -135,7 +135,7 @@ const Expression *DeclarationChecker::scanOver(const ast::CallExpr &expr,
       !monoidArguments(operands, monoid, expr.span, arguments) ||
       !solveMonoid(monoid, expr.span, arguments, generics, typeArguments))
     return nullptr;
-  AxisList all = uniteAll(arguments.operands);
+  AxisList all = unite(uniteAll(arguments.operands), uniteAll({over.where}));
   if (!checkOver(over, all))
     return nullptr;
   auto *node =
@@ -146,6 +146,7 @@ const Expression *DeclarationChecker::scanOver(const ast::CallExpr &expr,
   node->operands = builder.list(arguments.operands);
   node->parameters = builder.list(arguments.parameters);
   node->over = over.axes.front();
+  node->where = over.where;
   node->reverse = reverse;
   node->exclusive = exclusive;
   return node;
@@ -164,7 +165,10 @@ const Expression *DeclarationChecker::sortBy(const ast::CallExpr &expr) {
   }
   Over over;
   const Expression *value = nullptr;
-  if (openOver(*expr.over, over))
+  bool isOpen = openOver(*expr.over, over);
+  if (isOpen && over.where)
+    report(expr.over->where->span, diag::UnknownArgument, "sort_by", "where");
+  else if (isOpen)
     value = sortOver(expr, over);
   closeOver(over);
   return value;

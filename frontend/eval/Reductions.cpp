@@ -170,8 +170,9 @@ Value Evaluator::scan(const ScanExpression &node, const Frame &frame,
       break;
     Point at = point;
     at[node.over.index] = {position};
-    state = monoid.step(
-        state, evaluateAll(*this, node.operands, frame, scope, at), position);
+    if (!node.where || expression(*node.where, frame, scope, at).truth())
+      state = monoid.step(
+          state, evaluateAll(*this, node.operands, frame, scope, at), position);
     if (position == here)
       break;
   }

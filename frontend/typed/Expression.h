@@ -244,7 +244,7 @@ struct ReduceExpression : ExpressionNode<ExpressionKind::Reduce> {
   const Expression *where = nullptr; ///< false: the element is skipped
 };
 
-/// `scan(m, a over C, reverse, exclusive)`: keeps the axis.
+/// `scan(m, a over C where c, reverse, exclusive)`: keeps the axis.
 struct ScanExpression : ExpressionNode<ExpressionKind::Scan> {
   using ExpressionNode::ExpressionNode;
   const Declaration *monoid = nullptr;
@@ -253,6 +253,7 @@ struct ScanExpression : ExpressionNode<ExpressionKind::Scan> {
   Expressions operands;
   Expressions parameters;
   AxisId over;
+  const Expression *where = nullptr; ///< false: the state stays as it is
   bool reverse = false, exclusive = false;
 };
 

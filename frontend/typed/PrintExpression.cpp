@@ -186,6 +186,10 @@ void Printer::scan(const ScanExpression &e) {
   parameters(*e.monoid, e.parameters);
   out << " over ";
   axis(e.over);
+  if (e.where) {
+    out << " where ";
+    expression(e.where);
+  }
   out << (e.reverse ? ", reverse" : "") << (e.exclusive ? ", exclusive" : "")
       << ')';
 }

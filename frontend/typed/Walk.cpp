@@ -59,6 +59,7 @@ struct Children {
     all(e.constantArguments);
     all(e.operands);
     all(e.parameters);
+    one(e.where);
   }
   void of(const SortExpression &e) {
     all(e.operands);

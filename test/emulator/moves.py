@@ -44,8 +44,10 @@ class Moves(State):
         )
 
     def compare(self, ins: Ins, t: Type) -> Array:
+        return self.compared(ins, t, self.get(ins.args[1], t), self.get(ins.args[2], t))
+
+    def compared(self, ins: Ins, t: Type, a: Array, b: Array) -> Array:
         how = ins.mods[0]
-        a, b = self.get(ins.args[1], t), self.get(ins.args[2], t)
         if t.float and "ftz" in ins.mods:
             a, b = flush(a), flush(b)
         unordered = (np.isnan(a) | np.isnan(b)) if t.float else np.False_
@@ -66,13 +68,23 @@ class Moves(State):
 
     def op_setp(self, ins: Ins) -> None:
         if ins.t.packed:
-            raise PtxError(f"{ins} is not emulated")
+            return self.compare_halves(ins)
         r, dst = self.compare(ins, ins.types[-1]), ins.args[0]
         join = {"and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor}.get(ins.mods[1])
         c = self.get(ins.args[3], PRED) if join else None
         both = (join(r, c), join(~r, c)) if join else (r, ~r)
         for a, v in zip(dst[1:] if dst[0] == "2" else [dst], both, strict=False):
             self.put(a, PRED, v)
+
+    def compare_halves(self, ins: Ins) -> None:
+        """A predicate for the low half, one for the high half."""
+        if ins.t.kind == "bf" or len(ins.args) > 3 or ins.args[0][0] != "2":
+            raise PtxError(f"{ins} is not emulated")
+        word, part = TYPES["b32"], TYPES["f16"]
+        raw = [np.atleast_1d(self.get(a, word)).astype(np.uint32) for a in ins.args[1:3]]
+        for place, shift in zip(ins.args[0][1:], (0, 16), strict=True):
+            a, b = ((r >> np.uint32(shift)).astype(np.uint16).view(np.float16) for r in raw)
+            self.put(place, PRED, np.broadcast_to(self.compared(ins, part, a, b), self.n))
 
     def op_set(self, ins: Ins) -> None:
         r = self.compare(ins, ins.types[1])

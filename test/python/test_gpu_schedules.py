@@ -200,11 +200,53 @@ def test_gathers_and_their_errors(target: str) -> None:
     assert built.abi["sites"][site - 1]["axis"] == "V"
 
 
-@pytest.mark.parametrize("target", SOME)
-def test_scans(target: str) -> None:
-    x, out = normal(5, 40), np.zeros((5, 40), np.float32)
+SCANNED = [(3, 7), (5, 40), (9, 33), (2, 1000), (2, 1025), (1, 2050)]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("shape", SCANNED)
+def test_scans_by_thread_warp_and_block(target: str, shape: tuple[int, int]) -> None:
+    x, out = normal(*shape), np.zeros(shape, np.float32)
     kernel("running", target).run([x, out])
-    np.testing.assert_allclose(out, x.cumsum(1), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(out, x.cumsum(1, dtype=np.float64), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("target", SOME)
+@pytest.mark.parametrize("shape", SCANNED)
+def test_scans_from_the_end(target: str, shape: tuple[int, int]) -> None:
+    x, sums, most = normal(*shape), np.zeros(shape, np.float32), np.zeros(shape, np.float32)
+    kernel("running_back", target).run([x, sums, most])
+    back = x[:, ::-1]
+    before = (back.cumsum(1, dtype=np.float64) - back)[:, ::-1]
+    np.testing.assert_allclose(sums, before, rtol=1e-4, atol=1e-4)
+    np.testing.assert_array_equal(most, np.maximum.accumulate(back, 1)[:, ::-1])
+
+
+@pytest.mark.parametrize("target", SOME)
+@pytest.mark.parametrize("shape", SCANNED)
+def test_scans_behind_reductions(target: str, shape: tuple[int, int]) -> None:
+    x, out, total = normal(*shape), np.zeros(shape, np.float32), np.zeros(shape[0], np.float32)
+    kernel("shares", target).run([x, out, total])
+    e = np.exp(x.astype(np.float64) - x.max(1, keepdims=True))
+    kept = np.where(x > 0, e, 0)
+    np.testing.assert_allclose(total, e.sum(1), rtol=1e-4)
+    wanted = (kept.cumsum(1) - kept) / e.sum(1, keepdims=True)
+    np.testing.assert_allclose(out, wanted, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("target", SOME)
+@pytest.mark.parametrize("count", [5, 300, 2100])
+@pytest.mark.parametrize("kind", ["f16", "i64", "u8"])
+def test_scans_of_several_states(target: str, count: int, kind: str) -> None:
+    file = ROOT / "stdlib-kernels" / "scans.qn"
+    built = kernel_for(PROGRAM, file, "cummax", target, (f"--types=T={kind}",))
+    dtype = {"f16": np.float16, "i64": np.int64, "u8": np.uint8}[kind]
+    x = np.random.default_rng(count).integers(0, 100, (2, count)).astype(dtype)
+    out, places = np.zeros_like(x), np.zeros(x.shape, np.int64)
+    built.run([x, out, places])
+    wanted = torch.cummax(torch.tensor(x), 1)
+    np.testing.assert_array_equal(out, wanted.values.numpy())
+    np.testing.assert_array_equal(places, wanted.indices.numpy())
 
 
 @pytest.mark.parametrize("target", SOME)
