@@ -9,11 +9,28 @@ using namespace quern;
 /// part where they lie along another.
 static constexpr std::int64_t partElements = 16384, partRows = 16;
 
+/// Whether the values come from a scan: a part would begin it anew.
+static bool takesScan(qn::ReduceOp op) {
+  SmallVector<Value> open(op->getOperands());
+  llvm::SmallPtrSet<Operation *, 32> seen;
+  while (!open.empty()) {
+    Operation *from = open.pop_back_val().getDefiningOp();
+    if (!from || !seen.insert(from).second || isa<qn::ReduceOp>(from))
+      continue;
+    if (isa<qn::ScanOp>(from))
+      return true;
+    from->walk([&](Operation *inside) {
+      llvm::append_range(open, inside->getOperands());
+    });
+  }
+  return false;
+}
+
 bool Schedule::isSplit(qn::ReduceOp op) const {
   AxisSet axes = model.axesOf(op.getAxes());
   AxisSet declared = axisBit(model.declaredAxes()) - 1;
   return !op.getPortable() && !model.axesOf(op->getResult(0)) &&
-         (axes & declared);
+         (axes & declared) && !takesScan(op);
 }
 
 /// Finds reductions whose result is one value for the whole kernel, where the

@@ -215,3 +215,18 @@ rowwise k(keys: f32[A], i: i64[M], y: f32[M]) -> f32[A]:
     assert k(keys, torch.tensor([0]), y).tolist() == [2.0, 3.0, 8.0]
     with pytest.raises(quern.Error, match="QN2050"):
         k(keys, torch.tensor([3]), y)
+
+
+@pytest.mark.parametrize("length", [17, 40000])
+def test_a_reduction_of_a_scan_is_not_cut(length: int) -> None:
+    text = """
+rowwise over_both(p: i64[M], x: i64[A]) -> i64[]:
+    return max(scan(sum, p + x over A, exclusive) over (A, M))
+
+rowwise along(x: i64[A]) -> i64[]:
+    return max(scan(sum, x over A) over A)
+"""
+    k = quern.compile(text)
+    p, x = torch.tensor([0, 5, 2]), torch.ones(length, dtype=torch.int64)
+    assert k.over_both(p, x).item() == 6 * (length - 1)
+    assert k.along(x).item() == length
