@@ -230,3 +230,38 @@ rowwise along(x: i64[A]) -> i64[]:
     p, x = torch.tensor([0, 5, 2]), torch.ones(length, dtype=torch.int64)
     assert k.over_both(p, x).item() == 6 * (length - 1)
     assert k.along(x).item() == length
+
+
+def test_a_scatter_along_an_axis_that_repeats() -> None:
+    text = """
+rowwise k(i: i64[M], x: i64[M], o: i64[A]) -> (i64[A], i64[A]):
+    return scatter(o, at = (A = i), x, with = prod), scatter(o, at = (A = i), x, with = sum)
+"""
+    i, x = torch.tensor([3]).expand(4), torch.tensor([2]).expand(4)
+    product, total = quern.compile(text).k(i, x, torch.ones(5, dtype=torch.int64))
+    assert product.tolist() == [1, 1, 1, 16, 1]
+    assert total.tolist() == [1, 1, 1, 9, 1]
+
+
+def test_a_scatter_of_small_floats_that_is_used_is_not_rounded() -> None:
+    text = """
+rowwise k(x: f16[A], i: i64[M], y: f16[M]) -> f16[A]:
+    return scatter(x * x, at = (A = i), y, with = last) / x
+"""
+    x, i = torch.full((3,), 300.0, dtype=torch.float16), torch.tensor([1])
+    got = quern.compile(text).k(x, i, torch.tensor([600.0], dtype=torch.float16))
+    assert got.tolist() == [300.0, 2.0, 300.0]
+
+
+def test_a_constant_whose_steps_run_out() -> None:
+    text = """
+fn slow(x: f32) -> f32:
+    var t = x
+    for i in range(2000000):
+        t = t // f32(3)
+    return t
+
+const C: f32 = slow(1.0)
+"""
+    with pytest.raises(quern.Error, match="QN1113"):
+        quern.compile(text)
