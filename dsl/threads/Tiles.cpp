@@ -63,6 +63,8 @@ private:
   void keep(Value value, Value tile, std::int64_t element);
   Values from(ValueRange indices, Value row, Value column);
   void parted(Value whole, llvm::function_ref<void(bool)> body);
+  template <typename Op>
+  void each(Op op, llvm::function_ref<void(std::int64_t, Values, bool)> body);
   Values productStep(qn::MultiplyTileOp op, Value step, ValueRange sums,
                      bool guarded);
 
@@ -199,46 +201,47 @@ void Expander::parted(Value whole, llvm::function_ref<void(bool)> body) {
   body(true);
 }
 
+/// Once for each element of a tile that the thread has, with its place.
+template <typename Op>
+void Expander::each(Op op,
+                    llvm::function_ref<void(std::int64_t, Values, bool)> body) {
+  std::int64_t count =
+      llvm::cast<MemRefType>(op.getTile().getType()).getNumElements();
+  parted(
+      isInside(op.getPlace(), op.getIndices(), op.getRows(), op.getColumns()),
+      [&](bool guarded) {
+        for (std::int64_t element = 0; element < count; ++element) {
+          Position at = position(element, op.getColumns());
+          body(element,
+               from(op.getIndices(), plus(constant(at.row), laneRow),
+                    plus(constant(at.column), laneColumn)),
+               guarded);
+        }
+      });
+}
+
 void Expander::load(qn::LoadTileOp op) {
   begin(op);
   Value tile = op.getTile(), place = op.getPlace();
-  std::int64_t count = llvm::cast<MemRefType>(tile.getType()).getNumElements();
-  parted(isInside(place, op.getIndices(), op.getRows(), op.getColumns()),
-         [&](bool guarded) {
-           for (std::int64_t element = 0; element < count; ++element) {
-             Position at = position(element, op.getColumns());
-             Values indices =
-                 from(op.getIndices(), plus(constant(at.row), laneRow),
-                      plus(constant(at.column), laneColumn));
-             keep(cast(read(place, indices, guarded), elementOf(tile)), tile,
-                  element);
-           }
-         });
+  each(op, [&](std::int64_t element, Values indices, bool guarded) {
+    keep(cast(read(place, indices, guarded), elementOf(tile)), tile, element);
+  });
   op.erase();
 }
 
 void Expander::store(qn::StoreTileOp op) {
   begin(op);
   Value tile = op.getTile(), place = op.getPlace();
-  std::int64_t count = llvm::cast<MemRefType>(tile.getType()).getNumElements();
-  parted(isInside(place, op.getIndices(), op.getRows(), op.getColumns()),
-         [&](bool guarded) {
-           for (std::int64_t element = 0; element < count; ++element) {
-             Position at = position(element, op.getColumns());
-             Values indices =
-                 from(op.getIndices(), plus(constant(at.row), laneRow),
-                      plus(constant(at.column), laneColumn));
-             Value value = cast(share(tile, element), elementOf(place));
-             OpBuilder::InsertionGuard guard(b);
-             if (guarded) {
-               auto branch = scf::IfOp::create(
-                   b, loc, isInside(place, indices, 1, 1), false);
-               b.setInsertionPointToStart(branch.thenBlock());
-             }
-             qn::WriteOp::create(b, loc, value, place, indices, false,
-                                 IntegerAttr());
-           }
-         });
+  each(op, [&](std::int64_t element, Values indices, bool guarded) {
+    Value value = cast(share(tile, element), elementOf(place));
+    OpBuilder::InsertionGuard guard(b);
+    if (guarded) {
+      auto branch =
+          scf::IfOp::create(b, loc, isInside(place, indices, 1, 1), false);
+      b.setInsertionPointToStart(branch.thenBlock());
+    }
+    qn::WriteOp::create(b, loc, value, place, indices, false, IntegerAttr());
+  });
   op.erase();
 }
 
