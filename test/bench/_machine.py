@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 from pathlib import Path
 
 import quern
@@ -26,7 +27,7 @@ def description() -> dict[str, str]:
         "vectors": torch.backends.cpu.get_cpu_capability(),
         "processors": str(os.cpu_count()),
         "memory": f"{gibibytes:.0f} GiB",
-        "system": f"{platform.system()} {platform.release()}",
+        "system": " ".join([platform.system(), *re.findall(r"^\d+\.\d+", platform.release())]),
         "python": platform.python_version(),
         "torch": torch.__version__,
         "quern": quern.__version__,

@@ -27,7 +27,8 @@ kernel scans[X: int = 24, Y: int = 4](x: i64[Y, X], y: mut i64[5, Y, X]):
     y[3, thread.y, thread.x] = scan(sum, v over block, reverse, exclusive)
     y[4, thread.y, thread.x] = scan(sum, v over warp)
 
-kernel places[X: int = 24, Y: int = 4](x: i64[Y, X], best: mut i64[3, Y, X], seen: mut i64[2, Y, X]):
+kernel places[X: int = 24, Y: int = 4](x: i64[Y, X], best: mut i64[3, Y, X],
+                                       seen: mut i64[2, Y, X]):
     launch grid(1) block(X, Y)
     let v = x[thread.y, thread.x]
     best[0, thread.y, thread.x] = argmax(v over block)
