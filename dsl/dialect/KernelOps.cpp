@@ -95,6 +95,16 @@ static LogicalResult verifyNamedAxes(RowwiseOp kernel) {
   return failure(done.wasInterrupted());
 }
 
+BlockArgument RowwiseOp::addStaged(Type element, ArrayRef<StringAttr> axes,
+                                   Location location) {
+  SmallVector<StrideClass, 4> strides(axes.size(), StrideClass::Dynamic);
+  if (!strides.empty())
+    strides.back() = StrideClass::One;
+  setStaged(getStaged().value_or(0) + 1);
+  return block().addArgument(
+      OperandType::get(getContext(), element, axes, strides), location);
+}
+
 LogicalResult RowwiseOp::verifyRegions() {
   std::uint64_t staged = getStaged().value_or(0);
   if (staged > block().getNumArguments())

@@ -52,6 +52,10 @@ def Qn_RowwiseOp : Qn_Op<"rowwise", [
     unsigned callerArguments() {
       return block().getNumArguments() - getStaged().value_or(0);
     }
+    /// A new staged operand, its last axis dense.
+    ::mlir::BlockArgument addStaged(::mlir::Type element,
+                                    ::llvm::ArrayRef<::mlir::StringAttr> axes,
+                                    ::mlir::Location location);
     bool isStaged(::mlir::Value argument) {
       return ::llvm::cast<::mlir::BlockArgument>(argument).getArgNumber() >=
              callerArguments();

@@ -107,10 +107,11 @@ void Generator::bindAxes(Frame &callee,
 /// asks what its types are.
 void Generator::bindTypes(Frame &callee,
                           ArrayRef<typed::ScalarType> typeArguments) {
-  bool staysNarrow = callee.declaration.isLifted() ||
-                     typed::tellsSmallFloats(callee.declaration);
   for (typed::ScalarType argument : typeArguments) {
     ElementType type = frame->type(argument);
+    bool staysNarrow = computeTypeOf(type) == type ||
+                       callee.declaration.isLifted() ||
+                       typed::tellsSmallFloats(callee.declaration);
     callee.types.push_back(staysNarrow ? type : computeTypeOf(type));
   }
 }
@@ -164,8 +165,7 @@ static bool movesVariables(const Declaration &declaration) {
 
 bool Generator::isReadElsewhere(const Expression &expression) {
   const typed::Type &type = *expression.type;
-  SmallVector<Place, 4> places =
-      placesOf(type.isTuple() ? type.elements.front()->axes : type.axes);
+  SmallVector<Place, 4> places = placesOf(type);
   return llvm::any_of(places, [&](const Place &place) {
     return substitutionOf(place.name, substitution);
   });

@@ -97,6 +97,8 @@ private:
   /// For an axis that shows in the result of a call.
   void openResultAxis(AxisId axis);
   llvm::SmallVector<Place, 4> placesOf(llvm::ArrayRef<AxisId> axes);
+  /// Of a value; a tuple's elements have the same axes.
+  llvm::SmallVector<Place, 4> placesOf(const typed::Type &type);
   const Substitution *substitutionOf(mlir::StringAttr axis,
                                      const Substitution *under) const;
 

@@ -63,6 +63,11 @@ SmallVector<Place, 4> Generator::placesOf(ArrayRef<AxisId> axes) {
   return places;
 }
 
+SmallVector<Place, 4> Generator::placesOf(const typed::Type &type) {
+  bool isTuple = type.isTuple() && !type.elements.empty();
+  return placesOf(isTuple ? type.elements.front()->axes : type.axes);
+}
+
 /// `over i: lo .. hi`, and one axis for each of a pack's with `*i: lo .. hi`.
 void Generator::openLocalAxis(AxisId id) {
   const typed::Axis &axis = frame->declaration.axis(id);

@@ -318,9 +318,7 @@ irgen::Value Generator::visit(const typed::ScanExpression &expression) {
       overThreads ? SmallVector<Place, 4>() : placesOf({expression.over});
   const typed::Type &type = *expression.type;
   SmallVector<Place, 4> places =
-      overThreads
-          ? SmallVector<Place, 4>()
-          : placesOf(type.isTuple() ? type.elements.front()->axes : type.axes);
+      overThreads ? SmallVector<Place, 4>() : placesOf(type);
   bool isLocal = llvm::any_of(
       places, [](const Place &place) { return bool(place.position); });
   bool isMoved = llvm::any_of(places, [&](const Place &place) {

@@ -11,14 +11,8 @@ mlir::Value Generator::addStaged(Type element, ArrayRef<Place> places) {
   SmallVector<StringAttr, 4> axes;
   for (const Place &place : places)
     axes.push_back(place.name);
-  SmallVector<StrideClass, 4> strides(axes.size(), StrideClass::Dynamic);
-  if (!strides.empty())
-    strides.back() = StrideClass::One;
-  auto kernel = llvm::cast<qn::RowwiseOp>(body->getParentOp());
-  kernel.setStaged(kernel.getStaged().value_or(0) + 1);
-  return body->addArgument(
-      qn::OperandType::get(builder.getContext(), element, axes, strides),
-      b.location);
+  return llvm::cast<qn::RowwiseOp>(body->getParentOp())
+      .addStaged(element, axes, b.location);
 }
 
 /// Arms are taken apart where they hold what must stand outside of them.
@@ -74,8 +68,7 @@ mlir::Value Generator::readStaged(mlir::Value tensor, ArrayRef<Place> places,
 
 irgen::Value Generator::staged(const Expression &expression) {
   const typed::Type &type = *expression.type;
-  SmallVector<Place, 4> places =
-      placesOf(type.isTuple() ? type.elements.front()->axes : type.axes);
+  SmallVector<Place, 4> places = placesOf(type);
   if (llvm::any_of(places, [](const Place &place) { return place.position; }))
     return unsupported(expression.span, "a value along an axis that is not the "
                                         "kernel's own is read elsewhere");

@@ -7,12 +7,6 @@ using namespace mlir;
 using namespace quern;
 using namespace quern::irgen;
 
-/// A tuple's elements have the same axes.
-static ArrayRef<AxisId> axesOf(const typed::Type &type) {
-  return type.isTuple() && !type.elements.empty() ? type.elements.front()->axes
-                                                  : type.axes;
-}
-
 void Generator::bind(const Variable &variable, irgen::Value value) {
   Binding &binding = frame->binding(variable);
   binding.kind = Binding::Kind::Value;
@@ -77,7 +71,7 @@ bool Generator::changes(const Expression &expression) const {
 /// What cannot be made again is stored once, where it stands by itself.
 irgen::Value Generator::readElsewhere(const Variable &variable,
                                       Binding::Made &made) {
-  SmallVector<Place, 4> places = placesOf(axesOf(*variable.type));
+  SmallVector<Place, 4> places = placesOf(*variable.type);
   bool stands = llvm::none_of(places, [&](const Place &place) {
     return place.position || substitutionOf(place.name, made.under);
   });
@@ -123,7 +117,7 @@ irgen::Value Generator::lookup(const Variable &variable) {
   assert(binding.kind != Binding::Kind::Unset && "variable without a value");
   if (isThreadText())
     return binding.made.back().value;
-  SmallVector<Place, 4> places = placesOf(axesOf(*variable.type));
+  SmallVector<Place, 4> places = placesOf(*variable.type);
   if (!binding.definition)
     return standsHere(binding.made.back(), places)
                ? binding.made.back().value

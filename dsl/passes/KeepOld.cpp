@@ -93,26 +93,14 @@ bool OldValues::areLost(BlockArgument operand) {
          });
 }
 
-/// Rows one behind the other in the workspace, like `type` otherwise.
-static BlockArgument addStaged(qn::RowwiseOp kernel, qn::OperandType type) {
-  SmallVector<StrideClass, 4> strides(type.getAxes().size(),
-                                      StrideClass::Dynamic);
-  if (!strides.empty())
-    strides.back() = StrideClass::One;
-  kernel.setStaged(kernel.getStaged().value_or(0) + 1);
-  return kernel.block().addArgument(
-      qn::OperandType::get(kernel.getContext(), type.getElementType(),
-                           type.getAxes(), strides),
-      kernel.getLoc());
-}
-
 static void keepOld(qn::RowwiseOp kernel, BlockArgument operand) {
   auto type = cast<qn::OperandType>(operand.getType());
   SmallVector<qn::LoadOp> loads;
   for (Operation *user : operand.getUsers())
     if (auto load = dyn_cast<qn::LoadOp>(user))
       loads.push_back(load);
-  BlockArgument old = addStaged(kernel, type);
+  BlockArgument old =
+      kernel.addStaged(type.getElementType(), type.getAxes(), kernel.getLoc());
   for (qn::LoadOp load : loads)
     load.getTensorMutable().assign(old);
   auto builder = OpBuilder::atBlockBegin(&kernel.block());

@@ -69,9 +69,9 @@ private:
   // Names.cpp
   bool define(llvm::StringRef name, const Binding &binding);
   Binding *lookup(llvm::StringRef name);
-  /// `otherwise` is the hint where no known name is near.
-  void reportUnknown(const ast::Identifier &name,
-                     llvm::StringRef otherwise = {});
+  /// `hint` is for where no known name is near.
+  void reportUnknown(const ast::Identifier &name, llvm::StringRef hint = {});
+  bool standsIn(Place wanted, Span span, llvm::StringRef what);
   std::size_t openScope() const { return shadowed.size(); }
   void closeScope(std::size_t mark);
   typed::Variable *newVariable(llvm::StringRef name, Span span,

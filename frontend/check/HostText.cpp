@@ -8,11 +8,8 @@ using namespace quern::typed;
 const Expression *DeclarationChecker::hostBuiltin(const ast::CallExpr &expr,
                                                   Builtin builtin) {
   const BuiltinInfo &info = builtinInfo(builtin);
-  if (place != Place::Host) {
-    report(expr.span, diag::NotInThisKind, info.spelling,
-           keyword(declaration.kind));
+  if (!standsIn(Place::Host, expr.span, info.spelling))
     return nullptr;
-  }
   if (builtin == Builtin::Zip) {
     report(expr.span, diag::NotIterable).hint("`zip` stands behind `in`");
     return nullptr;
@@ -112,11 +109,8 @@ const Expression *DeclarationChecker::viewCall(const ast::CallExpr &expr,
                                                const Expression *base,
                                                Builtin builtin) {
   const BuiltinInfo &info = builtinInfo(builtin);
-  if (place != Place::Host) {
-    report(expr.span, diag::NotInThisKind, info.spelling,
-           keyword(declaration.kind));
+  if (!standsIn(Place::Host, expr.span, info.spelling))
     return nullptr;
-  }
   if (info.operands >= 0 && !operandCount(expr, info.spelling, info.operands))
     return nullptr;
   llvm::SmallVector<const Expression *, 4> operands{base};
@@ -181,10 +175,8 @@ const Expression *DeclarationChecker::viewIndex(const ast::IndexExpr &expr,
 const Expression *
 DeclarationChecker::externCall(const ast::CallExpr &expr,
                                const ast::ExternExpr &callee) {
-  if (place != Place::Host) {
-    report(expr.span, diag::NotInThisKind, "extern", keyword(declaration.kind));
+  if (!standsIn(Place::Host, expr.span, "extern"))
     return nullptr;
-  }
   llvm::SmallVector<const Expression *, 4> arguments;
   llvm::SmallVector<llvm::StringRef, 4> argumentNames;
   const Type *first = nullptr;

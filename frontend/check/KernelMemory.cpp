@@ -83,11 +83,8 @@ const Expression *DeclarationChecker::countGiven(const ast::Expr *written,
 const Expression *DeclarationChecker::memoryBuiltin(const ast::CallExpr &expr,
                                                     Builtin builtin) {
   const BuiltinInfo &info = builtinInfo(builtin);
-  if (place != Place::Kernel) {
-    report(expr.span, diag::NotInThisKind, info.spelling,
-           keyword(declaration.kind));
+  if (!standsIn(Place::Kernel, expr.span, info.spelling))
     return nullptr;
-  }
   llvm::StringRef kinds = operandKinds(builtin);
   if (!operandCount(expr, info.spelling, kinds.size()))
     return nullptr;

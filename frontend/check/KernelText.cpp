@@ -5,15 +5,20 @@ using namespace quern;
 using namespace quern::check;
 using namespace quern::typed;
 
+bool DeclarationChecker::standsIn(Place wanted, Span span,
+                                  llvm::StringRef what) {
+  if (place != wanted)
+    report(span, diag::NotInThisKind, what, keyword(declaration.kind));
+  return place == wanted;
+}
+
 /// `thread.x`, `block.y`.
 const Expression *
 DeclarationChecker::threadPosition(const ast::MemberExpr &expr,
                                    Builtin builtin) {
   llvm::StringRef name = builtinInfo(builtin).spelling;
-  if (place != Place::Kernel) {
-    report(expr.span, diag::NotInThisKind, name, keyword(declaration.kind));
+  if (!standsIn(Place::Kernel, expr.span, name))
     return nullptr;
-  }
   llvm::StringRef member = expr.member.text();
   bool hasDimensions =
       builtin == Builtin::ThreadId || builtin == Builtin::BlockId ||
@@ -35,11 +40,8 @@ DeclarationChecker::threadPosition(const ast::MemberExpr &expr,
 const Expression *DeclarationChecker::threadBuiltin(const ast::CallExpr &expr,
                                                     Builtin builtin) {
   const BuiltinInfo &info = builtinInfo(builtin);
-  if (place != Place::Kernel) {
-    report(expr.span, diag::NotInThisKind, info.spelling,
-           keyword(declaration.kind));
+  if (!standsIn(Place::Kernel, expr.span, info.spelling))
     return nullptr;
-  }
   if (!operandCount(expr, info.spelling, info.operands))
     return nullptr;
   llvm::SmallVector<const Expression *, 2> values;
@@ -97,11 +99,8 @@ const Expression *DeclarationChecker::atomic(const ast::CallExpr &call,
   if (!atomicWords(expr, words))
     return nullptr;
   const BuiltinInfo &info = builtinInfo(builtin);
-  if (place != Place::Kernel) {
-    report(expr.span, diag::NotInThisKind, info.spelling,
-           keyword(declaration.kind));
+  if (!standsIn(Place::Kernel, expr.span, info.spelling))
     return nullptr;
-  }
   if (!operandCount(expr, info.spelling, info.operands + 1))
     return nullptr;
   const LoadExpression *load =

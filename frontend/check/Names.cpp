@@ -64,16 +64,17 @@ static llvm::StringRef foreignName(llvm::StringRef name) {
 }
 
 void DeclarationChecker::reportUnknown(const ast::Identifier &name,
-                                       llvm::StringRef otherwise) {
+                                       llvm::StringRef hint) {
   llvm::StringRef foreign = foreignName(name.text());
   Suggestion suggestion(name.text());
   for (const auto &[candidate, binding] : names)
     suggestion.consider(candidate);
   module.suggest(suggestion);
   std::string near = suggestion.hint();
-  llvm::StringRef hint = !foreign.empty() ? foreign
-                         : near.empty()   ? otherwise
-                                          : llvm::StringRef(near);
+  if (!foreign.empty())
+    hint = foreign;
+  else if (!near.empty())
+    hint = near;
   report(name.span, diag::UnknownName, name.text()).hint(hint);
   // One mistake, one error: further uses of the name are not blamed.
   if (!isSilent)
