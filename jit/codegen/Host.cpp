@@ -6,7 +6,10 @@
 #include "llvm/TargetParser/Host.h"
 
 #include <algorithm>
+#include <array>
+#include <fstream>
 #include <sched.h>
+#include <string>
 #include <unistd.h>
 #include <vector>
 
@@ -28,14 +31,45 @@ std::string featureText(const llvm::StringMap<bool> &features) {
   return llvm::join(parts, ",");
 }
 
+/// The size of each level of data caches as one core sees them, in the
+/// system's words; 0 where it does not say.
+std::array<std::int64_t, 4> cachesOfCore() {
+  std::array<std::int64_t, 4> levels{};
+  for (unsigned number = 0;; ++number) {
+    std::string folder =
+        llvm::formatv("/sys/devices/system/cpu/cpu0/cache/index{0}/", number);
+    auto line = [&](const char *file) {
+      std::string text;
+      std::ifstream stream(folder + file);
+      std::getline(stream, text);
+      return text;
+    };
+    std::string kind = line("type"), levelText = line("level");
+    if (kind.empty())
+      return levels;
+    std::string sizeText = line("size");
+    llvm::StringRef size = sizeText;
+    std::size_t level = 0;
+    std::int64_t kibibytes = 0;
+    if (kind != "Instruction" && llvm::to_integer(levelText, level) &&
+        level < levels.size() && !size.consumeInteger(10, kibibytes))
+      levels[level] = kibibytes << 10;
+  }
+}
+
+/// The C library alone would give the sum over a socket's last caches.
 void cacheSizes(TargetInfo &target) {
-  auto known = [](int name, std::int64_t &bytes) {
-    if (long found = sysconf(name); found > 0)
-      bytes = found;
+  std::array<std::int64_t, 4> levels = cachesOfCore();
+  auto known = [&](unsigned level, int name, std::int64_t &bytes) {
+    long whole = sysconf(name);
+    if (levels[level] > 0)
+      bytes = levels[level];
+    else if (whole > 0)
+      bytes = whole;
   };
-  known(_SC_LEVEL1_DCACHE_SIZE, target.l1Bytes);
-  known(_SC_LEVEL2_CACHE_SIZE, target.l2Bytes);
-  known(_SC_LEVEL3_CACHE_SIZE, target.l3Bytes);
+  known(1, _SC_LEVEL1_DCACHE_SIZE, target.l1Bytes);
+  known(2, _SC_LEVEL2_CACHE_SIZE, target.l2Bytes);
+  known(3, _SC_LEVEL3_CACHE_SIZE, target.l3Bytes);
   cpu_set_t set;
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof set, &set) == 0)

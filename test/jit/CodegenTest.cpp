@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 using namespace quern;
 using namespace quern::jit;
 
@@ -123,6 +125,26 @@ TEST(Codegen, ADamagedObjectIsAnError) {
   auto engine = Engine::create();
   ASSERT_TRUE(engine);
   EXPECT_FALSE((*engine)->load("no object at all", {"f"}));
+}
+
+/// The last cache decides which stores go past it; the C library's number for
+/// it is that of a whole socket.
+TEST(Codegen, CachesAreAsLargeAsOneCoreSeesThem) {
+  const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index";
+  TargetInfo target = hostTarget();
+  std::int64_t sizes[] = {0, target.l1Bytes, target.l2Bytes, target.l3Bytes};
+  for (int number = 0;; ++number) {
+    std::ifstream kind(folder + std::to_string(number) + "/type");
+    std::ifstream level(folder + std::to_string(number) + "/level");
+    std::ifstream size(folder + std::to_string(number) + "/size");
+    std::string text;
+    int found = 0;
+    std::int64_t kibibytes = 0;
+    if (!(kind >> text) || !(level >> found) || !(size >> kibibytes))
+      break;
+    if (text != "Instruction" && found <= 3)
+      EXPECT_EQ(sizes[found], kibibytes << 10) << "level " << found;
+  }
 }
 
 } // namespace
