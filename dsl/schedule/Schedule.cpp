@@ -431,14 +431,15 @@ int Schedule::turnedAxis(const LaunchPlan &launch) const {
 }
 
 /// Squares of the two axes: a tile of them is read and written by whole cache
-/// lines.
+/// lines. Wider squares than 16 grow the code by their area.
 void Schedule::planTurned(LaunchPlan &launch, unsigned turned) {
+  unsigned side = std::min(lanes, 16u);
   llvm::erase_if(launch.axes,
                  [&](const AxisPlan &plan) { return plan.axis == turned; });
   launch.axes.push_back(
-      AxisPlan{.axis = turned, .copies = lanes, .tile = 4 * lanes});
+      AxisPlan{.axis = turned, .copies = side, .tile = 4 * lanes});
   launch.axes.push_back(AxisPlan{
-      .axis = unsigned(launch.lane), .lanes = lanes, .tile = 4 * lanes});
+      .axis = unsigned(launch.lane), .lanes = side, .tile = 4 * lanes});
   launch.taskElements = 16384;
 }
 

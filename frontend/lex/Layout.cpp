@@ -148,6 +148,13 @@ void Lexer::closeForgottenBrackets() {
     pushSpan(TokenKind::Newline, here);
 }
 
+/// `word = …` within brackets: an argument of that name, whatever the word.
+static bool namesArgument(const char *afterWord) {
+  while (*afterWord == ' ')
+    ++afterWord;
+  return afterWord[0] == '=' && afterWord[1] != '=';
+}
+
 /// Within brackets: does the line begin with a word that only a statement or a
 /// declaration begins with? Then a bracket was forgotten above.
 bool Lexer::startsStatement() const {
@@ -157,6 +164,8 @@ bool Lexer::startsStatement() const {
   const char *end = cursor;
   while (characters::is(*end, characters::nameStart | characters::digit))
     ++end;
+  if (namesArgument(end))
+    return false;
   switch (keywords::lookUp({cursor, static_cast<std::size_t>(end - cursor)})) {
   case TokenKind::KwLet:
   case TokenKind::KwVar:

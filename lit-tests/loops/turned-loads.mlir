@@ -14,3 +14,16 @@ qn.rowwise @add axes [R, C] (%x: !qn.tensor<f32, [R, C:1]>,
   %s = arith.addf %a, %b : f32
   qn.store %s, %out : f32, !qn.tensor<f32, [R, C:1]>
 }
+
+// Squares of bytes have 16 lanes: the code of a square grows with its area.
+// CHECK-LABEL: llvm.func @bytes_task
+// CHECK: vector<16xi8>
+// CHECK-NOT: vector<32xi8>
+// CHECK: llvm.return
+qn.rowwise @bytes axes [R, C] (%x: !qn.tensor<i8, [R, C:1]>,
+    %y: !qn.tensor<i8, [R:1, C]>, %out: !qn.tensor<i8, [R, C:1]>) {
+  %a = qn.load %x : !qn.tensor<i8, [R, C:1]>
+  %b = qn.load %y : !qn.tensor<i8, [R:1, C]>
+  %s = arith.addi %a, %b : i8
+  qn.store %s, %out : i8, !qn.tensor<i8, [R, C:1]>
+}

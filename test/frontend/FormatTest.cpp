@@ -68,6 +68,14 @@ TEST(Format, KeepsOddLayouts) {
     expectFaithful(text, text);
 }
 
+/// A line that is broken before such an argument begins with a keyword.
+TEST(Format, KeepsArgumentsNamedLikeKeywords) {
+  for (const char *word : {"elif", "from", "let", "return", "shared"})
+    expectFaithful("@aten(\"x\", " + std::string(70, 'a') + " = b, " + word +
+                       " = c)\nfn f(b: f32, c: f32) -> f32: return b\n",
+                   word);
+}
+
 TEST(Format, BreaksOnlyWhereLinesAreLong) {
   std::string arguments = "a";
   for (unsigned i = 0; i < 100; ++i)
