@@ -93,8 +93,14 @@ const Expression *DeclarationChecker::coerce(const Expression *value,
   if (!isWeak(value)) {
     if (value->type->isScalar() && sameType(value->scalar(), type))
       return value;
-    report(value->span, diag::TypeMismatch, source(value->span), spell(value),
-           spell(type));
+    auto report = this->report(value->span, diag::TypeMismatch,
+                               source(value->span), spell(value), spell(type));
+    auto isReal = [&](ScalarType any) {
+      return !(maskOf(any) & ~check::maskOf(Constraint::Real));
+    };
+    if (value->type->isScalar() && isReal(value->scalar()) && isReal(type))
+      report.hint("write a cast: `" + spell(type) + "(" + source(value->span) +
+                  ")`");
     return nullptr;
   }
   if (const auto *literal = llvm::dyn_cast<ConstantExpression>(value)) {

@@ -13,19 +13,22 @@ unsigned Lexer::columnsOf(const char *begin, const char *end) {
   return column;
 }
 
-void Lexer::checkIndentationStyle(const char *begin, const char *end) {
-  if (begin == end || reportedStyle)
-    return;
+/// False where the width says nothing: tabs and spaces are mixed.
+bool Lexer::checkIndentationStyle(const char *begin, const char *end) {
+  if (begin == end)
+    return true;
   llvm::StringRef text(begin, end - begin);
   if (!indentStyle)
     indentStyle = *begin;
   std::size_t odd = text.find_if([&](char c) { return c != indentStyle; });
   if (odd == llvm::StringRef::npos)
-    return;
-  reportedStyle = true;
+    return true;
+  if (std::exchange(reportedStyle, true))
+    return false;
   diagnostics.report(spanOf(begin + odd, end), diag::MixedIndentation)
       .hint(indentStyle == ' ' ? "the lines above use spaces"
                                : "the lines above use tabs");
+  return false;
 }
 
 /// A result type may begin the next line: `->` continues the line above.
@@ -52,8 +55,16 @@ void Lexer::startLine() {
       return;
     closeForgottenBrackets();
   }
-  checkIndentationStyle(begin, end);
-  applyIndentation(begin, columnsOf(begin, end));
+  unsigned column = columnsOf(begin, end);
+  if (!checkIndentationStyle(begin, end) && !opensBlock())
+    column = std::min(column, indentation.empty() ? 0 : indentation.back());
+  applyIndentation(begin, column);
+}
+
+/// Whether the line above ends with a colon.
+bool Lexer::opensBlock() const {
+  return tokens.size() > 1 && tokens.lastKind() == TokenKind::Newline &&
+         tokens.kind(tokens.size() - 2) == TokenKind::Colon;
 }
 
 void Lexer::applyIndentation(const char *begin, unsigned column) {

@@ -33,7 +33,8 @@ private:
   // Layout.cpp
   void startLine();
   static unsigned columnsOf(const char *begin, const char *end);
-  void checkIndentationStyle(const char *begin, const char *end);
+  bool checkIndentationStyle(const char *begin, const char *end);
+  bool opensBlock() const;
   void applyIndentation(const char *begin, unsigned column);
   void reportDedent(const char *begin, unsigned column);
   bool continuesSignature() const;

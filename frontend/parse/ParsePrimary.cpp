@@ -74,6 +74,9 @@ const Expr *Parser::reportNoExpression() {
   else if (at(Kind::KwWhere))
     fail(here(), diag::ExpectedExpression, found())
         .hint("a choice is `a if condition else b`");
+  else if (at(Kind::KwOver))
+    fail(here(), diag::ExpectedExpression, found())
+        .hint("a reduction has no comma before it: `sum(x over C)`");
   else if (!reportForeignOperator())
     fail(here(), diag::ExpectedExpression, found());
   return errorExpr();

@@ -18,6 +18,9 @@ Block Parser::parseBlock(bool bodyMayBeExpression) {
     auto message = fail(here(), diag::ExpectedColon, found());
     if (at(Kind::LeftBrace))
       message.hint("blocks are indented, not bracketed");
+    else if (at(Kind::KwLaunch))
+      message.hint("the geometry is the first line of the body: "
+                   "`launch grid(…) block(…)`");
   }
   if (!broken && !at(Kind::Newline))
     return parseInlineBlock(bodyMayBeExpression);

@@ -155,7 +155,8 @@ bool Parser::reportMisplaced() {
     fail(here(), diag::OverOutsideCall)
         .hint("write it in a call: `sum(x over C)`");
   else if (at(Kind::DotDot))
-    fail(here(), diag::RangeOutsideOver);
+    fail(here(), diag::RangeOutsideOver)
+        .hint("a loop is `for i in range(lo, hi):`");
   else
     return false;
   return true;
