@@ -173,9 +173,12 @@ bool DeclarationChecker::monoidArguments(llvm::ArrayRef<ast::Argument> given,
   std::size_t wanted = monoid.reduction->operands.size();
   if (arguments.operands.size() == wanted)
     return true;
-  report(span, diag::OperandCount, monoid.name, wanted,
-         arguments.operands.size())
-      .label(monoid.nameSpan, "declared here");
+  auto report = this->report(span, diag::OperandCount, monoid.name, wanted,
+                             arguments.operands.size());
+  report.label(monoid.nameSpan, "declared here");
+  Span first{span.begin, given.back().value->span.begin};
+  if (llvm::StringRef(source(first)).contains(" over "))
+    report.hint("several axes stand in brackets: `over (H, W)`");
   return false;
 }
 

@@ -56,7 +56,8 @@ List<Argument> Parser::parseIndices() {
     fail(here(), diag::ExpectedExpression, found());
   parseList(Kind::RightBracket, [&] {
     if (at(Kind::Colon))
-      fail(here(), diag::SliceIndex);
+      fail(here(), diag::SliceIndex)
+          .hint("axes align by their names, without an index");
     indices.push_back(parseArgument());
     highest = std::max(highest, height);
     if (at(Kind::Colon))
@@ -78,6 +79,10 @@ const Expr *Parser::parseCall(const Expr *callee, List<Argument> brackets) {
   parseList(Kind::RightParen, [&] {
     arguments.push_back(parseArgument());
     highest = std::max(highest, height);
+    if (over && at(Kind::Colon) && !broken)
+      fail(here(), diag::ExpectedToken, "`)`", found())
+          .hint(
+              "several axes stand in brackets: `over (i: 0 .. m, j: 0 .. n)`");
     if (!at(Kind::KwOver) || broken)
       return;
     if (over)
