@@ -104,11 +104,15 @@ UseDecl *Parser::parseUse() {
   auto *decl = arena.make<UseDecl>();
   advance();
   Identifier module = parseName();
-  while (!broken && accept(Kind::Dot)) {
+  while (!broken && at(Kind::Dot)) {
+    Span dot = advance();
     Identifier part = parseName();
+    if (dot.begin != module.span.end || (part && dot.end != part.span.begin))
+      fail(dot, diag::ExpectedName, "a blank")
+          .hint("a module's name has none: `from folder.module use …`");
     module.span = join(module.span, part.span);
   }
-  decl->name = module;
+  decl->name = broken ? Identifier{} : module;
   expect(Kind::KwUse);
   llvm::SmallVector<ImportedName, 8> names;
   auto name = [&] {
