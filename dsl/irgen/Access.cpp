@@ -54,7 +54,7 @@ irgen::Value Generator::loadOwn(const Binding &binding) {
   if (readsAreGuarded)
     return emitLoad(binding, indices, storedZero(b, binding.element),
                     predicate(), false);
-  if (!readsAreChecked)
+  if (!movesAreChecked(binding.places))
     return emitLoad(binding, indices, {}, {}, false);
   return emitLoad(binding, indices, {}, predicate(), true);
 }

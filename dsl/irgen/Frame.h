@@ -71,6 +71,7 @@ struct Substitution {
   mlir::StringAttr axis;
   mlir::Value position; ///< null: where the axis stands by itself
   const Substitution *outer = nullptr;
+  bool isInRange = false; ///< needs no check
 };
 
 /// What holds where the text at hand runs.

@@ -94,6 +94,8 @@ private:
   mlir::Value linearSize(llvm::ArrayRef<Place> places);
   mlir::Value index(std::int64_t value);
   void openLocalAxis(AxisId axis);
+  /// A local axis of the same positions; from here on `place` stands at them.
+  Place standIn(const Place &place);
   /// For an axis that shows in the result of a call.
   void openResultAxis(AxisId axis);
   llvm::SmallVector<Place, 4> placesOf(llvm::ArrayRef<AxisId> axes);
@@ -139,6 +141,7 @@ private:
   void atTop(llvm::function_ref<void()> make);
   mlir::Value readStaged(mlir::Value tensor, llvm::ArrayRef<Place> places,
                          mlir::IntegerAttr part = {});
+  bool movesAreChecked(llvm::ArrayRef<Place> places) const;
   /// A value that depends on its whole row, read where the axes stand now.
   Value staged(const Expression &expression);
   Scalar stagedScatter(const typed::ScatterExpression &expression,
@@ -158,6 +161,9 @@ private:
   llvm::SmallVector<Condition, 4>
   conditionsAlong(llvm::ArrayRef<Place> over) const;
   // Sort.cpp
+  mlir::Value sortBits(const typed::SortExpression &expression);
+  mlir::Value positionOfRank(const typed::SortExpression &expression,
+                             const Place &place);
   Value readSorted(const typed::SortExpression &expression,
                    mlir::StringAttr axis, mlir::Value from);
 

@@ -92,6 +92,19 @@ void Generator::openLocalAxis(AxisId id) {
   frame->axes[id.index] = places;
 }
 
+Place Generator::standIn(const Place &place) {
+  Place other;
+  other.name = freshAxis(place.name.getValue());
+  other.lower = place.lower ? place.lower : index(0);
+  other.size = sizeOf(place);
+  mlir::Value upper = b.create<arith::AddIOp>(other.lower, other.size);
+  other.position = b.create<qn::AxisOp>(builder.getI64Type(), other.name,
+                                        other.lower, upper);
+  substitution = &substitutions.emplace_back(
+      Substitution{place.name, other.position, substitution, true});
+  return other;
+}
+
 void Generator::openResultAxis(AxisId id) {
   bool isOpen = frame->declaration.axis(id).kind != typed::AxisKind::Local ||
                 !frame->axes[id.index].empty();

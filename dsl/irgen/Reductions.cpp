@@ -217,6 +217,12 @@ mlir::Value Generator::inputsWhere(Monoid &monoid, typed::Expressions operands,
   return holds;
 }
 
+/// Such a value cannot be stored in front of the loops.
+static bool hasLocalAxis(ArrayRef<Place> places) {
+  return llvm::any_of(places,
+                      [](const Place &place) { return bool(place.position); });
+}
+
 irgen::Value Generator::visit(const typed::ReduceExpression &expression) {
   bool overThreads = isThreadText();
   for (AxisId axis : expression.over)
@@ -226,12 +232,17 @@ irgen::Value Generator::visit(const typed::ReduceExpression &expression) {
       openLocalAxis(axis);
   SmallVector<Place, 4> over =
       overThreads ? SmallVector<Place, 4>() : placesOf(expression.over);
-  if (captures(over))
-    return staged(expression);
+  const Substitution *moved = substitution;
+  if (captures(over)) {
+    if (!hasLocalAxis(placesOf(*expression.type)))
+      return staged(expression);
+    for (Place &place : over)
+      place = standIn(place);
+  }
   Monoid monoid =
       openMonoid(*expression.monoid, expression.typeArguments,
                  expression.constantArguments, expression.parameters);
-  const Substitution *moved = std::exchange(substitution, unmoved(over));
+  substitution = unmoved(over);
   mlir::Value where =
       inputsWhere(monoid, expression.operands, expression.where, over, [&] {
         return overThreads ? threadPosition(expression.over.front())
@@ -297,7 +308,7 @@ irgen::Value Generator::prefix(const typed::ScanExpression &expression,
       position = b.create<arith::DivUIOp>(position, size);
     }
     substitution = &substitutions.emplace_back(
-        Substitution{place.name, digit, substitution});
+        Substitution{place.name, digit, substitution, true});
   }
   mlir::Value where =
       inputsWhere(monoid, expression.operands, expression.where, along,
@@ -319,12 +330,10 @@ irgen::Value Generator::visit(const typed::ScanExpression &expression) {
   const typed::Type &type = *expression.type;
   SmallVector<Place, 4> places =
       overThreads ? SmallVector<Place, 4>() : placesOf(type);
-  bool isLocal = llvm::any_of(
-      places, [](const Place &place) { return bool(place.position); });
   bool isMoved = llvm::any_of(places, [&](const Place &place) {
     return substitutionOf(place.name, substitution);
   });
-  if (!overThreads && (isLocal || over.size() != 1))
+  if (!overThreads && (hasLocalAxis(places) || over.size() != 1))
     return prefix(expression, over);
   if (isMoved || captures(over))
     return staged(expression);

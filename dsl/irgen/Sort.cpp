@@ -42,26 +42,77 @@ static SmallVector<Place, 4> lastOf(SmallVector<Place, 4> places,
   return places;
 }
 
+mlir::Value Generator::sortBits(const typed::SortExpression &expression) {
+  Scalar key = scalar(*expression.operands.front());
+  at(expression.span);
+  mlir::Value bits = orderedBits(b, key);
+  if (!expression.descending || !decide(*expression.descending))
+    return bits;
+  return b.create<arith::XOrIOp>(
+      bits,
+      b.create<arith::ConstantOp>(builder.getIntegerAttr(bits.getType(), -1)));
+}
+
+/// The sum of `value` over one axis where `where` holds.
+static mlir::Value sumWhere(ScalarBuilder &b, mlir::Value value,
+                            mlir::Value where, const Place &over) {
+  Type type = value.getType();
+  mlir::Value zero = b.integer(ElementType::I64, 0).value;
+  auto op = b.create<qn::ReduceOp>(
+      value, zero, where, b.builder.getArrayAttr({Attribute(over.name)}),
+      /*portable=*/false);
+  for (Region *region : {&op.getStep(), &op.getMerge()}) {
+    OpBuilder::InsertionGuard guard(b.builder);
+    Block &block = region->emplaceBlock();
+    block.addArguments({type, type}, {b.location, b.location});
+    b.builder.setInsertionPointToStart(&block);
+    mlir::Value sum =
+        b.create<arith::AddIOp>(block.getArgument(0), block.getArgument(1));
+    b.create<qn::YieldOp>(ValueRange(sum));
+  }
+  return op->getResult(0);
+}
+
+/// Keys along local axes are not stored: the element of a rank is looked for
+/// where it is needed.
+mlir::Value Generator::positionOfRank(const typed::SortExpression &expression,
+                                      const Place &place) {
+  mlir::Value rank = positionOf(place);
+  const Substitution *outer = substitution;
+  Place candidate = standIn(place);
+  mlir::Value key = sortBits(expression);
+  substitution = outer;
+  Place other = standIn(place);
+  mlir::Value otherKey = sortBits(expression);
+  substitution = outer;
+  auto compare = [&](arith::CmpIPredicate how, mlir::Value x, mlir::Value y) {
+    return b.create<arith::CmpIOp>(how, x, y).getResult();
+  };
+  mlir::Value isLess = compare(arith::CmpIPredicate::ult, otherKey, key);
+  mlir::Value isSame = compare(arith::CmpIPredicate::eq, otherKey, key);
+  mlir::Value isBefore =
+      compare(arith::CmpIPredicate::slt, other.position, candidate.position);
+  isBefore = b.create<arith::OrIOp>(
+      isLess, b.create<arith::AndIOp>(isSame, isBefore).getResult());
+  mlir::Value count = sumWhere(b, index(1), isBefore, other);
+  return sumWhere(b, candidate.position,
+                  compare(arith::CmpIPredicate::eq, count, rank), candidate);
+}
+
 irgen::Value Generator::visit(const typed::SortExpression &expression) {
   const Expression &keys = *expression.operands.front();
   StringAttr axis = frame->axes[expression.over.index].front().name;
   SmallVector<Place, 4> places = lastOf(placesOf(keys.axes()), axis);
+  if (places.empty() || places.back().name != axis) // all keys are equal
+    return readSorted(expression, axis, {});
   bool isLocal = llvm::any_of(
       places, [](const Place &place) { return bool(place.position); });
   if (isLocal)
-    return unsupported(expression.span,
-                       "`sort_by` needs keys along axes of the kernel's own");
-  if (places.empty() || places.back().name != axis) // all keys are equal
-    return readSorted(expression, axis, {});
+    return readSorted(expression, axis,
+                      positionOfRank(expression, places.back()));
   mlir::Value order;
   atTop([&] {
-    Scalar key = scalar(keys);
-    at(expression.span);
-    mlir::Value bits = orderedBits(b, key);
-    if (expression.descending && decide(*expression.descending))
-      bits = b.create<arith::XOrIOp>(
-          bits, b.create<arith::ConstantOp>(
-                    builder.getIntegerAttr(bits.getType(), -1)));
+    mlir::Value bits = sortBits(expression);
     order = addStaged(builder.getI64Type(), places);
     b.create<qn::SortOp>(bits, order);
   });
@@ -73,12 +124,11 @@ irgen::Value Generator::readSorted(const typed::SortExpression &expression,
                                    StringAttr axis, mlir::Value from) {
   const Substitution *outer = substitution;
   if (from)
-    substitution = &substitutions.emplace_back(Substitution{axis, from, outer});
-  bool checked = std::exchange(readsAreChecked, false);
+    substitution =
+        &substitutions.emplace_back(Substitution{axis, from, outer, true});
   std::vector<Value> sorted;
   for (const Expression *operand : expression.operands)
     sorted.push_back(scalar(*operand));
-  readsAreChecked = checked;
   substitution = outer;
   if (sorted.size() == 1)
     return std::move(sorted.front());

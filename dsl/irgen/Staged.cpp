@@ -32,7 +32,6 @@ void Generator::atTop(llvm::function_ref<void()> make) {
   const Substitution *outer = std::exchange(substitution, nullptr);
   auto outerConditions = std::exchange(conditions, {});
   bool guarded = std::exchange(readsAreGuarded, false);
-  // Sorted operands are read unchecked; what is staged for them is not.
   bool checked = std::exchange(readsAreChecked,
                                !request.declaration.attributes.unchecked &&
                                    !frame->declaration.attributes.unchecked);
@@ -41,6 +40,14 @@ void Generator::atTop(llvm::function_ref<void()> make) {
   readsAreGuarded = guarded;
   conditions = std::move(outerConditions);
   substitution = outer;
+}
+
+/// Whether a read at the substitutions in force is to report a bad position.
+bool Generator::movesAreChecked(ArrayRef<Place> places) const {
+  return readsAreChecked && llvm::any_of(places, [&](const Place &place) {
+           const Substitution *row = substitutionOf(place.name, substitution);
+           return row && !row->isInRange;
+         });
 }
 
 /// The element where the axes stand now; a read that may miss gives 0.
@@ -57,12 +64,13 @@ mlir::Value Generator::readStaged(mlir::Value tensor, ArrayRef<Place> places,
     for (const Place &place : places)
       indices.push_back(positionOf(place));
   mlir::Value missing, when;
-  if (moved && readsAreGuarded) {
+  bool checked = !readsAreGuarded && movesAreChecked(places);
+  if (moved && readsAreGuarded)
     missing = b.create<arith::ConstantOp>(
         llvm::cast<TypedAttr>(builder.getZeroAttr(element)));
+  if (checked || missing)
     when = predicate();
-  }
-  return b.create<qn::LoadOp>(element, tensor, indices, missing, when, false,
+  return b.create<qn::LoadOp>(element, tensor, indices, missing, when, checked,
                               part);
 }
 
@@ -141,8 +149,13 @@ static void axesBehind(mlir::Value value, llvm::DenseSet<StringAttr> &axes,
 bool Generator::captures(ArrayRef<Place> over) const {
   llvm::DenseSet<StringAttr> axes;
   llvm::SmallPtrSet<Operation *, 16> seen;
+  auto isRemoved = [&](StringAttr axis) {
+    return llvm::any_of(over,
+                        [&](const Place &place) { return place.name == axis; });
+  };
   for (const Substitution *row = substitution; row; row = row->outer)
-    if (row->position && substitutionOf(row->axis, substitution) == row)
+    if (row->position && !isRemoved(row->axis) &&
+        substitutionOf(row->axis, substitution) == row)
       axesBehind(row->position, axes, seen);
   return llvm::any_of(
       over, [&](const Place &place) { return axes.contains(place.name); });

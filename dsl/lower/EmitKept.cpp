@@ -57,9 +57,20 @@ qn::ReduceOp Emitter::writerOf(Value value, qn::StoreOp store) {
 
 /// The one value between the loads and `value` that may stand in the output's
 /// row meanwhile; null when something else along the row is needed too.
-Value Emitter::candidate(Value value, qn::StoreOp store, AxisSet missing) {
+/// `known` holds what was found out: a value may be used by many.
+Value Emitter::candidate(Value value, qn::StoreOp store, AxisSet missing,
+                         llvm::DenseMap<Value, Value> &known) {
   if (!(model.axesOf(value) & missing))
     return Value();
+  if (auto found = known.find(value); found != known.end())
+    return found->second;
+  Value found = candidateWithin(value, store, missing, known);
+  known.insert({value, found});
+  return found;
+}
+
+Value Emitter::candidateWithin(Value value, qn::StoreOp store, AxisSet missing,
+                               llvm::DenseMap<Value, Value> &known) {
   Operation *op = value.getDefiningOp();
   qn::OperandType type = store.getTensor().getType();
   if (value.getType() == type.getElementType() &&
@@ -69,7 +80,7 @@ Value Emitter::candidate(Value value, qn::StoreOp store, AxisSet missing) {
     return store.getTensor();
   Value found;
   for (Value operand : op->getOperands()) {
-    Value inside = candidate(operand, store, missing);
+    Value inside = candidate(operand, store, missing, known);
     if (inside && found && inside != found)
       return store.getTensor();
     found = inside ? inside : found;
@@ -89,7 +100,8 @@ void Emitter::findKept() {
         model.axesOf(type) != model.factsOf(store).axes ||
         !type.getElementType().isIntOrFloat())
       continue;
-    Value found = candidate(store.getValue(), store, missing);
+    llvm::DenseMap<Value, Value> known;
+    Value found = candidate(store.getValue(), store, missing, known);
     if (found && found != store.getTensor() && found != store.getValue() &&
         costOf(found, missing) >= worthKeeping)
       keptValues.insert({found, {store, writerOf(found, store)}});

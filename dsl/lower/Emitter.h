@@ -404,7 +404,11 @@ private:
                      mlir::ValueRange left, mlir::ValueRange right);
 
   // EmitKept.cpp
-  mlir::Value candidate(mlir::Value value, qn::StoreOp store, AxisSet missing);
+  mlir::Value candidate(mlir::Value value, qn::StoreOp store, AxisSet missing,
+                        llvm::DenseMap<mlir::Value, mlir::Value> &known);
+  mlir::Value candidateWithin(mlir::Value value, qn::StoreOp store,
+                              AxisSet missing,
+                              llvm::DenseMap<mlir::Value, mlir::Value> &known);
   qn::ReduceOp writerOf(mlir::Value value, qn::StoreOp store);
   unsigned costOf(mlir::Value value, AxisSet missing) const;
   void keep(Frame &frame, const ReductionGroup &group);

@@ -133,6 +133,21 @@ Constant typed::convert(const Constant &value, ElementType from,
   return convertLiteral(value, to);
 }
 
+/// What the remainder leaves, divided: rounded step by step, as code does it
+/// in the compute type.
+static double floorOfQuotient(double a, double b, double remainder,
+                              bool otherSign, ElementType element) {
+  ElementType step =
+      element == ElementType::F64 ? ElementType::F64 : ElementType::F32;
+  double quotient = roundTo(roundTo(a - remainder, step) / b, step);
+  if (otherSign)
+    quotient = roundTo(quotient - 1, step);
+  if (quotient == 0)
+    return std::copysign(0.0, a / b);
+  double floored = std::floor(quotient);
+  return roundTo(quotient - floored > 0.5 ? floored + 1 : floored, element);
+}
+
 static Constant applyFloat(BinaryOperator op, double a, double b,
                            ElementType element) {
   double remainder = 0;
@@ -160,12 +175,8 @@ static Constant applyFloat(BinaryOperator op, double a, double b,
         roundTo(otherSign ? remainder + b : remainder, element));
   if (b == 0)
     return Constant::ofFloat(roundTo(a / b, element));
-  double quotient = (a - remainder) / b - (otherSign ? 1 : 0);
-  if (quotient == 0)
-    return Constant::ofFloat(std::copysign(0.0, a / b));
-  double floored = std::floor(quotient);
   return Constant::ofFloat(
-      roundTo(quotient - floored > 0.5 ? floored + 1 : floored, element));
+      floorOfQuotient(a, b, remainder, otherSign, element));
 }
 
 static Constant shift(BinaryOperator op, const Constant &left,

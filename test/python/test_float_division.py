@@ -58,3 +58,17 @@ def test_remainder_and_quotient(k: quern.Module, dtype: type, bits: type) -> Non
         whole = Fraction(float(a)) // Fraction(float(b))
         assert q == dtype(int(whole))
         assert r == dtype(float(Fraction(float(a)) - whole * Fraction(float(b))))
+
+
+def test_a_folded_quotient_is_rounded_step_by_step() -> None:
+    text = """
+const FOLDED: f32 = 1.0 / 68500804.25
+const QUOTIENT: f32 = 1.0 // FOLDED
+
+rowwise k(x: f32[A]) -> (f32[A], f32[A]):
+    return x // FOLDED, x * QUOTIENT
+"""
+    one = np.ones(4, np.float32)
+    computed, folded = quern.compile(text).k(one)
+    assert np.array_equal(computed, one // (one / np.float32(68500804.25)))
+    assert np.array_equal(folded, computed)

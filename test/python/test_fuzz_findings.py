@@ -265,3 +265,70 @@ const C: f32 = slow(1.0)
 """
     with pytest.raises(quern.Error, match="QN1113"):
         quern.compile(text)
+
+
+def test_a_reduction_within_a_scan_under_a_local_axis() -> None:
+    text = """
+rowwise k(p: i64[A]) -> i64[A]:
+    return max(scan(max, min(j * p + A over A) + A * (2 - j) * p over A, reverse) + j over j: 0 .. 3)
+"""
+    p = torch.randint(-9, 9, (23,))
+    at = torch.arange(23)
+    rounds = [((j * p + at).min() + at * (2 - j) * p).flip(0).cummax(0).values.flip(0) + j for j in range(3)]
+    assert torch.equal(quern.compile(text).k(p), torch.stack(rounds).amax(0))
+
+
+@pytest.mark.parametrize("descending", [False, True])
+def test_a_sort_by_keys_along_a_local_axis(descending: bool) -> None:
+    text = f"""
+rowwise k(x: f32[A], w: f32[K]) -> f32[A]:
+    return sum(sort_by(x * w[j] over A, {"descending" if descending else "stable"}) * f32(j + 1) over j: 0 .. 3)
+"""
+    x, w = torch.randn(19).round(), torch.tensor([1.0, -1.0, 0.5])
+    rounds = [torch.sort(x * w[j], descending=descending).values * (j + 1) for j in range(3)]
+    assert torch.equal(quern.compile(text).k(x, w), rounds[0] + rounds[1] + rounds[2])
+
+
+BAD_PLACES = """
+rowwise sorted_read(x: f32[B], i: i64[A]) -> f32[A]:
+    return sort_by(x[i] over A, stable)
+
+rowwise moved_with_an_order(k: f32[A], x: f32[B], i: i64[A]) -> f32[A]:
+    let _, v = sort_by(k, x[i] over A, stable)
+    return v
+
+rowwise read_of_a_scan(x: f32[B], i: i64[A]) -> f32[A]:
+    let v = scan(sum, x over B)
+    return v.at(B = i)
+
+rowwise read_of_a_variable(x: f32[B], i: i64[A]) -> f32[A]:
+    var v = x - max(x over B)
+    v = v * 2
+    return v.at(B = i)
+"""
+
+
+@pytest.mark.parametrize("name", ["sorted_read", "moved_with_an_order", "read_of_a_scan", "read_of_a_variable"])
+def test_bad_places_of_stored_and_sorted_values_are_reported(name: str) -> None:
+    k, x, keys = quern.compile(BAD_PLACES), torch.randn(5), torch.randn(4)
+    operands = (keys, x) if name == "moved_with_an_order" else (x,)
+    getattr(k, name)(*operands, torch.tensor([0, 4, 2, 1]))
+    for bad in (-1, 5, 1 << 40):
+        with pytest.raises(quern.Error, match="QN2050"):
+            getattr(k, name)(*operands, torch.tensor([0, 4, bad, 1]))
+
+
+def test_a_value_that_is_used_twice_again_and_again_compiles() -> None:
+    text = """
+rowwise k(x: f64[R, C]) -> f32[R, C]:
+    let m = max(x over C)
+    var v = x - m
+    for i in range(64):
+        v = v * 0.5 + v / 4
+    return f32(v)
+"""
+    x = torch.randn(3, 9, dtype=torch.float64)
+    v = x - x.amax(1, keepdim=True)
+    for _ in range(64):
+        v = v * 0.5 + v / 4
+    assert torch.equal(quern.compile(text).k(x), v.float())

@@ -1,10 +1,13 @@
 // Runs random programs on both sides: `fuzz-kernels FIRST COUNT [PROCESSES]`,
-// or one of them: `fuzz-kernels --seed N [--shrink]`.
+// or one of them: `fuzz-kernels --seed N [--text FILE] [--shrink]`, where FILE
+// has a text to take the place of the program's, for the same operands.
 #include "test/fuzz/kernels/Judge.h"
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -89,9 +92,13 @@ int runAll(std::uint64_t first, std::uint64_t count, unsigned processes,
   return board.found == 0 ? 0 : 1;
 }
 
-int runOne(std::uint64_t seed, bool wantsShrinking) {
+int runOne(std::uint64_t seed, const char *text, bool wantsShrinking) {
   Choices choices(seed);
   Program program = generate(choices);
+  if (text) {
+    std::ifstream file(text);
+    program.text.assign(std::istreambuf_iterator<char>(file), {});
+  }
   std::printf("%s", described(program).c_str());
   std::fflush(stdout);
   Verdict verdict = judgeApart(program);
@@ -108,11 +115,13 @@ int runOne(std::uint64_t seed, bool wantsShrinking) {
 int main(int count, char **words) {
   bool wantsShrinking = std::strcmp(words[count - 1], "--shrink") == 0;
   count -= wantsShrinking;
-  if (count == 3 && std::strcmp(words[1], "--seed") == 0)
-    return runOne(std::strtoull(words[2], nullptr, 10), wantsShrinking);
+  bool hasText = count == 5 && std::strcmp(words[3], "--text") == 0;
+  if ((count == 3 || hasText) && std::strcmp(words[1], "--seed") == 0)
+    return runOne(std::strtoull(words[2], nullptr, 10),
+                  hasText ? words[4] : nullptr, wantsShrinking && !hasText);
   if (count != 3 && count != 4) {
     std::fprintf(stderr, "usage: fuzz-kernels FIRST COUNT [PROCESSES] "
-                         "[--shrink] | --seed N [--shrink]\n");
+                         "[--shrink] | --seed N [--text FILE] [--shrink]\n");
     return 2;
   }
   unsigned processes =
