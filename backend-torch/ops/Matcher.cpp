@@ -1,6 +1,7 @@
 // One node against the `@aten` rows of its operator: as a call in a fused
 // group, and as a launch of the declaration as it is.
 #include "backend-torch/ops/Matcher.h"
+#include "backend-torch/ops/Preferred.h"
 #include "backend-torch/ops/Promotion.h"
 #include "backend-torch/ops/WholeMatcher.h"
 
@@ -197,7 +198,11 @@ Operation matchRows(const Graph &graph, const Node &node,
     return Opaque{"the library has no kernel for it", OpaqueKind::Fallback};
   std::string reason;
   std::optional<LibraryCall> whole;
+  std::optional<std::string_view> measured = measuredRow(graph, node);
   for (const OperatorRow *row : *rows) {
+    bool isMeasured = measured == row->declaration;
+    if (!isMeasured && isMeasuredOnly(row->overload, row->declaration))
+      continue;
     auto match = matchRow(graph, node, *row);
     if (auto *why = std::get_if<std::string>(&match)) {
       if (reason.empty())
@@ -207,7 +212,7 @@ Operation matchRows(const Graph &graph, const Node &node,
     if (refused-- > 0)
       continue;
     auto &call = std::get<LibraryCall>(match);
-    if (call.whyNotFused.empty())
+    if (isMeasured || call.whyNotFused.empty())
       return std::move(call);
     if (!whole)
       whole = std::move(call);

@@ -2,6 +2,7 @@
 #include "backend-torch/ops/Preferred.h"
 
 #include <algorithm>
+#include <array>
 
 namespace quern {
 
@@ -18,6 +19,12 @@ struct Preferred {
 constexpr Preferred table[] = {
 #define QN_PREFERRED(overload, what, shapes) {overload, what, Shapes::shapes},
 #include "backend-torch/ops/Preferred.def"
+};
+
+/// A row of the library for a class of shapes, and only for it.
+struct Measured {
+  std::string_view overload, declaration;
+  bool (*holds)(const Graph &graph, const Node &node);
 };
 
 /// Of a product: columns are those of the second factor.
@@ -69,12 +76,88 @@ static bool isSmallTable(const Graph &graph, const Node &node) {
   return work <= most;
 }
 
+static bool isList(const GraphArgument *argument, std::int64_t each) {
+  return argument && argument->kind == GraphArgument::Kind::List &&
+         std::all_of(argument->list.begin(), argument->list.end(),
+                     [&](const GraphArgument &element) {
+                       return element.kind == GraphArgument::Kind::Int &&
+                              element.integer == each;
+                     });
+}
+
+static bool isNumber(const GraphArgument *argument, std::int64_t number) {
+  return argument &&
+         (argument->kind == GraphArgument::Kind::Int ||
+          argument->kind == GraphArgument::Kind::Bool) &&
+         argument->integer == number;
+}
+
+/// A tensor of four axes in f32 with known sizes: these, else nothing.
+static std::optional<std::array<std::int64_t, 4>>
+imageOf(const Graph &graph, const TensorFacts *facts) {
+  std::array<std::int64_t, 4> sizes;
+  if (!facts || facts->type != DType::F32 || facts->sizes.size() != 4)
+    return std::nullopt;
+  for (std::size_t axis = 0; axis != 4; ++axis) {
+    auto size = graph.sizes.constantOf(facts->sizes[axis]);
+    if (!size)
+      return std::nullopt;
+    sizes[axis] = *size;
+  }
+  return sizes;
+}
+
+/// Windows of 3 by 3 over neighbouring channels, enough of both to pay for
+/// evaluating them.
+static bool isTiled(const Graph &graph, const Node &node) {
+  constexpr std::int64_t leastChannels = 64, leastTiles = 48;
+  const TensorFacts *input = operandOf(graph, node, "input");
+  auto image = imageOf(graph, input);
+  auto weight = imageOf(graph, operandOf(graph, node, "weight"));
+  auto result = imageOf(graph, graph.values[node.results[0]].tensor());
+  if (!image || !weight || !result ||
+      graph.sizes.constantOf(input->strides[1]) != 1 ||
+      !isNumber(graph.argument(node, "transposed"), 0) ||
+      !isNumber(graph.argument(node, "groups"), 1) ||
+      !isList(graph.argument(node, "stride"), 1) ||
+      !isList(graph.argument(node, "dilation"), 1))
+    return false;
+  auto [images, filters, height, width] = *result;
+  auto [outputs, channels, windowHeight, windowWidth] = *weight;
+  std::int64_t tiles = images * ((height + 3) / 4) * ((width + 3) / 4);
+  return windowHeight == 3 && windowWidth == 3 && tiles >= leastTiles &&
+         std::min(channels, outputs) >= leastChannels;
+}
+
+static constexpr Measured measured[] = {
+#define QN_MEASURED(overload, declaration, holds)                              \
+  {overload, declaration, holds},
+#include "backend-torch/ops/Preferred.def"
+};
+
+std::optional<std::string_view> measuredRow(const Graph &graph,
+                                            const Node &node) {
+  for (const Measured &row : measured)
+    if (row.overload == node.overload && row.holds(graph, node))
+      return row.declaration;
+  return std::nullopt;
+}
+
+bool isMeasuredOnly(std::string_view overload, std::string_view declaration) {
+  return std::any_of(
+      std::begin(measured), std::end(measured), [&](const Measured &row) {
+        return row.overload == overload && row.declaration == declaration;
+      });
+}
+
 std::optional<std::string> whyAten(const Graph &graph, const Node &node,
                                    bool prefer) {
   auto row = std::find_if(
       std::begin(table), std::end(table),
       [&](const Preferred &each) { return each.overload == node.overload; });
   if (row == std::end(table) || (row->shapes != Shapes::Host && !prefer))
+    return std::nullopt;
+  if (measuredRow(graph, node))
     return std::nullopt;
   if (row->shapes == Shapes::Product) {
     std::optional<Extents> product = extentsOf(graph, node);

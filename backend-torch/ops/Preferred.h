@@ -10,6 +10,14 @@ namespace quern {
 std::optional<std::string> whyAten(const Graph &graph, const Node &node,
                                    bool prefer);
 
+/// The row of the library that was measured to be the fastest for a node of
+/// this shape: its declaration, or nothing.
+std::optional<std::string_view> measuredRow(const Graph &graph,
+                                            const Node &node);
+
+/// Whether a row is only for nodes that measuredRow() names it for.
+bool isMeasuredOnly(std::string_view overload, std::string_view declaration);
+
 /// The operators of the table that are a `what`: "convolution".
 std::vector<std::string> preferredAs(std::string_view what);
 

@@ -204,10 +204,10 @@ Result<std::monostate> OpPlan::ready() {
 
 Result<std::monostate> OpPlan::run(std::span<void *const> pointers,
                                    Pool &pool) {
-  std::shared_ptr<char> arena;
-  if (arenaBytes > 0 && !(arena = allocate(arenaBytes)))
+  Scratch::Piece arena(pool.scratch(), arenaBytes);
+  if (arenaBytes > 0 && !arena.memory)
     return noMemory(arenaBytes);
-  Run run(*this, pointers, arena.get(), pool);
+  Run run(*this, pointers, arena.memory, pool);
   for (const PlanStep &step : steps)
     if (auto done = run.step(step); !done)
       return done;

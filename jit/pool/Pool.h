@@ -1,6 +1,8 @@
 // Quern's own threads: chunks of independent units, the caller working too.
 #pragma once
 
+#include "jit/pool/Scratch.h"
+
 #include <atomic>
 #include <cstdint>
 #include <limits>
@@ -39,6 +41,9 @@ public:
   void run(Task task, const void *context, std::int64_t units,
            std::int64_t grain, int most = std::numeric_limits<int>::max());
 
+  /// Memory for what jobs need beside their operands.
+  Scratch &scratch() { return memory; }
+
   /// Jobs that were offered to the workers.
   std::int64_t sharedJobs() const {
     return shared.load(std::memory_order_relaxed);
@@ -55,6 +60,7 @@ private:
   Team *team();
 
   const Host host;
+  Scratch memory;
 
   std::atomic<Team *> current{nullptr};
   std::atomic<int> wanted;

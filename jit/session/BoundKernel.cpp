@@ -165,20 +165,6 @@ private:
   std::vector<std::uint64_t> large;
 };
 
-/// Scratch memory of a run, or none.
-class Workspace {
-public:
-  explicit Workspace(std::int64_t bytes) {
-    constexpr std::size_t alignment = 64;
-    if (bytes > 0)
-      memory = std::aligned_alloc(alignment, (bytes + alignment - 1) /
-                                                 alignment * alignment);
-  }
-  ~Workspace() { std::free(memory); }
-  Workspace(const Workspace &) = delete;
-  void *memory = nullptr;
-};
-
 /// Whether a pair's memory is apart or allowed to coincide.
 bool isLegal(const BoundKernel::State::Pair &pair, const Binding &binding,
              const std::vector<unsigned> &external,
@@ -300,7 +286,7 @@ Result<std::monostate> BoundKernel::run(std::span<void *const> pointers,
   packet.data[0] = reinterpret_cast<std::uint64_t>(&record);
   int threads = bound.core->pool.threads();
   std::int64_t bytes = prepared->workspace(threads);
-  Workspace workspace(bytes);
+  Scratch::Piece workspace(bound.core->pool.scratch(), bytes);
   if (bytes > 0 && !workspace.memory)
     return runError(*bound.core, {}, fault::WorkspaceMemory, bound.name, bytes);
   packet.data[1] = reinterpret_cast<std::uint64_t>(workspace.memory);
