@@ -134,11 +134,27 @@ std::vector<std::string> OperatorTable::overloads() const {
   return names;
 }
 
+static std::string realLiteral(double real) {
+  if (std::isnan(real))
+    return "nan";
+  if (std::isinf(real))
+    return real > 0 ? "inf" : "-inf";
+  char text[40];
+  std::snprintf(text, sizeof(text), "%.17g", real);
+  std::string result = text;
+  bool isPlain = result.find_first_of(".e") == std::string::npos;
+  return isPlain ? result + ".0" : result;
+}
+
 std::optional<std::string> literalOf(const GraphArgument &argument,
                                      DType type) {
   using Kind = GraphArgument::Kind;
   bool isNumber = argument.kind == Kind::Int || argument.kind == Kind::Float ||
                   argument.kind == Kind::Bool;
+  if (argument.kind == Kind::Complex && isComplex(type))
+    return std::string(spelling(type)) + "(complex(f64(" +
+           realLiteral(argument.real) + "), f64(" +
+           realLiteral(argument.imaginary) + ")))";
   if (!isNumber)
     return std::nullopt;
   double real =
@@ -150,15 +166,7 @@ std::optional<std::string> literalOf(const GraphArgument &argument,
       return std::nullopt;
     return std::to_string(argument.integer);
   }
-  if (std::isnan(real))
-    return "nan";
-  if (std::isinf(real))
-    return real > 0 ? "inf" : "-inf";
-  char text[40];
-  std::snprintf(text, sizeof(text), "%.17g", real);
-  std::string result = text;
-  bool isPlain = result.find_first_of(".e") == std::string::npos;
-  return isPlain ? result + ".0" : result;
+  return realLiteral(real);
 }
 
 static Operation classifyPrimitive(const Graph &graph, const Node &node,

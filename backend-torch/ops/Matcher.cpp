@@ -57,6 +57,8 @@ Reason FusedMatcher::placeOperand(const RowArgument &given, LibraryCall &call) {
       return "no kernel takes its element types";
     if (facts->device != "cpu")
       return "it runs on " + facts->device;
+    if (!isCast(*facts->type, *wanted))
+      return "complex numbers do not become real";
     if (*facts->type != *wanted)
       operand.cast = *wanted;
   } else if (value->kind == Kind::Size) {

@@ -8,10 +8,26 @@ bool isFloat(DType type) {
          type == DType::F64;
 }
 
+bool isComplex(DType type) {
+  return type == DType::C64 || type == DType::C128;
+}
+
 bool isInteger(DType type) { return type >= DType::I8 && type <= DType::U64; }
 
 bool isSupported(DType type) {
-  return type == DType::Bool || isInteger(type) || isFloat(type);
+  return type == DType::Bool || isInteger(type) || isFloat(type) ||
+         isComplex(type);
+}
+
+bool isCast(DType from, DType to) { return !isComplex(from) || isComplex(to); }
+
+/// The complex type whose parts are as wide as a type's values; none of 16 bits.
+static std::optional<DType> complexOf(DType type) {
+  if (isComplex(type))
+    return type;
+  if (type == DType::F16 || type == DType::BF16)
+    return std::nullopt;
+  return type == DType::F64 ? DType::C128 : DType::C64;
 }
 
 bool isConstraint(std::string_view word) {
@@ -29,8 +45,12 @@ bool admits(std::string_view constraint, DType type) {
     return isInteger(type);
   if (constraint == "Integral")
     return isInteger(type) || type == DType::Bool;
-  if (constraint == "Number" || constraint == "Real")
+  if (constraint == "Real")
     return isFloat(type) || isInteger(type);
+  if (constraint == "Number")
+    return isFloat(type) || isInteger(type) || isComplex(type);
+  if (constraint == "Complex")
+    return isComplex(type);
   if (constraint == "Bool")
     return type == DType::Bool;
   if (constraint == "Ordered")
@@ -39,14 +59,14 @@ bool admits(std::string_view constraint, DType type) {
 }
 
 DType accumulatorOf(DType type) {
-  if (type == DType::F64)
-    return DType::F64;
+  if (type == DType::F64 || isComplex(type))
+    return type;
   return isFloat(type) ? DType::F32 : DType::I64;
 }
 
-/// Bool, integer, float: a lower category never widens a higher one.
+/// Bool, integer, float, complex: a lower category never widens a higher one.
 static int rankOf(DType type) {
-  return isFloat(type) ? 2 : isInteger(type) ? 1 : 0;
+  return isComplex(type) ? 3 : isFloat(type) ? 2 : isInteger(type) ? 1 : 0;
 }
 
 static int bytesOf(DType type) {
@@ -83,6 +103,11 @@ static DType signedOf(int bytes) {
 static DType meet(DType a, DType b) {
   if (a == b)
     return a;
+  if (isComplex(a) || isComplex(b)) {
+    bool isWide = a == DType::F64 || b == DType::F64 || a == DType::C128 ||
+                  b == DType::C128;
+    return isWide ? DType::C128 : DType::C64;
+  }
   if (rankOf(a) != rankOf(b))
     return rankOf(a) > rankOf(b) ? a : b;
   if (isFloat(a)) {
@@ -131,6 +156,9 @@ static bool collect(const Graph &graph, const GraphArgument &argument,
   case GraphArgument::Kind::Float:
     join(types.number, DType::F32);
     return true;
+  case GraphArgument::Kind::Complex:
+    join(types.number, DType::C64);
+    return true;
   default:
     return false;
   }
@@ -147,12 +175,17 @@ std::optional<DType> promote(const Graph &graph,
   for (const std::optional<DType> &weaker : {types.scalar, types.number}) {
     if (!weaker || (kind == "none" && result && &weaker != &types.scalar))
       continue;
-    if (!result || rankOf(*weaker) > rankOf(*result))
-      result = weaker;
+    if (result && rankOf(*weaker) <= rankOf(*result))
+      continue;
+    // A weaker complex number makes floats complex, as wide as they are.
+    bool isBetween = result && isFloat(*result) && isComplex(*weaker);
+    result = isBetween ? complexOf(*result) : weaker;
+    if (!result)
+      return std::nullopt;
   }
   if (!result)
     return std::nullopt;
-  if (kind == "int_to_float" && !isFloat(*result))
+  if (kind == "int_to_float" && rankOf(*result) < rankOf(DType::F32))
     return DType::F32;
   if (kind == "bool_to_long" && *result == DType::Bool)
     return DType::I64;

@@ -14,6 +14,10 @@ std::optional<DType> promote(const Graph &graph,
 
 bool isFloat(DType type);
 bool isInteger(DType type);
+bool isComplex(DType type);
+/// Whether the language casts one type to the other: complex numbers do not
+/// become real.
+bool isCast(DType from, DType to);
 /// Whether the compiler computes with values of this type.
 bool isSupported(DType type);
 

@@ -1,4 +1,5 @@
 // Group by group, from fused nodes to a readable declaration.
+#include "backend-torch/ops/Promotion.h"
 #include "backend-torch/program/Layout.h"
 #include "backend-torch/program/Whole.h"
 
@@ -168,6 +169,9 @@ void GroupWriter::writeNode(int index) {
                        : primitive->kind == Primitive::Fill
                            ? primitive->literal
                            : name(primitive->operand);
+    if (primitive->kind == Primitive::Cast &&
+        !isCast(*graph.values[primitive->operand].tensor()->type, type))
+      text = "re(" + text + ")";
     if (primitive->kind != Primitive::Copy)
       text = cast + "(" + text + ")";
     body += "    let " + results[0] + " = " + text + "\n";
@@ -297,7 +301,10 @@ GroupKernel ProgramWriter::write(const Group &group) {
     GroupKernel kernel = placeKernel(plan, group);
     std::string from(spelling(kernel.inputs[0].type));
     std::string to(spelling(kernel.outputs[0].type));
-    std::string value = from == to ? "x0" : to + "(x0)";
+    bool isPart = !isCast(kernel.inputs[0].type, kernel.outputs[0].type);
+    std::string value = from == to ? "x0"
+                        : isPart   ? to + "(re(x0))"
+                                   : to + "(x0)";
     kernel.declaration = declare(
         "elementwise", "place",
         "(x0: " + from + ") -> " + to + ":\n    return " + value + "\n", {});

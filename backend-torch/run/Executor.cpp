@@ -133,6 +133,16 @@ static bool hasStrides(const at::Tensor &tensor, at::IntArrayRef strides) {
   return true;
 }
 
+/// Kernels read memory as it lies: conjugates and negatives that torch has only
+/// marked are computed first.
+static bool isMarked(const at::Tensor &tensor) {
+  return tensor.is_neg() || tensor.is_conj();
+}
+
+static at::Tensor settled(const at::Tensor &tensor) {
+  return tensor.resolve_conj().resolve_neg();
+}
+
 at::Tensor Executor::withStrides(const at::Tensor &tensor,
                                  at::IntArrayRef strides) const {
   if (tensor.layout() != at::kStrided || hasStrides(tensor, strides))
@@ -159,8 +169,11 @@ void Executor::storeResults(const Step &step, std::vector<c10::IValue> stack,
   bindSymbols(step.bindings, frame);
   for (const StepResult &result : step.call.results) {
     c10::IValue &value = frame.slots[result.slot];
-    if (result.strides.empty() || !value.isTensor() ||
-        !value.toTensor().defined())
+    if (!value.isTensor() || !value.toTensor().defined())
+      continue;
+    if (!step.isView && isMarked(value.toTensor()))
+      value = settled(value.toTensor());
+    if (result.strides.empty())
       continue;
     c10::SmallVector<std::int64_t, 8> strides;
     for (Size stride : result.strides)
@@ -266,8 +279,8 @@ void Executor::checkInputs(Frame &frame) const {
       made = stridesOf(id, frame.symbols);
     const auto &strides = fixedShapes.empty() ? made : fixedStrides[i];
     const at::Tensor &tensor = frame.slots[id].toTensor();
-    if (tensor.is_neg() || !hasStrides(tensor, strides))
-      frame.slots[id] = withStrides(tensor.resolve_neg(), strides);
+    if (isMarked(tensor) || !hasStrides(tensor, strides))
+      frame.slots[id] = withStrides(settled(tensor), strides);
   }
   for (ValueId id : launchPlan.kernelTargets)
     if (!hasStrides(frame.slots[id].toTensor(), stridesOf(id, frame.symbols)))

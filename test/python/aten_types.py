@@ -47,7 +47,7 @@ def admits(constraint: str, dtype: torch.dtype) -> bool:
     """Whether a type parameter's constraint takes the type."""
     is_float, is_bool = dtype in FLOATS, dtype == torch.bool
     if dtype.is_complex:  # the language has no type for halves of 16 bits
-        return constraint == "Complex" and dtype != torch.complex32
+        return constraint in ("Any", "Number", "Complex") and dtype != torch.complex32
     return {
         "Any": True,
         "Ordered": True,

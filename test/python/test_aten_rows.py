@@ -27,7 +27,8 @@ DTYPES = (torch.float32, torch.float64, torch.bfloat16, torch.float16, torch.int
 
 
 def dtypes_of(row: Row) -> tuple[torch.dtype, ...]:
-    is_complex = any(kind == "Complex" for _, kind, _ in row["parameters"])
+    takes_complex = ("Any", "Number", "Complex")
+    is_complex = any(kind in takes_complex for _, kind, _ in row["parameters"])
     return (*DTYPES, torch.complex64) if is_complex else DTYPES
 
 
