@@ -8,9 +8,7 @@ bool isFloat(DType type) {
          type == DType::F64;
 }
 
-bool isComplex(DType type) {
-  return type == DType::C64 || type == DType::C128;
-}
+bool isComplex(DType type) { return type == DType::C64 || type == DType::C128; }
 
 bool isInteger(DType type) { return type >= DType::I8 && type <= DType::U64; }
 
@@ -21,7 +19,8 @@ bool isSupported(DType type) {
 
 bool isCast(DType from, DType to) { return !isComplex(from) || isComplex(to); }
 
-/// The complex type whose parts are as wide as a type's values; none of 16 bits.
+/// The complex type whose parts are as wide as a type's values; none of 16
+/// bits.
 static std::optional<DType> complexOf(DType type) {
   if (isComplex(type))
     return type;

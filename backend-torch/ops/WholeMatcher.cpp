@@ -190,7 +190,8 @@ Reason WholeMatcher::plainArgument(const RowArgument &given,
     argument.truth = value.integer != 0;
     return std::nullopt;
   }
-  bool wantsReal = pattern.element == "float" || (type && isFloat(*type));
+  bool wantsReal = pattern.element == "float" ||
+                   (type && (isFloat(*type) || isComplex(*type)));
   argument.isList = value.kind == Kind::List;
   if (argument.isList && !pattern.hasAxes)
     return cannotBeGiven(given);

@@ -81,7 +81,9 @@ void Generator::addScalars(Frame &top, const typed::Parameter &parameter) {
   else if (parameter.count > 0)
     count = parameter.count;
   firstArgument.push_back(argumentTypes.size());
-  Type type = storageType(builder.getContext(), top.type(parameter.element));
+  // The host's numbers are real, also where the type is complex.
+  ElementType element = componentOf(top.type(parameter.element));
+  Type type = storageType(builder.getContext(), element);
   for (unsigned number = 0; number != count; ++number) {
     argumentTypes.push_back(type);
     argumentNumbers.push_back(scalarNumber++);
@@ -134,7 +136,9 @@ void Generator::attachArguments(Frame &top) {
       scalars.push_back(
           scalar < units.size() && units[scalar]
               ? b.integer(element, 1)
-              : b.fromStorage(body->getArgument(first + element_), element));
+              : b.cast(b.fromStorage(body->getArgument(first + element_),
+                                     componentOf(element)),
+                       element));
     bind(*parameter.variable, isList ? irgen::Value::list(std::move(scalars))
                                      : std::move(scalars.front()));
   }

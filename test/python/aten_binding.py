@@ -308,7 +308,9 @@ class Call:
         if element in ("bool", "int"):
             return value
         dtype = self.dtype_of(element)
-        return float(value) if dtype in FLOATS else int(value)
+        if isinstance(value, complex):
+            raise UnfitError("the host passes no complex numbers")
+        return float(value) if dtype in FLOATS or dtype.is_complex else int(value)
 
     def broadcast(self, ours: dict[str, Any]) -> None:
         """Tensors with fewer or shorter axes than others of the same name grow."""

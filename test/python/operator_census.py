@@ -19,6 +19,7 @@ import opinfo
 import torch
 from functorch.compile import make_boxed_func
 from operator_gaps import GAPS
+from quern import torch_backend
 from quern.torch_backend.backend import make_graph
 from quern.torch_backend.decompositions import decomposition_table
 from quern.torch_backend.fx_import import describe
@@ -26,8 +27,6 @@ from quern.torch_backend.options import validate
 from quern.torch_backend.state import state
 from torch._dynamo.backends.common import aot_autograd
 from torch._functorch.partitioners import min_cut_rematerialization_partition
-
-from quern import torch_backend
 
 Reason = tuple[str, str, str]
 """Kind, overload, why."""

@@ -75,6 +75,36 @@ _APART = (
 )
 
 
+# Operators outside of the core table that are only their parts: a view and a copy of
+# it, or another overload of what the library has.
+_PARTS = (
+    torch.ops.aten.as_strided_copy.default,
+    torch.ops.aten.bitwise_and.Scalar_Tensor,
+    torch.ops.aten.bitwise_left_shift.Scalar_Tensor,
+    torch.ops.aten.bitwise_or.Scalar_Tensor,
+    torch.ops.aten.bitwise_right_shift.Scalar_Tensor,
+    torch.ops.aten.bitwise_xor.Scalar_Tensor,
+    torch.ops.aten.dist.default,
+    torch.ops.aten.isin.Scalar_Tensor,
+    torch.ops.aten.isin.Tensor_Scalar,
+    torch.ops.aten.linspace.Scalar_Tensor,
+    torch.ops.aten.linspace.Tensor_Scalar,
+    torch.ops.aten.linspace.Tensor_Tensor,
+    torch.ops.aten.logspace.Scalar_Tensor,
+    torch.ops.aten.logspace.Tensor_Scalar,
+    torch.ops.aten.logspace.Tensor_Tensor,
+    torch.ops.aten.narrow_copy.default,
+    torch.ops.aten.permute_copy.default,
+    torch.ops.aten.remainder.Scalar_Tensor,
+    torch.ops.aten.special_zeta.other_scalar,
+    torch.ops.aten.special_zeta.self_scalar,
+    torch.ops.aten.tril_indices.default,
+    torch.ops.aten.triu_indices.default,
+    torch.ops.aten.unbind_copy.int,
+    torch.ops.aten.view_copy.default,
+)
+
+
 @functools.lru_cache(maxsize=8)
 def _table(kept: frozenset[str]) -> dict[Any, Callable[..., Any]]:
     whole = ({f"aten::{name}" for name in _WHOLE} | kept) - set(map(full_name, _APART))
@@ -87,6 +117,11 @@ def _table(kept: frozenset[str]) -> dict[Any, Callable[..., Any]]:
         and op.namespace == "aten"
         and op._schema.name not in whole
         and full_name(op) not in whole
+    }
+    table |= {
+        op: function
+        for op, function in get_decompositions(_PARTS).items()
+        if full_name(op) not in kept
     }
     if "aten::mm" in kept:
         table[torch.ops.aten.addmm.default] = _product_and_bias

@@ -1,0 +1,62 @@
+"""Complex numbers in compiled graphs: our kernels ran, with eager's values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import quern
+import torch
+
+X = torch.linspace(-2, 3, 30).reshape(5, 6)
+C = torch.complex(X.sin() * 2, X.cos() + 0.25)
+
+CASES: dict[str, tuple[Callable[..., Any], tuple[torch.Tensor, ...]]] = {
+    "fourier": (lambda x: torch.fft.irfft(torch.fft.rfft(x) * 2, 6), (X,)),
+    "numbers": (lambda c: c * 2 + (1 - 0.5j), (C,)),
+    "promotion": (lambda c, x: (c + x.double(), c * x, x.int() - c, x + 1j), (C, X)),
+    "parts": (lambda c: (c.real + c.imag, torch.view_as_real(c) * 2), (C,)),
+    "polar": (lambda c: (c.abs(), c.angle(), c.sgn(), torch.polar(c.abs(), c.angle())), (C,)),
+    "functions": (lambda c: c.exp() + c.log() / c.sqrt() - c.tanh() * c.cos(), (C,)),
+    "powers": (lambda c: (c**2, c**0.5, c ** (1 + 2j), 2**c), (C,)),
+    "casts": (lambda c: (c.to(torch.complex128) * (1 + 2j), X.to(torch.complex64) + c), (C,)),
+    "to real": (lambda c: (c * 2).to(torch.float64), (C,)),
+    "fill": (lambda c: c + torch.full_like(c, 1 + 2j), (C,)),
+    "joined": (lambda c: torch.cat([c + 1, c.conj() * 2]), (C,)),
+    "compared": (lambda c: (c == c.conj(), torch.where(c.real > 0, c, 0)), (C,)),
+    "reduced": (lambda c: (c.sum(0), c.mean(1), c.conj().prod()), (C,)),
+    "moved": (lambda c: c.conj().t()[1:3].flip(0) * 2, (C,)),
+    "marked": (lambda c: (c * 2 + 1, c.sum(0)), (C.conj(),)),
+    "marked part": (lambda x: x * 2, (C.conj().imag,)),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Casting complex")
+@pytest.mark.parametrize("name", CASES)
+def test_values(name: str) -> None:
+    function, arguments = CASES[name]
+    explained = quern.explain(function, *arguments)
+    torch.testing.assert_close(explained.output, function(*arguments), rtol=1e-4, atol=1e-5)
+    assert not explained.fallbacks
+
+
+def test_derivative() -> None:
+    def function(x: torch.Tensor) -> torch.Tensor:
+        z = torch.fft.fft(x) * (0.5 + 1j)
+        return (z.abs() + (z * z.conj()).real + torch.view_as_real(z.exp()).sum(-1)).sum()
+
+    x = X.clone().requires_grad_()
+    torch._dynamo.reset()
+    quern.reset_counters()
+    (ours,) = torch.autograd.grad(torch.compile(function, backend="quern")(x), x)
+    counters = quern.counters()
+    (theirs,) = torch.autograd.grad(function(x), x)
+    torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
+    assert not counters["fallbacks"]
+
+
+def test_marked_results_of_aten() -> None:
+    """What ATen only marks as a conjugate is computed before a kernel reads it."""
+    quern_sum = torch.compile(lambda c: c.mH @ c + 1, backend="quern")
+    torch.testing.assert_close(quern_sum(C), C.mH @ C + 1)
