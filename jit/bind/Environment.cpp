@@ -3,6 +3,8 @@
 
 #include "jit/bind/Numbers.h"
 
+#include <cmath>
+
 using namespace quern;
 using namespace quern::jit;
 using namespace quern::typed;
@@ -28,6 +30,14 @@ SolutionEnvironment::evaluate(const Expression &expression, unsigned element,
   return evaluateHost(expression, environment, problem);
 }
 
+/// A whole float for an integer is that integer.
+static HostValue asTyped(HostValue value, ScalarType type) {
+  bool isWhole = value.isFloat && takesIntegers(type) &&
+                 value.floating == std::trunc(value.floating) &&
+                 std::abs(value.floating) < 0x1p63;
+  return isWhole ? HostValue::of(std::int64_t(value.floating)) : value;
+}
+
 std::optional<HostValue> SolutionEnvironment::variable(const Variable &wanted,
                                                        unsigned element) const {
   for (auto [parameter, argument] :
@@ -43,7 +53,7 @@ std::optional<HostValue> SolutionEnvironment::variable(const Variable &wanted,
                  ? std::optional(HostValue::of((*list)[element]))
                  : std::nullopt;
     if (auto value = hostValueOf(argument))
-      return value;
+      return asTyped(*value, parameter.element);
     std::string problem;
     if (parameter.defaultValue)
       return evaluate(*parameter.defaultValue, element, problem);

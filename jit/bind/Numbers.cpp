@@ -9,6 +9,13 @@
 using namespace quern;
 using namespace quern::jit;
 
+bool quern::jit::takesIntegers(typed::ScalarType type) {
+  if (!type.isConcrete())
+    return false;
+  ElementKind kind = kindOf(type.element());
+  return kind == ElementKind::Signed || kind == ElementKind::Unsigned;
+}
+
 std::optional<HostValue> quern::jit::hostValueOf(const Argument &argument) {
   if (auto *integer = std::get_if<std::int64_t>(&argument))
     return HostValue::of(*integer);

@@ -14,6 +14,9 @@ namespace quern::jit {
 /// The format of a float, of a complex number's parts.
 const llvm::fltSemantics &floatSemantics(ElementType type);
 
+/// An integer of a width that the declaration says.
+bool takesIntegers(typed::ScalarType type);
+
 /// The number an argument is; nothing for everything else.
 std::optional<HostValue> hostValueOf(const Argument &argument);
 

@@ -215,8 +215,11 @@ bool OperandBuilder::results() {
 bool OperandBuilder::result(const typed::Result &result, std::size_t number,
                             const TensorView *&next) {
   Operand operand;
-  operand.name = result.name.empty() ? "output " + std::to_string(number)
-                                     : result.name.str();
+  operand.name = result.name.str();
+  if (result.name.empty())
+    operand.name = request.declaration.results.size() == 1
+                       ? "out"
+                       : "output " + std::to_string(number);
   operand.span = result.span;
   operand.type = result.element.substitute(solution.types);
   operand.isResult = operand.isWritten = true;

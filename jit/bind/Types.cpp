@@ -2,6 +2,8 @@
 #include "jit/bind/Binding.h"
 #include "jit/bind/Numbers.h"
 
+#include <cmath>
+
 using namespace quern;
 using namespace quern::jit;
 using namespace quern::typed;
@@ -99,6 +101,13 @@ bool TypeSolver::isShape(const Parameter &parameter, const Argument &argument) {
       return true;
     report.report(variable.span, fault::TensorExpected, variable.name,
                   described(argument));
+    return false;
+  }
+  auto *floating = std::get_if<double>(&argument);
+  if (floating && takesIntegers(parameter.element) &&
+      *floating != std::trunc(*floating)) {
+    report.report(variable.span, fault::ScalarExpected, variable.name,
+                  "an integer", "fraction");
     return false;
   }
   if (isNumber ||

@@ -4,7 +4,9 @@
 #include "python/bind/ElementTypes.h"
 #include "python/bind/Numbers.h"
 
+#include <algorithm>
 #include <bit>
+#include <cctype>
 
 namespace py = pybind11;
 
@@ -38,6 +40,13 @@ std::string textOf(PyObject *object) {
   PyErr_Clear();
   Py_XDECREF(text);
   return value;
+}
+
+/// `torch.complex32` and its like, which say more than their type.
+bool isName(const std::string &text) {
+  return std::ranges::all_of(text, [](unsigned char c) {
+    return std::isalnum(c) || c == '_' || c == '.';
+  });
 }
 
 /// A Python object that is no tensor, as the binder takes it.
@@ -88,8 +97,11 @@ bool CallArguments::place(PyObject *const *args, Py_ssize_t count,
     while (next < slots.size() && info.parameters[next].compileTime)
       ++next;
     if (next == slots.size()) {
-      PyErr_Format(PyExc_TypeError, "%s takes fewer than %zd arguments",
-                   info.name.c_str(), count);
+      auto taken = std::ranges::count(info.parameters, false,
+                                      &ParameterInfo::compileTime);
+      PyErr_Format(PyExc_TypeError, "%s takes %zd argument%s, %zd are given",
+                   info.name.c_str(), Py_ssize_t(taken), taken == 1 ? "" : "s",
+                   count);
       return false;
     }
     slots[next++] = args[i];
@@ -131,7 +143,7 @@ bool CallArguments::read() {
       return false;
   for (auto &[name, value] : named) {
     key.add(PyObject_Hash(name));
-    if (!scalarSignature(value, "a compile-time argument"))
+    if (!scalarSignature(value, PyUnicode_AsUTF8(name)))
       return false;
   }
   return readOuts();
@@ -230,12 +242,14 @@ bool CallArguments::scalarSignature(PyObject *&object,
   }
   if (take(ownNumber(object), object))
     return scalarSignature(object, name);
-  bool isWord = PyUnicode_Check(object) || languageSpelling(textOf(object));
+  std::string text = textOf(object);
+  bool isWord = PyUnicode_Check(object) || languageSpelling(text);
   Py_hash_t hash = isWord ? PyObject_Hash(object) : -1;
   if (hash == -1) {
     PyErr_Clear();
-    PyErr_Format(PyExc_TypeError, "`%s` must be a number, not %s", name.c_str(),
-                 Py_TYPE(object)->tp_name);
+    PyErr_Format(
+        PyExc_TypeError, "`%s` must be a number or an element type, not %s",
+        name.c_str(), isName(text) ? text.c_str() : Py_TYPE(object)->tp_name);
     return false;
   }
   key.add(-5);

@@ -176,8 +176,13 @@ bool Borrowed::readCapsule(PyObject *object, const char *what) {
 bool Borrowed::take(const DLTensor &source, const char *what) {
   auto type = fromDlpack(source.dtype);
   if (!type) {
+    constexpr const char *kinds[] = {"int",    "uint",    "float", "opaque",
+                                     "bfloat", "complex", "bool"};
+    bool isKnown = source.dtype.code < std::size(kinds);
     PyErr_Format(PyExc_TypeError,
-                 "`%s` has an element type that the language lacks", what);
+                 "`%s` has elements of type %s%d, which the language lacks",
+                 what, isKnown ? kinds[source.dtype.code] : "unknown",
+                 int(source.dtype.bits));
     return false;
   }
   auto device = fromDlpack(source.device);

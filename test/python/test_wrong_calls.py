@@ -76,10 +76,13 @@ def test_what_is_no_tensor(k: Any, name: str) -> None:
 
 ARGUMENTS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "too few": (lambda k: k.add(A), "not given `y`"),
-    "too many": (lambda k: k.add(A, A, A), "fewer than 3"),
+    "too many": (lambda k: k.add(A, A, A), "takes 2 arguments, 3 are given"),
     "twice": (lambda k: k.add(A, x=A), "given `x` twice"),
     "two devices": (lambda k: k.add(A, torch.ones(2, device="meta")), "`y` cannot be read"),
     "text for a number": (lambda k: k.scaled(A, "2"), "takes a number, not a string"),
+    "fraction for an integer": (lambda k: k.repeated(A[0], 2.5), "`n` takes an integer"),
+    "type of no element": (lambda k: k.add(A, A, T=torch.complex32), "not torch.complex32"),
+    "elements of no type": (lambda k: k.copied(torch.ones(2, dtype=torch.complex32)), "complex32"),
     "tensor for a number": (lambda k: k.scaled(A, A), "`a` must be a number"),
     "number for a tensor": (lambda k: k.total(2.0), "takes a tensor, not a number"),
     "no list": (lambda k: k.twice(A), "must be a list of tensors"),
@@ -142,6 +145,10 @@ def test_nothing_is_written_by_a_call_that_fails(k: Any) -> None:
 def test_numbers_of_other_libraries(k: Any) -> None:
     for number in (np.float32(2), np.int64(2), np.float16(2), torch.tensor(2.0), torch.tensor(2)):
         np.testing.assert_array_equal(k.scaled(A, number), A * 2)
+
+
+def test_a_whole_float_is_an_integer(k: Any) -> None:
+    assert k.repeated(A[0], 2.0).shape == (4, 2)
 
 
 def test_truth_values_of_a_mask(k: Any) -> None:
