@@ -11,7 +11,10 @@ void ThreadEmitter::emit(Operation *op) {
   Location outer = std::exchange(loc, op->getLoc());
   if (auto branch = dyn_cast<scf::IfOp>(op)) {
     Lanes condition = get(branch.getCondition());
-    if (condition.isUniform())
+    if (auto known = decided.find(branch.getCondition());
+        known != decided.end())
+      decidedIf(branch, known->second);
+    else if (condition.isUniform())
       uniformIf(branch, condition.scalar);
     else
       dividedIf(branch, vectorOf(condition));
@@ -37,6 +40,8 @@ void ThreadEmitter::emit(Operation *op) {
 }
 
 Lanes ThreadEmitter::make(Operation *op, unsigned result) {
+  if (auto known = decided.find(op->getResult(result)); known != decided.end())
+    return {constant(known->second, b.getI1Type()), 0, {}};
   if (isa<arith::ConstantOp>(op))
     return {b.clone(*op)->getResult(0), 0, {}};
   if (auto thread = dyn_cast<qn::ThreadOp>(op))
@@ -107,6 +112,20 @@ void ThreadEmitter::arm(Block &block, Value mask,
     emit(&op);
   finish();
   scope = inside.outer;
+}
+
+/// The side that is known to be taken.
+void ThreadEmitter::decidedIf(scf::IfOp op, bool isTaken) {
+  Region &side = isTaken ? op.getThenRegion() : op.getElseRegion();
+  if (side.empty())
+    return;
+  SmallVector<Lanes> values;
+  arm(side.front(), scope->mask, [&] {
+    for (Value value : side.front().getTerminator()->getOperands())
+      values.push_back(get(value));
+  });
+  for (auto [result, value] : llvm::zip(op.getResults(), values))
+    set(result, value);
 }
 
 void ThreadEmitter::uniformIf(scf::IfOp op, Value condition) {
@@ -214,97 +233,6 @@ void ThreadEmitter::dividedIf(scf::IfOp op, Value condition) {
   for (auto [result, left, right] : llvm::zip(op.getResults(), yes, no))
     set(result,
         {{}, 0, arith::SelectOp::create(b, loc, condition, left, right)});
-}
-
-void ThreadEmitter::countedLoop(scf::ForOp op) {
-  Lanes lower = get(op.getLowerBound()), upper = get(op.getUpperBound());
-  Lanes step = get(op.getStep());
-  if (!lower.isUniform() || !upper.isUniform() || !step.isUniform())
-    return dividedLoop(op, lower, upper, step);
-  Values inits;
-  for (auto [argument, init] :
-       llvm::zip(op.getRegionIterArgs(), op.getInitArgs()))
-    inits.push_back(asArgument(argument, init));
-  auto made = scf::ForOp::create(b, loc, lower.scalar, upper.scalar,
-                                 step.scalar, inits);
-  OpBuilder::InsertionGuard guard(b);
-  Block *inside = made.getBody();
-  if (!inside->empty())
-    inside->back().erase();
-  b.setInsertionPointToEnd(inside);
-  LaneScope around(scope, scope->mask);
-  scope = &around;
-  set(op.getInductionVar(), {made.getInductionVar(), 0, {}});
-  for (auto [argument, value] :
-       llvm::zip(op.getRegionIterArgs(), made.getRegionIterArgs()))
-    bindArgument(argument, value);
-  arm(*op.getBody(), scope->mask, [&] {
-    Values next;
-    for (auto [argument, value] :
-         llvm::zip(op.getRegionIterArgs(), op.getYieldedValues()))
-      next.push_back(asArgument(argument, value));
-    scf::YieldOp::create(b, loc, next);
-  });
-  scope = around.outer;
-  for (auto [result, value] : llvm::zip(op.getResults(), made.getResults()))
-    bindArgument(result, value);
-}
-
-/// The lanes of `value` below a bound.
-Value ThreadEmitter::below(Lanes value, Lanes bound) {
-  if (value.step == 1 && bound.isUniform())
-    return lanesBelow(value.scalar, bound.scalar, false);
-  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
-                               vectorOf(value), vectorOf(bound));
-}
-
-/// Bounds differ between lanes: rounds go on while any lane is in range. A
-/// position that is linear in the lane stays so.
-void ThreadEmitter::dividedLoop(scf::ForOp op, Lanes lower, Lanes upper,
-                                Lanes step) {
-  bool isLinear = !lower.vector && step.isUniform();
-  Value first = isLinear ? lower.scalar : vectorOf(lower);
-  Value stride = isLinear ? step.scalar : vectorOf(step);
-  auto position = [&](Value now) {
-    return isLinear ? Lanes{now, lower.step, {}} : Lanes{{}, 0, now};
-  };
-  Values inits{first};
-  for (auto [argument, init] :
-       llvm::zip(op.getRegionIterArgs(), op.getInitArgs()))
-    inits.push_back(vectorOf(get(init)));
-  SmallVector<Type> types(ValueRange(inits).getTypes());
-  SmallVector<Type> handed = types;
-  handed.push_back(wide(b.getI1Type()));
-  auto made = scf::WhileOp::create(b, loc, handed, inits);
-  OpBuilder::InsertionGuard guard(b);
-  Block *before = b.createBlock(&made.getBefore(), {}, types,
-                                SmallVector<Location>(types.size(), loc));
-  Value inRange =
-      both(scope->mask, below(position(before->getArgument(0)), upper));
-  Values forward(before->getArguments());
-  forward.push_back(inRange);
-  scf::ConditionOp::create(b, loc, anyLane(inRange), forward);
-
-  Block *after = b.createBlock(&made.getAfter(), {}, handed,
-                               SmallVector<Location>(handed.size(), loc));
-  LaneScope around(scope, after->getArguments().back());
-  scope = &around;
-  set(op.getInductionVar(), position(after->getArgument(0)));
-  for (auto [argument, value] :
-       llvm::zip(op.getRegionIterArgs(), after->getArguments().drop_front()))
-    set(argument, {{}, 0, value});
-  arm(*op.getBody(), around.mask, [&] {
-    Values next{arith::AddIOp::create(b, loc, after->getArgument(0), stride)};
-    for (auto [value, old] :
-         llvm::zip(op.getYieldedValues(), after->getArguments().drop_front()))
-      next.push_back(arith::SelectOp::create(b, loc, around.mask,
-                                             vectorOf(get(value)), old));
-    scf::YieldOp::create(b, loc, next);
-  });
-  scope = around.outer;
-  for (auto [result, value] :
-       llvm::zip(op.getResults(), made.getResults().drop_front()))
-    set(result, {{}, 0, value});
 }
 
 /// The states a loop begins with: those of the text; where lanes leave one by

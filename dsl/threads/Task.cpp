@@ -1,6 +1,7 @@
 // The plan and task functions of an explicit kernel, and its loops over blocks
 // and threads.
 #include "dsl/gpu/Grid.h"
+#include "dsl/threads/Mark.h"
 #include "dsl/threads/ThreadEmitter.h"
 #include "dsl/threads/Threads.h"
 #include "dsl/threads/Tiles.h"
@@ -24,6 +25,7 @@ Block *ThreadEmitter::function(ModuleOp module, StringRef name,
   auto type = LLVM::LLVMFunctionType::get(
       LLVM::LLVMVoidType::get(b.getContext()), arguments);
   auto made = LLVM::LLVMFuncOp::create(b, loc, name, type);
+  made.setPassthroughAttr(b.getArrayAttr(b.getStringAttr(threadsAttribute)));
   Block *entry = made.addEntryBlock(b);
   packetPointer = entry->getArgument(0);
   b.setInsertionPointToEnd(entry);

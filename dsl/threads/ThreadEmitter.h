@@ -114,13 +114,11 @@ private:
   void emit(mlir::Operation *op);
   void arm(mlir::Block &block, mlir::Value mask,
            llvm::function_ref<void()> finish);
+  void decidedIf(mlir::scf::IfOp op, bool isTaken);
   void uniformIf(mlir::scf::IfOp op, mlir::Value condition);
   void dividedIf(mlir::scf::IfOp op, mlir::Value condition);
   bool isHarmless(mlir::Block &block, mlir::Operation *at) const;
   void speculate(mlir::scf::IfOp op, mlir::Value condition);
-  void countedLoop(mlir::scf::ForOp op);
-  void dividedLoop(mlir::scf::ForOp op, Lanes lower, Lanes upper, Lanes step);
-  mlir::Value below(Lanes value, Lanes bound);
   void whileLoop(mlir::scf::WhileOp op);
   Values whileStates(mlir::scf::WhileOp op, bool divided);
   void whileTest(mlir::scf::WhileOp op, mlir::ValueRange arguments,
@@ -130,6 +128,17 @@ private:
   mlir::Value asArgument(mlir::Value like, mlir::Value value);
   void bindArgument(mlir::Value like, mlir::Value value);
   mlir::Type argumentType(mlir::Value like);
+
+  // LaneLoops.cpp
+  struct Meeting;
+  std::optional<Meeting> meeting(mlir::scf::ForOp loop);
+  Values rounds(mlir::scf::ForOp op, mlir::Value lower, mlir::Value upper,
+                mlir::Value step, mlir::ValueRange inits);
+  Values parted(mlir::scf::ForOp op, const Meeting &at, mlir::Value lower,
+                mlir::Value upper, mlir::Value step, Values states);
+  void countedLoop(mlir::scf::ForOp op);
+  void dividedLoop(mlir::scf::ForOp op, Lanes lower, Lanes upper, Lanes step);
+  mlir::Value below(Lanes value, Lanes bound);
 
   // LaneMemory.cpp
   /// Where the lanes of an access lie: `base`, and offsets from it in elements.
@@ -178,6 +187,10 @@ private:
 
   // LaneAtomics.cpp
   Lanes atomic(qn::AtomicOp op);
+  mlir::Value laneOffsets(const Address &at, bool isNarrow);
+  mlir::Value lanePointer(const Address &at, mlir::Value offsets,
+                          mlir::Type offset, unsigned number);
+  mlir::Value atomicLanes(qn::AtomicOp op, const Address &at, mlir::Value mask);
   mlir::Value atomicLane(qn::AtomicOp op, mlir::Value pointer,
                          mlir::Value value, mlir::Value expected,
                          bool isShared);
@@ -224,6 +237,7 @@ private:
   mlir::Value vectorNumber; ///< of the vector of threads within the block
   LaneScope *scope = nullptr;
   std::int64_t reservedBytes = 0;
+  llvm::DenseMap<mlir::Value, bool> decided; ///< in what is made now
   bool isReversed = false; ///< threads go from the last to the first
   llvm::DenseMap<mlir::Value, mlir::Value> slots, arrays;
 };

@@ -1,4 +1,5 @@
 // The IR passes run before code generation: few, and each measured.
+#include "dsl/threads/Mark.h"
 #include "jit/codegen/Codegen.h"
 
 #include "llvm/IR/Module.h"
@@ -10,6 +11,7 @@
 #include "llvm/Transforms/Scalar/IndVarSimplify.h"
 #include "llvm/Transforms/Scalar/InferAddressSpaces.h"
 #include "llvm/Transforms/Scalar/LICM.h"
+#include "llvm/Transforms/Scalar/LoopDeletion.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include "llvm/Transforms/Scalar/LoopRotation.h"
 #include "llvm/Transforms/Scalar/LoopUnrollPass.h"
@@ -43,12 +45,17 @@ void prepare(llvm::Module &module, const llvm::TargetMachine &machine,
 }
 
 /// Loops of a known, small number of rounds become straight code, so that a
-/// thread's own arrays become registers. A CPU's kernels are unrolled where
-/// they are made.
+/// thread's own arrays become registers. What is lifted over axes is unrolled
+/// for a CPU where it is made; of explicit kernels the loops are the user's.
+bool wantsUnrolling(const llvm::Function &function, const TargetInfo &target) {
+  return target.isGpu() || function.hasFnAttribute(threadsAttribute);
+}
+
 void unrollLoops(llvm::FunctionPassManager &passes) {
   llvm::LoopPassManager turned, unrolled;
   turned.addPass(llvm::LoopRotatePass());
   unrolled.addPass(llvm::IndVarSimplifyPass());
+  unrolled.addPass(llvm::LoopDeletionPass());
   unrolled.addPass(llvm::LoopFullUnrollPass(/*OptLevel=*/3));
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(turned)));
@@ -84,11 +91,15 @@ void CodeGenerator::optimise(llvm::Module &module) {
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(
       llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/false));
-  if (target.isGpu())
-    unrollLoops(passes);
-  for (llvm::Function &function : module)
-    if (!function.isDeclaration())
-      passes.run(function, functions);
+  llvm::FunctionPassManager unrolling;
+  unrollLoops(unrolling);
+  for (llvm::Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    passes.run(function, functions);
+    if (wantsUnrolling(function, target))
+      unrolling.run(function, functions);
+  }
 }
 
 } // namespace quern::jit

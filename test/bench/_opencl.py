@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
-import shutil
+import os
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-PINNED = "pyopencl==2025.2.7"
+ROOT = Path(__file__).resolve().parents[2]
+PINNED = (
+    "pyopencl==2025.2.7",
+    "platformdirs==4.14.7",
+    "pytools==2026.1.1",
+    "siphash24==1.9",
+    "typing-extensions==4.16.0",
+)
 
 SOURCE = r"""
 __kernel void transpose(__global const float *src, __global float *dst, int M, int N) {
@@ -114,13 +120,26 @@ __kernel void stencil(__global const float *src, __global float *out, int H, int
 """
 
 
+def apt(*arguments: str) -> None:
+    """Runs apt-get as root, asking nothing."""
+    command = ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-y", "-q"]
+    if os.geteuid() != 0:
+        command.insert(0, "sudo")
+    subprocess.run([*command, *arguments], check=True, stdout=sys.stderr)
+
+
 def install() -> None:
-    """PoCL from Debian, its Python side from PyPI."""
+    """PoCL from Debian; its Python side from PyPI, into a folder that only this benchmark sees."""
     if not list(Path("/etc/OpenCL/vendors").glob("pocl*")):
-        apt = shutil.which("apt-get") or "apt-get"
-        subprocess.run([apt, "install", "-y", "-q", "pocl-opencl-icd"], check=True)
-    if importlib.util.find_spec("pyopencl") is None:
-        subprocess.run([sys.executable, "-m", "pip", "install", "-q", PINNED], check=True)
+        apt("update")
+        apt("install", "--no-install-recommends", "pocl-opencl-icd")
+    folder = ROOT / "build" / "peers" / "-".join(PINNED[0].split("=="))
+    if not folder.exists():
+        partial = folder.with_suffix(".partial")
+        pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--upgrade"]
+        subprocess.run([*pip, "--target", partial, *PINNED], check=True)
+        partial.rename(folder)
+    sys.path.append(str(folder))
 
 
 class Peer:

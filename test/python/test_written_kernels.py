@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+import everyday_cases
 import kernel_cases
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from tree import ROOT, build_dir
 
 PROGRAM = build_dir() / "bin" / "quern"
 FOLDER = ROOT / "test" / "kernels"
-CASES = [*kernel_cases.cases(), *tile_cases.cases()]
+CASES = [*kernel_cases.cases(), *tile_cases.cases(), *everyday_cases.cases()]
 TARGETS = ("sm_80", "sm_90", "sm_100", "gfx90a", "gfx942", "gfx1100", "gfx1201")
 WARP = """
 kernel warp(y: mut i64[N]):
