@@ -28,6 +28,8 @@ DTYPES = {
     torch.float64: b"f64",
     torch.complex64: b"c64",
     torch.complex128: b"c128",
+    torch.uint16: b"u16",
+    torch.uint64: b"u64",
 }
 NAMED = {name.decode(): dtype for dtype, name in DTYPES.items()}
 
@@ -90,8 +92,8 @@ def stream() -> int:
 class Library:
     """libquern.so with a session."""
 
-    def __init__(self, threads: int = 0) -> None:
-        self.lib = ctypes.CDLL(str(library_path()))
+    def __init__(self, threads: int = 0, path: Path | None = None) -> None:
+        self.lib = ctypes.CDLL(str(path or library_path()))
         for name in ("quern_open", "quern_compile", "quern_bind"):
             getattr(self.lib, name).restype = ctypes.c_void_p
         self.error = ctypes.c_char_p()

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import torch
 from device_library import HERE, Library, QuernError
+from written import written_cases
 
 TREE = HERE if (HERE / "kernels").exists() else HERE.parent
 KERNELS = TREE / "kernels"
@@ -195,7 +196,7 @@ def main() -> int:
     lib = Library()
     print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}")
     counts = {"passed": 0, "failed": 0, "skipped": 0}
-    for cases in (kernel_cases, schedule_cases, library_cases):
+    for cases in (kernel_cases, written_cases, schedule_cases, library_cases):
         for name, case in cases(lib):
             if chosen.k not in name:
                 continue

@@ -23,6 +23,7 @@ class Case:
     scalars: tuple[Any, ...] = ()
     types: dict[str, str] = field(default_factory=dict)
     tolerance: float = 0.0
+    scalars_first: bool = False
 
     def __str__(self) -> str:
         shapes = "x".join(str(n) for n in self.arrays[0].shape)
@@ -180,6 +181,7 @@ def grids() -> Iterator[Case]:
         [np.zeros(2, "i8")],
         [np.array([max(lengths), 0])],
         scalars=(np.int64(100),),
+        scalars_first=True,
     )
 
 

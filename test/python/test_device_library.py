@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 import torch
 from device_library import Library, QuernError
+from test_written_kernels import host_warp
 from tree import ROOT, build_dir
+from written import written_cases
 
 GPU = ROOT / "test" / "gpu"
 TEXT = """
@@ -27,7 +29,7 @@ rowwise pick(x: f32[N], i: i64[M]) -> f32[M]:
 
 @pytest.fixture(scope="module")
 def library() -> Library:
-    return Library(threads=1)
+    return Library(threads=1, path=build_dir() / "lib" / "libquern.so")
 
 
 def test_outputs_are_made(library: Library) -> None:
@@ -78,3 +80,13 @@ def test_the_runner_launches(vendor: str, tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("launch: ")
+
+
+WRITTEN = [name for name, _ in written_cases(None, "cpu", 1)]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("place", range(len(WRITTEN)), ids=WRITTEN)
+def test_written_kernels_through_the_library(library: Library, place: int) -> None:
+    """What `gpu-test` runs on a device."""
+    _, case = list(written_cases(library, "cpu", host_warp()))[place]
+    case()

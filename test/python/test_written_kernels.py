@@ -50,7 +50,7 @@ def test_on_the_cpu(case: Case) -> None:
     arrays = [array.copy() for array in case.arrays]
     kernel = getattr(module(case.file), case.name)
     words = [int(s) if isinstance(s, np.integer) else float(s) for s in case.scalars]
-    in_order = [*words, *arrays] if case.name == "collatz_longest" else [*arrays, *words]
+    in_order = [*words, *arrays] if case.scalars_first else [*arrays, *words]
     kernel(*in_order, **case.constants)
     case.check(arrays, host_warp())
 
