@@ -1,5 +1,8 @@
 """Calling compiled declarations from Python: frameworks, outputs, errors."""
 
+import os
+import re
+
 import numpy as np
 import pytest
 import quern
@@ -45,6 +48,29 @@ def test_torch_in_torch_out(kernels):
     x = torch.randn(7, 33, dtype=torch.float64)
     result = kernels.scale(x, x)
     assert isinstance(result, torch.Tensor)
+    torch.testing.assert_close(result, x * x + 1, rtol=0, atol=0)
+
+
+def _mapping_flags(address: int) -> list[str]:
+    """The system's flags of the mapping that holds an address."""
+    inside = False
+    with open("/proc/self/smaps") as lines:
+        for line in lines:
+            if re.match(r"[0-9a-f]+-[0-9a-f]+ ", line):
+                begin, end = (int(part, 16) for part in line.split()[0].split("-"))
+                inside = begin <= address < end
+            elif inside and line.startswith("VmFlags:"):
+                return line.split()[1:]
+    return []
+
+
+@pytest.mark.skipif(
+    not os.path.exists("/sys/kernel/mm/transparent_hugepage"), reason="no large pages here"
+)
+def test_a_large_result_lies_in_large_pages(kernels):
+    x = torch.rand(16 << 20)
+    result = kernels.scale(x, x)
+    assert "hg" in _mapping_flags(result.data_ptr() + (4 << 20))
     torch.testing.assert_close(result, x * x + 1, rtol=0, atol=0)
 
 
