@@ -229,6 +229,8 @@ Value Emitter::indexed(Frame &frame, qn::LoadOp load, Local &local,
                        Copies copies) {
   if (Value value = affine(frame, load, copies))
     return value;
+  if (looksAtAll(frame, load))
+    return gathered(frame, load, local, copies);
   if (Value value = pieced(frame, load, copies))
     return value;
   return gathered(frame, load, local, copies);
@@ -262,14 +264,19 @@ Value Emitter::gathered(Frame &frame, qn::LoadOp load, Local &local,
   if (otherwise)
     otherwise = widen(otherwise, lanes);
   good = both(frame, good, lane ? lane->mask : Value());
-  Value pointer =
-      lane ? neighbours(frame, accessOf(load), *lane, copies) : Value();
-  if (!pointer) {
-    pointer = elementPointer(frame, accessOf(load), indices);
+  if (Value pointer =
+          lane ? neighbours(frame, accessOf(load), *lane, copies) : Value())
+    return read(frame, pointer, load.getType(), lanes, good, otherwise);
+  auto apart = [&](Frame &at) {
+    Value pointer = elementPointer(at, accessOf(load), indices);
     if (lanesOf(pointer) == 1)
-      pointer = spread(frame, pointer, lanes);
-  }
-  return read(frame, pointer, load.getType(), lanes, good, otherwise);
+      pointer = spread(at, pointer, lanes);
+    return read(at, pointer, load.getType(), lanes, good, otherwise);
+  };
+  Value near = lane
+                   ? nearby(frame, load, *lane, indices, good, otherwise, apart)
+                   : Value();
+  return near ? near : apart(frame);
 }
 
 /// The same pointer for every lane.

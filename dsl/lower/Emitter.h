@@ -273,6 +273,16 @@ private:
                          Copies copies, mlir::ValueRange found);
   mlir::Value pieced(Frame &frame, qn::LoadOp load, Copies copies);
 
+  // EmitNear.cpp
+  int nearIndex(qn::LoadOp load, const Binding &lane) const;
+  bool looksAtAll(const Frame &frame, qn::LoadOp load) const;
+  mlir::Value permuted(Frame &frame, qn::LoadOp load, unsigned moving,
+                       Values indices, mlir::Value base, mlir::Value offsets);
+  mlir::Value nearby(Frame &frame, qn::LoadOp load, const Binding &lane,
+                     mlir::ValueRange indices, mlir::Value good,
+                     mlir::Value otherwise,
+                     llvm::function_ref<mlir::Value(Frame &)> apart);
+
   // EmitIndexed.cpp
   static bool isOwnPosition(mlir::Value index, mlir::StringAttr axis);
   mlir::Value gathered(Frame &frame, qn::LoadOp load, Local &local,

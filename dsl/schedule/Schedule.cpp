@@ -399,8 +399,8 @@ void Schedule::planAxes(LaunchPlan &launch) {
     planDots(launch);
     return;
   }
-  if (int turned = reduces ? -1 : turnedAxis(launch); turned >= 0)
-    return planTurned(launch, turned);
+  if (!reduces && planTwoAxes(launch))
+    return;
   AxisPlan plan = laneLoop(launch.lane, reduces);
   plan.tile = reduces ? plan.lanes * plan.copies : 4096;
   launch.axes.push_back(plan);

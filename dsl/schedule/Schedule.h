@@ -130,6 +130,9 @@ private:
   bool planDots(LaunchPlan &launch);
   void planTile(LaunchPlan &launch, unsigned rows, unsigned lane);
   void planWindow(LaunchPlan &launch, unsigned rows, unsigned lane);
+  bool planTwoAxes(LaunchPlan &launch);
+  int placesAxis(const LaunchPlan &launch) const;
+  void planPlaces(LaunchPlan &launch, unsigned rows);
   void planScatter(LaunchPlan &launch);
   std::int64_t worthOfTask(const LaunchPlan &launch) const;
   void planAxes(LaunchPlan &launch);

@@ -86,3 +86,27 @@ void Schedule::planWindow(LaunchPlan &launch, unsigned rows, unsigned lane) {
   launch.taskElements = 65536;
   launch.windows = true;
 }
+
+/// Whether a position is a sum of axes and of what does not move.
+static bool isSum(const KernelModel &model, Value index) {
+  Operation *op = index.getDefiningOp();
+  if (!model.axesOf(index) || isa_and_nonnull<qn::IndexOp, qn::AxisOp>(op))
+    return true;
+  return isa_and_nonnull<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op) &&
+         isSum(model, op->getOperand(0)) && isSum(model, op->getOperand(1));
+}
+
+bool quern::gathers(const KernelModel &model, qn::LoadOp load, int lane) {
+  if (!hasAxis(model.axesOf(load.getResult()), lane))
+    return false;
+  qn::OperandType type = load.getTensor().getType();
+  auto strides = llvm::zip(type.getAxes(), type.getStrides());
+  if (load.getIndices().empty())
+    return llvm::any_of(strides, [&](auto pair) {
+      auto [name, stride] = pair;
+      return int(model.axisOf(name)) == lane && stride == StrideClass::Dynamic;
+    });
+  return !llvm::all_of(load.getIndices(), [&](Value index) {
+    return !hasAxis(model.axesOf(index), lane) || isSum(model, index);
+  });
+}

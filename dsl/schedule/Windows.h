@@ -22,4 +22,7 @@ AxisSet boundingPartners(const KernelModel &model, mlir::Value value,
 int windowAxis(const KernelModel &model, llvm::ArrayRef<qn::StoreOp> stores,
                AxisSet parallel, unsigned lane);
 
+/// Whether lanes along an axis read every element for itself.
+bool gathers(const KernelModel &model, qn::LoadOp load, int lane);
+
 } // namespace quern

@@ -1,15 +1,15 @@
 // A position that bends, as of an edge: where the ends of a vector say that
 // it does not bend between them, and both lie inside, neighbours are read in
 // one piece; elsewhere every lane reads for itself, and is tested.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --qn-to-loops=target=x86-64-v3 | FileCheck %s
 
 // CHECK-LABEL: llvm.func @edge_task
 // CHECK: %[[UP:.*]] = arith.cmpi eq, %[[APART:.*]], %{{.*}} : i64
 // CHECK: %[[DOWN:.*]] = arith.cmpi eq, %[[APART]], %{{.*}} : i64
 // CHECK: %[[EVEN:.*]] = arith.ori %[[UP]], %[[DOWN]] : i1
-// CHECK: scf.if %{{.*}} -> (vector<16xf32>) {
-// CHECK: %[[WHOLE:.*]] = llvm.load %{{.*}} : !llvm.ptr -> vector<16xf32>
-// CHECK: %[[TURNED:.*]] = vector.shuffle %[[WHOLE]], %[[WHOLE]] [15, 14
+// CHECK: scf.if %{{.*}} -> (vector<8xf32>) {
+// CHECK: %[[WHOLE:.*]] = llvm.load %{{.*}} : !llvm.ptr -> vector<8xf32>
+// CHECK: %[[TURNED:.*]] = vector.shuffle %[[WHOLE]], %[[WHOLE]] [7, 6
 // CHECK: arith.select %[[DOWN]], %[[TURNED]], %[[WHOLE]]
 // CHECK: } else {
 // CHECK: llvm.intr.masked.gather

@@ -1,0 +1,70 @@
+// Positions that lanes compute and that several rows share: borders, mirrors,
+// weights between neighbours.
+#include "dsl/schedule/Schedule.h"
+#include "dsl/schedule/Windows.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace quern;
+
+/// A parallel axis along which what the lanes compute of their places stays the
+/// same, or -1: four rows at a time compute it once. Long bodies would not fit
+/// in the registers four times.
+int Schedule::placesAxis(const LaunchPlan &launch) const {
+  constexpr unsigned least = 3, longest = 64;
+  bool places = false;
+  AxisSet moving = 0;
+  model.kernel.getBody().walk([&](qn::LoadOp load) {
+    if (!load.getIndices().empty() && gathers(model, load, launch.lane))
+      places = true;
+  });
+  if (!places || target.isGpu() || operations > longest || uneven)
+    return -1;
+  for (qn::StoreOp store : launch.stores)
+    moving |= model.axesOf(store.getTensor().getType());
+  int found = -1;
+  unsigned most = least - 1;
+  for (unsigned axis = 0; axis < model.declaredAxes(); ++axis) {
+    if (!hasAxis(launch.parallel & moving, axis) ||
+        static_cast<int>(axis) == launch.lane)
+      continue;
+    unsigned shared = 0;
+    model.kernel.getBody().walk([&](Operation *op) {
+      if (!isa<arith::ArithDialect>(op->getDialect()) ||
+          isa<arith::ConstantOp>(op))
+        return;
+      AxisSet axes = model.axesOf(op->getResult(0));
+      shared += hasAxis(axes, launch.lane) && !hasAxis(axes, axis);
+    });
+    // Of those that share as much the last one has its rows closest together.
+    if (shared >= std::max(most, least)) {
+      most = shared;
+      found = axis;
+    }
+  }
+  return found;
+}
+
+void Schedule::planPlaces(LaunchPlan &launch, unsigned rows) {
+  constexpr unsigned together = 4;
+  llvm::erase_if(launch.axes,
+                 [&](const AxisPlan &plan) { return plan.axis == rows; });
+  launch.axes.push_back(
+      AxisPlan{.axis = rows, .copies = together, .tile = 4 * together});
+  AxisPlan plan = laneLoop(launch.lane, /*reduces=*/false);
+  plan.copies = 1;
+  plan.tile = 1024;
+  launch.axes.push_back(plan);
+}
+
+/// Tiles of rows by lanes, where something is shared among rows.
+bool Schedule::planTwoAxes(LaunchPlan &launch) {
+  if (int turned = turnedAxis(launch); turned >= 0)
+    planTurned(launch, turned);
+  else if (int across = placesAxis(launch); across >= 0)
+    planPlaces(launch, across);
+  else
+    return false;
+  return true;
+}
