@@ -107,10 +107,17 @@ imageOf(const Graph &graph, const TensorFacts *facts) {
   return sizes;
 }
 
+bool paysByTiles(std::int64_t images, std::int64_t channels,
+                 std::int64_t outputs, std::int64_t height,
+                 std::int64_t width) {
+  constexpr std::int64_t leastChannels = 64, leastTiles = 48;
+  std::int64_t tiles = images * ((height + 3) / 4) * ((width + 3) / 4);
+  return tiles >= leastTiles && std::min(channels, outputs) >= leastChannels;
+}
+
 /// Windows of 3 by 3 over neighbouring channels, enough of both to pay for
 /// evaluating them.
 static bool isTiled(const Graph &graph, const Node &node) {
-  constexpr std::int64_t leastChannels = 64, leastTiles = 48;
   const TensorFacts *input = operandOf(graph, node, "input");
   auto image = imageOf(graph, input);
   auto weight = imageOf(graph, operandOf(graph, node, "weight"));
@@ -124,9 +131,8 @@ static bool isTiled(const Graph &graph, const Node &node) {
     return false;
   auto [images, filters, height, width] = *result;
   auto [outputs, channels, windowHeight, windowWidth] = *weight;
-  std::int64_t tiles = images * ((height + 3) / 4) * ((width + 3) / 4);
-  return windowHeight == 3 && windowWidth == 3 && tiles >= leastTiles &&
-         std::min(channels, outputs) >= leastChannels;
+  return windowHeight == 3 && windowWidth == 3 &&
+         paysByTiles(images, channels, outputs, height, width);
 }
 
 static constexpr Measured measured[] = {

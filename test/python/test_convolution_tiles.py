@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import pytest
 import quern
@@ -87,3 +88,45 @@ def test_a_changing_batch_stays_right() -> None:
         for images in (2, 3, 5):
             x = torch.randn(images, 64, 20, 20)
             torch.testing.assert_close(compiled(x), model(x), rtol=1e-4, atol=1e-4)
+
+
+def gradients(model: Any, x: torch.Tensor) -> list[torch.Tensor]:
+    """Of the parameters and the input."""
+    x = x.detach().requires_grad_()
+    model(x).square().mean().backward()
+    found = [x.grad, *(parameter.grad for parameter in model.parameters())]
+    model.zero_grad()
+    return [each for each in found if each is not None]
+
+
+def test_derivatives_for_inputs_are_tiles_too() -> None:
+    model = network(64)
+    # In front of a norm it has no derivative but rounding.
+    model.get_submodule("0").register_parameter("bias", None)
+    x = torch.randn(2, 64, 27, 30)
+    wanted = gradients(model, x)
+    compiled = torch.compile(model, backend="quern", fullgraph=True)
+    gradients(compiled, x)
+    quern.reset_counters()
+    ours = gradients(compiled, x)
+    # The derivatives for the weights are left to ATen.
+    assert quern.counters()["preferred"]["aten::convolution_backward"] == 2
+    assert "aten::convolution" not in quern.counters()["preferred"]
+    exact = gradients(model.double(), x.double())
+    for mine, eager, right in zip(ours, wanted, exact, strict=True):
+        assert mine.stride() == eager.stride()
+        bound = max(2 * (eager - right).abs().max(), 1e-4 * right.abs().max())
+        assert (mine - right).abs().max() <= bound
+
+
+@pytest.mark.parametrize("ceil_mode", [False, True])
+def test_maxima_alone_are_computed_where_nobody_reads_their_places(ceil_mode: bool) -> None:
+    def pooled(x: torch.Tensor) -> torch.Tensor:
+        return functional.max_pool2d(x, 3, 2, 1, 1, ceil_mode) + 1
+
+    x = torch.randn(2, 5, 14, 17)
+    x[0, 0, 3:6, 3:6] = float("nan")
+    compiled = torch.compile(pooled, backend="quern", fullgraph=True)
+    assert torch.equal(compiled(x).nan_to_num(9), pooled(x).nan_to_num(9))
+    text = quern.explain(pooled, x)
+    assert "max_pool2d_with_indices" not in str(text)

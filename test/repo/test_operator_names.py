@@ -17,6 +17,8 @@ TABLES = (
     "python/quern/torch_backend/foreach.py",
     "python/quern/torch_backend/indices.py",
     "python/quern/torch_backend/norms.py",
+    "python/quern/torch_backend/tiles.py",
+    "python/quern/torch_backend/unread.py",
 )
 # `"aten::mm"`, `torch.ops.aten.mm`, `_aten.mm.default`; prefixes of names are none.
 NAME = re.compile(r'"(?:aten|prims)::\w+[\w.]*"|\b_?(?:aten|prims)\.[a-z_]\w*|ops\.aten\.\w+')
