@@ -133,15 +133,22 @@ void ThreadEmitter::check(Operation *op, Address &at, unsigned dimension,
     at.mask = both(at.mask, fits);
 }
 
+/// The first error of a task stays: what follows may only follow from it.
 void ThreadEmitter::record(std::int64_t site, Value index, Value extent) {
   Value record = words[Packet::errorWord];
-  Value parts[] = {constant(site), index, extent};
-  for (auto [offset, value] : llvm::enumerate(parts)) {
-    Value at = LLVM::GEPOp::create(
-        b, loc, record.getType(), b.getI64Type(), record,
-        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset)});
-    LLVM::StoreOp::create(b, loc, value, at, 8);
-  }
+  Value known = LLVM::LoadOp::create(b, loc, b.getI64Type(), record, 8);
+  Value isFree = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, known,
+                                       constant(0));
+  guarded(isFree, {}, [&]() -> Value {
+    Value parts[] = {constant(site), index, extent};
+    for (auto [offset, value] : llvm::enumerate(parts)) {
+      Value at = LLVM::GEPOp::create(
+          b, loc, record.getType(), b.getI64Type(), record,
+          ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset)});
+      LLVM::StoreOp::create(b, loc, value, at, 8);
+    }
+    return {};
+  });
 }
 
 void ThreadEmitter::report(Operation *op, unsigned dimension, StringRef axis,

@@ -189,6 +189,8 @@ Ranges::Facts Ranges::factsAt(Operation *at) const {
   Facts facts;
   for (Operation *inner = at, *op = at->getParentOp();
        op && !isa<qn::KernelOp>(op); inner = op, op = op->getParentOp()) {
+    if (doubtful.contains(op))
+      continue;
     auto branch = dyn_cast<scf::IfOp>(op);
     if (branch)
       addCondition(branch.getCondition(),

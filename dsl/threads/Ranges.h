@@ -4,6 +4,8 @@
 
 #include "dsl/dialect/Dialect.h"
 
+#include "llvm/ADT/DenseSet.h"
+
 namespace quern {
 
 struct Interval {
@@ -14,6 +16,9 @@ class Ranges {
 public:
   Ranges(std::array<std::int64_t, 3> blockLimits, unsigned warp)
       : blockLimits(blockLimits), warp(warp) {}
+
+  /// What decides about `op` may be another thread's: nothing follows from it.
+  void distrust(mlir::Operation *op) { doubtful.insert(op); }
 
   /// Bounds of an i64 value for every thread; nothing: any number.
   std::optional<Interval> interval(mlir::Value value, unsigned depth = 0) const;
@@ -48,6 +53,7 @@ private:
 
   std::array<std::int64_t, 3> blockLimits;
   unsigned warp;
+  llvm::DenseSet<mlir::Operation *> doubtful;
 };
 
 } // namespace quern

@@ -31,6 +31,7 @@ ThreadModel::ThreadModel(qn::KernelOp kernel, const TargetInfo &target)
   findGeometry(target);
   findWaiting();
   findVariances();
+  findDoubtful();
   if (!target.isGpu())
     findSpread();
   findStages(kernel.block());
@@ -76,6 +77,24 @@ void ThreadModel::findWaiting() {
     for (; waits && op && op != kernel; op = op->getParentOp())
       waiting.insert(op);
   });
+}
+
+/// Around a barrier the first thread decides; where others would have decided
+/// differently they go along, until the launch is reported as an error.
+void ThreadModel::findDoubtful() {
+  auto differs = [&](Value value) { return this->differs(value); };
+  for (Operation *op : waiting) {
+    bool isDoubtful = false;
+    if (auto branch = dyn_cast<scf::IfOp>(op))
+      isDoubtful = differs(branch.getCondition());
+    else if (auto loop = dyn_cast<scf::WhileOp>(op))
+      isDoubtful = differs(loop.getConditionOp().getCondition());
+    else if (auto loop = dyn_cast<scf::ForOp>(op))
+      isDoubtful = differs(loop.getLowerBound()) ||
+                   differs(loop.getUpperBound()) || differs(loop.getStep());
+    if (isDoubtful)
+      ranges.distrust(op);
+  }
 }
 
 /// A loop that all threads go round equally often, and that carries nothing,
@@ -228,6 +247,13 @@ ThreadModel::evaluate(Value value, std::array<std::int64_t, 3> thread) const {
 }
 
 bool ThreadModel::checkThreads() const {
+  for (std::optional<std::int64_t> size : block)
+    if (size && *size < 1) {
+      kernel.launch().emitError()
+          << "a block has " << *size
+          << " threads along one dimension, at least 1 is needed";
+      return false;
+    }
   auto [x, y, z] = block;
   if (!x || !y || !z || *x * *y * *z <= maximumThreads)
     return true;

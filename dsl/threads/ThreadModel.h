@@ -62,6 +62,7 @@ private:
   bool isProvablyDivided(mlir::Value value) const;
   void findGeometry(const TargetInfo &target);
   void findWaiting();
+  void findDoubtful();
   void findSpread();
   bool isWorthSpreading(mlir::Operation *loop) const;
   void findStages(mlir::Block &block);

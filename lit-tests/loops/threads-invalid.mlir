@@ -33,3 +33,12 @@ qn.kernel @arrays axes [N] (%n: i64) {
   %s = qn.shared : memref<1024x1024xf32, 3>
   qn.write %v, %s[%one, %one] : f32, memref<1024x1024xf32, 3>
 }
+
+// -----
+
+qn.kernel @nobody axes [N] (%n: i64) {
+  %none = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  // expected-error @below {{a block has 0 threads along one dimension, at least 1 is needed}}
+  qn.launch grid(%one, %one, %one) block(%none, %one, %one)
+}

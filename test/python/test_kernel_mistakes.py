@@ -1,0 +1,36 @@
+"""Mistakes of explicit kernels are errors of the launch, and touch no memory of others."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import quern
+from emulator.amd import kernel_for
+from tree import ROOT, build_dir
+
+FILE = ROOT / "test" / "kernels" / "mistakes.qn"
+PROGRAM = build_dir() / "bin" / "quern"
+MISTAKES = {
+    "parted_at_a_barrier": "QN2054.*threads of a block part before a barrier",
+    "parted_in_a_loop": "QN2054.*threads of a block part before a barrier",
+    "beyond_the_end": "QN2050.*index 4[0-9] is out of range for axis `N` of extent 40",
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_on_the_cpu(name: str) -> None:
+    memory = np.full(256, 7, "f4")
+    kernel = getattr(quern.load(FILE), name)
+    with pytest.raises(quern.Error, match=MISTAKES[name]):
+        kernel(np.ones(40, "f4"), memory[64:104])
+    assert (memory[:64] == 7).all()
+    assert (memory[104:] == 7).all()
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+@pytest.mark.parametrize("target", ["sm_90", "gfx942", "gfx1100"])
+def test_on_a_gpu(name: str, target: str) -> None:
+    """The emulator stops at an access out of bounds."""
+    kernel = kernel_for(PROGRAM, FILE, name, target, ())
+    kernel.run([np.ones(40, "f4"), np.zeros(40, "f4")], ())
+    assert kernel.errors.any()
