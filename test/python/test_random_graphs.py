@@ -136,7 +136,7 @@ def check(
         try:
             given = tensors(program.inputs, sizes, seed)
             wanted = outcome(eager, ready(given, program, gradient), gradient)
-        except (RuntimeError, IndexError) as error:
+        except (RuntimeError, IndexError, ValueError) as error:
             if round_ == 0:
                 raise NotApplicableError(str(error)) from error
             continue
