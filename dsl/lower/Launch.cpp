@@ -299,45 +299,6 @@ void LaunchBuilder::buildTask(ModuleOp module, StringRef name) {
   LLVM::ReturnOp::create(emitter.in(root), loc, ValueRange());
 }
 
-/// Whether the operands do not fit in the last cache, and the results are
-/// aligned to what a store past the caches takes.
-Value LaunchBuilder::exceedsCaches(Frame &root) {
-  std::int64_t bytes = 0;
-  Value addresses = emitter.constant(root, 0);
-  for (BlockArgument argument : model.kernel.block().getArguments()) {
-    auto type = dyn_cast<qn::OperandType>(argument.getType());
-    if (!type || !model.axesOf(type))
-      continue;
-    bytes += storedBytes(type.getElementType());
-    auto writes = [](Operation *user) { return isa<qn::StoreOp>(user); };
-    if (llvm::none_of(argument.getUsers(), writes))
-      continue;
-    Value address = emitter.pointerTo(root, argument);
-    OpBuilder &b = emitter.in(root);
-    address = LLVM::PtrToIntOp::create(b, loc, b.getI64Type(), address);
-    addresses = arith::OrIOp::create(b, loc, addresses, address);
-  }
-  Value low = emitter.constant(root, target.vectorBytes - 1);
-  Value limit =
-      emitter.constant(root, target.l3Bytes / std::max<int64_t>(1, bytes));
-  Value zero = emitter.constant(root, 0);
-  Value extent = emitter.extent(root, launch.axes.front().axis);
-  OpBuilder &b = emitter.in(root);
-  Value odd = arith::AndIOp::create(b, loc, addresses, low);
-  Value even =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, odd, zero);
-  Value large =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ugt, extent, limit);
-  return arith::AndIOp::create(b, loc, even, large);
-}
-
-/// Stores past the caches are ordered before whatever tells that a task is
-/// done.
-void LaunchBuilder::fence() {
-  LLVM::CallIntrinsicOp::create(
-      builder, loc, builder.getStringAttr("llvm.x86.sse.sfence"), ValueRange());
-}
-
 /// The loop over the units of a task.
 void LaunchBuilder::units(Frame &root, Value begin, Value end) {
   Emitter::Values states;

@@ -31,6 +31,7 @@ protected:
   Emitter::Values firstPosition(Frame &root, mlir::Value begin);
   Emitter::Values nextPosition(Frame &frame, mlir::ValueRange position);
   void units(Frame &root, mlir::Value begin, mlir::Value end);
+  mlir::Value addressBits(Frame &root, mlir::BlockArgument result);
   mlir::Value exceedsCaches(Frame &root);
   mlir::Value runs(Frame &root);
   void fence();

@@ -66,5 +66,6 @@ bool Schedule::planTwoAxes(LaunchPlan &launch) {
     planPlaces(launch, across);
   else
     return false;
+  launch.streams = onlyNeighbours(launch);
   return true;
 }

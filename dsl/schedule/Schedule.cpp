@@ -49,8 +49,11 @@ void Schedule::findLanes() {
 /// operands of more axes more loudly: they are read more often.
 void Schedule::countAccesses() {
   scores.assign(model.axisCount(), 0);
-  auto count = [&](qn::OperandType type) {
-    int weight = 1 << (2 * std::min(8, llvm::popcount(model.axesOf(type))));
+  // Between a load and a store the store decides: squares of loads can be
+  // turned in registers.
+  auto count = [&](qn::OperandType type, int more = 0) {
+    int weight =
+        (1 << (2 * std::min(8, llvm::popcount(model.axesOf(type))))) + more;
     for (auto [name, stride] : llvm::zip(type.getAxes(), type.getStrides()))
       if (stride != StrideClass::Zero)
         scores[model.axisOf(name)] +=
@@ -61,7 +64,7 @@ void Schedule::countAccesses() {
         !isa<arith::ConstantOp>(op))
       ++operations;
     if (auto store = dyn_cast<qn::StoreOp>(op))
-      count(store.getTensor().getType());
+      count(store.getTensor().getType(), 1);
     if (auto load = dyn_cast<qn::LoadOp>(op))
       if (load.getIndices().empty())
         count(load.getTensor().getType());
@@ -404,8 +407,7 @@ void Schedule::planAxes(LaunchPlan &launch) {
   AxisPlan plan = laneLoop(launch.lane, reduces);
   plan.tile = reduces ? plan.lanes * plan.copies : 4096;
   launch.axes.push_back(plan);
-  launch.streams =
-      !reduces && launch.axes.size() == 1 && onlyNeighbours(launch);
+  launch.streams = !reduces && onlyNeighbours(launch);
 }
 
 /// A parallel axis along which some operand has its neighbours while the lanes
@@ -443,12 +445,23 @@ void Schedule::planTurned(LaunchPlan &launch, unsigned turned) {
   launch.taskElements = 16384;
 }
 
-/// Whether every store of a launch writes neighbouring elements.
+/// Whether every store of a launch writes all of it, neighbouring elements by
+/// lanes. With rows a second copy of the loops is worth it where memory, and
+/// not arithmetic, takes the time.
 bool Schedule::onlyNeighbours(const LaunchPlan &launch) const {
-  return llvm::all_of(launch.stores, [](qn::StoreOp store) {
+  constexpr unsigned longest = 16;
+  if (launch.axes.size() > 1 && operations > longest)
+    return false;
+  return llvm::all_of(launch.stores, [&](qn::StoreOp store) {
     qn::OperandType type = store.getTensor().getType();
-    return type.getStrides().size() == 1 &&
-           type.getStrides()[0] == StrideClass::One &&
-           type.getElementType().isIntOrFloat();
+    if (!type.getElementType().isIntOrFloat() ||
+        type.getStrides().size() != launch.axes.size())
+      return false;
+    return llvm::all_of(
+        llvm::zip(type.getAxes(), type.getStrides()), [&](auto pair) {
+          auto [name, stride] = pair;
+          bool along = static_cast<int>(model.axisOf(name)) == launch.lane;
+          return stride == (along ? StrideClass::One : StrideClass::Dynamic);
+        });
   });
 }

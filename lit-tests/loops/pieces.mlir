@@ -4,6 +4,7 @@
 // RUN: quern-opt %s --qn-to-loops=target=x86-64-v3 | FileCheck %s
 
 // CHECK-LABEL: llvm.func @edge_task
+// CHECK: scf.for
 // CHECK: %[[UP:.*]] = arith.cmpi eq, %[[APART:.*]], %{{.*}} : i64
 // CHECK: %[[DOWN:.*]] = arith.cmpi eq, %[[APART]], %{{.*}} : i64
 // CHECK: %[[EVEN:.*]] = arith.ori %[[UP]], %[[DOWN]] : i1

@@ -14,3 +14,19 @@ qn.rowwise @copy axes [C] (%x: !qn.tensor<f32, [C:1]>,
   %v = qn.load %x : !qn.tensor<f32, [C:1]>
   qn.store %v, %out : f32, !qn.tensor<f32, [C:1]>
 }
+
+// With rows their strides are aligned as well.
+// CHECK-LABEL: llvm.func @shifted_task
+// CHECK: %[[STRIDE:.*]] = arith.muli %{{.*}}, %c4_i64
+// CHECK: arith.ori %{{.*}}, %[[STRIDE]]
+// CHECK: scf.if
+// CHECK: llvm.store {{.*}} {alignment = 32 : i64, nontemporal}
+// CHECK: } else {
+// CHECK-NOT: nontemporal
+qn.rowwise @shifted axes [R, C] (%x: !qn.tensor<f32, [R, C:1]>,
+    %b: !qn.tensor<f32, [C:1]>, %out: !qn.tensor<f32, [R, C:1]>) {
+  %v = qn.load %x : !qn.tensor<f32, [R, C:1]>
+  %w = qn.load %b : !qn.tensor<f32, [C:1]>
+  %s = arith.addf %v, %w : f32
+  qn.store %s, %out : f32, !qn.tensor<f32, [R, C:1]>
+}

@@ -27,3 +27,22 @@ qn.rowwise @bytes axes [R, C] (%x: !qn.tensor<i8, [R, C:1]>,
   %s = arith.addi %a, %b : i8
   qn.store %s, %out : i8, !qn.tensor<i8, [R, C:1]>
 }
+
+// A copy has its lanes along the result: loads can be turned, stores not.
+// CHECK-LABEL: llvm.func @copied_task
+// CHECK-COUNT-24: vector.shuffle
+// CHECK-NOT: scatter
+qn.rowwise @copied axes [C, R] (%x: !qn.tensor<f32, [R, C:1]>,
+    %out: !qn.tensor<f32, [C, R:1]>) {
+  %v = qn.load %x : !qn.tensor<f32, [R, C:1]>
+  qn.store %v, %out : f32, !qn.tensor<f32, [C, R:1]>
+}
+
+// CHECK-LABEL: llvm.func @other_order_task
+// CHECK-COUNT-24: vector.shuffle
+// CHECK-NOT: scatter
+qn.rowwise @other_order axes [R, C] (%x: !qn.tensor<f32, [R, C:1]>,
+    %out: !qn.tensor<f32, [C, R:1]>) {
+  %v = qn.load %x : !qn.tensor<f32, [R, C:1]>
+  qn.store %v, %out : f32, !qn.tensor<f32, [C, R:1]>
+}

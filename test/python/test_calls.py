@@ -198,3 +198,19 @@ def test_a_mistake_in_the_text_is_rendered():
     assert "mine.qn:2:16" in text
     assert "`z`" in text
     assert "^" in text
+
+
+@pytest.mark.parametrize("width", [2064, 2061])
+def test_rows_larger_than_the_caches(width):
+    kernels = quern.compile(
+        "rowwise shifted(x: f32[R, C], b: f32[C]) -> f32[R, C]:\n"
+        "    return x + b\n\n"
+        "rowwise other_way(x: f32[R, C]) -> f32[C, R]:\n"
+        "    return x\n"
+    )
+    x, b = torch.randn(4112, width), torch.randn(width)
+    out = torch.empty(4112, width + 48)[:, :width]
+    torch.testing.assert_close(kernels.shifted(x, b), x + b, rtol=0, atol=0)
+    kernels.shifted(x, b, out=out)
+    torch.testing.assert_close(out, x + b, rtol=0, atol=0)
+    torch.testing.assert_close(kernels.other_way(x), x.T.contiguous(), rtol=0, atol=0)
