@@ -48,6 +48,13 @@ std::vector<std::string> namesOf(const Module &module) {
   return names;
 }
 
+std::string represent(const Module &module) {
+  std::string text;
+  for (const std::string &name : namesOf(module))
+    text += (text.empty() ? "" : ", ") + name;
+  return "<quern module: " + text + ">";
+}
+
 std::shared_ptr<Session> makeSession(int threads, const std::string &cache,
                                      const std::string &target) {
   SessionOptions options;
@@ -139,7 +146,8 @@ PYBIND11_MODULE(_quern, module) {
   module.attr("CallError") = py::reinterpret_steal<py::object>(callError);
   py::class_<quern::Module>(module, "Module", py::dynamic_attr())
       .def("__getattr__", &attributeOf)
-      .def("__dir__", &namesOf);
+      .def("__dir__", &namesOf)
+      .def("__repr__", &represent);
   bindSession(module);
   bindTables(module);
 }

@@ -44,9 +44,10 @@ std::string textOf(PyObject *object) {
 
 /// `torch.complex32` and its like, which say more than their type.
 bool isName(const std::string &text) {
-  return std::ranges::all_of(text, [](unsigned char c) {
-    return std::isalnum(c) || c == '_' || c == '.';
-  });
+  return !text.empty() && std::isalpha(static_cast<unsigned char>(text[0])) &&
+         std::ranges::all_of(text, [](unsigned char c) {
+           return std::isalnum(c) || c == '_' || c == '.';
+         });
 }
 
 /// A Python object that is no tensor, as the binder takes it.
@@ -247,9 +248,10 @@ bool CallArguments::scalarSignature(PyObject *&object,
   Py_hash_t hash = isWord ? PyObject_Hash(object) : -1;
   if (hash == -1) {
     PyErr_Clear();
-    PyErr_Format(
-        PyExc_TypeError, "`%s` must be a number or an element type, not %s",
-        name.c_str(), isName(text) ? text.c_str() : Py_TYPE(object)->tp_name);
+    const char *format = isName(text) ? "`%s` is %s, which is no type here"
+                                      : "`%s` must be a number, not %s";
+    PyErr_Format(PyExc_TypeError, format, name.c_str(),
+                 isName(text) ? text.c_str() : Py_TYPE(object)->tp_name);
     return false;
   }
   key.add(-5);

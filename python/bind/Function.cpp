@@ -215,9 +215,29 @@ PyObject *getName(PyObject *object, void *) {
   return PyUnicode_FromString(self.info.name.c_str());
 }
 
+/// `name[K: int](x: T[R, C]) -> T[R]`, as the text declares it.
+std::string signatureOf(const DeclarationInfo &info) {
+  std::string inBrackets, inParentheses, results;
+  auto add = [](std::string &list, const std::string &text) {
+    list += (list.empty() ? "" : ", ") + text;
+  };
+  for (const ParameterInfo &parameter : info.parameters)
+    add(parameter.compileTime ? inBrackets : inParentheses,
+        parameter.name + ": " + parameter.type);
+  for (const std::string &type : info.results)
+    add(results, type);
+  if (info.results.size() > 1)
+    results = "(" + results + ")";
+  return info.name + (inBrackets.empty() ? "" : "[" + inBrackets + "]") + "(" +
+         inParentheses + ")" + (results.empty() ? "" : " -> " + results);
+}
+
 PyObject *getDocumentation(PyObject *object, void *) {
   auto &self = *reinterpret_cast<FunctionObject *>(object);
-  return PyUnicode_FromString(self.info.documentation.c_str());
+  std::string text = signatureOf(self.info);
+  if (!self.info.documentation.empty())
+    text += "\n\n" + self.info.documentation;
+  return PyUnicode_FromString(text.c_str());
 }
 
 PyGetSetDef properties[] = {

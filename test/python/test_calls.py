@@ -214,3 +214,15 @@ def test_rows_larger_than_the_caches(width):
     kernels.shifted(x, b, out=out)
     torch.testing.assert_close(out, x + b, rtol=0, atol=0)
     torch.testing.assert_close(kernels.other_way(x), x.T.contiguous(), rtol=0, atol=0)
+
+
+def test_what_a_function_says_of_itself() -> None:
+    module = quern.compile(
+        'elementwise half[T: Float](x: T, by: acc(T) = 2.0) -> T:\n    """x by a number."""\n'
+        "    return T(x / by)\n\n"
+        "rowwise ends(x: f32[R, C]) -> (f32[R], f32[R]):\n"
+        "    return min(x over C), max(x over C)\n"
+    )
+    assert module.half.__doc__ == "half[T: Float](x: T, by: acc(T)) -> T\n\nx by a number."
+    assert module.ends.__doc__ == "ends(x: f32[R, C]) -> (f32[R], f32[R])"
+    assert repr(module) == "<quern module: half, ends>"
