@@ -3,5 +3,6 @@ leave the list."""
 
 # The host cannot pass lists of tensors.
 ROW_GAPS = {
-    f"cat-cat-{dtype}" for dtype in ("bfloat16", "bool", "float16", "float32", "float64", "int64")
+    f"cat-cat-{dtype}"
+    for dtype in ("bfloat16", "bool", "complex64", "float16", "float32", "float64", "int64")
 }

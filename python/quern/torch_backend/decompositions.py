@@ -47,7 +47,6 @@ _WHOLE = (
     "linspace",
     "logspace",
     "renorm",
-    "take",
     "roll",
     "triu",
     "tril",

@@ -53,6 +53,8 @@ def _written(op: Any) -> Callable[..., Any]:
     def index_put(
         x: torch.Tensor, indices: _Indices, values: torch.Tensor, accumulate: bool = False
     ) -> Any:
+        if _is_mask(indices) and values.numel() == 1:
+            return _masked(x, indices[0], values, accumulate)
         if any(i is not None and i.dtype in (torch.bool, torch.uint8) for i in indices):
             return NotImplemented
         plain = _plain(indices)
@@ -64,6 +66,60 @@ def _written(op: Any) -> Callable[..., Any]:
     return index_put
 
 
+def _is_mask(indices: _Indices) -> bool:
+    return len(indices) == 1 and indices[0] is not None and indices[0].dtype == torch.bool
+
+
+def _masked(x: torch.Tensor, mask: Any, value: torch.Tensor, accumulate: bool) -> torch.Tensor:
+    """One value at every place of a mask of the first axes: places need no list."""
+    mask = mask.reshape([*mask.shape, *[1] * (x.dim() - mask.dim())])
+    value = value.reshape([])
+    return torch.where(mask, x + value if accumulate else value, x)
+
+
+def _behind_mask(op: Any) -> Callable[..., Any]:
+    """Reads and additions where a mask of the indices' shape holds."""
+
+    def masked(x: torch.Tensor, mask: torch.Tensor, indices: _Indices, other: Any) -> Any:
+        plain = _plain(indices)
+        if plain is None:
+            return NotImplemented
+        if isinstance(other, torch.Tensor):
+            other = other.expand(_shape_read(x, indices))
+        return op(x, mask, plain, other)
+
+    return masked
+
+
+def _by_one(op: Any) -> Callable[..., Any]:
+    """A 0-d index is one of one element."""
+
+    def indexed(
+        x: torch.Tensor, dim: int, index: torch.Tensor, *rest: torch.Tensor, **others: Any
+    ) -> Any:
+        if index.dim() or not x.dim():
+            return NotImplemented
+        sources = (s if s.dim() else s.reshape(1) for s in rest)
+        return op(x, dim, index.reshape(1), *sources, **others)
+
+    return indexed
+
+
+def _taken(x: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+    """Elements as if the tensor had one axis."""
+    result: torch.Tensor = _aten.index.Tensor(x.reshape(-1), [index])
+    return result
+
+
+def _put(
+    x: torch.Tensor, index: torch.Tensor, source: torch.Tensor, accumulate: bool = False
+) -> Any:
+    if not x.is_contiguous():
+        return NotImplemented
+    flat = (x.reshape(-1), [index.reshape(-1)], source.reshape(-1))
+    return _aten.index_put(*flat, accumulate).reshape(x.shape)
+
+
 def index_decompositions() -> dict[Any, Callable[..., Any]]:
     """For every operator that takes a list of indices."""
     table: dict[Any, Callable[..., Any]] = {}
@@ -71,4 +127,13 @@ def index_decompositions() -> dict[Any, Callable[..., Any]]:
         table[op] = _read(op)
     for op in (_aten.index_put.default, _aten._unsafe_index_put.default):
         table[op] = _written(op)
+    for op in (
+        _aten._unsafe_masked_index.default,
+        _aten._unsafe_masked_index_put_accumulate.default,
+    ):
+        table[op] = _behind_mask(op)
+    for op in (_aten.index_select.default, _aten.index_add.default, _aten.index_copy.default):
+        table[op] = _by_one(op)
+    table[_aten.take.default] = _taken
+    table[_aten.put.default] = _put
     return table

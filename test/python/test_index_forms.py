@@ -1,0 +1,74 @@
+"""Forms of indices that reach kernels as another form: masks, lists of several shapes,
+indices without axes, places of a tensor as if it had one axis, means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import quern
+import torch
+
+X = torch.linspace(-2, 3, 30).reshape(5, 6)
+MASK = X[:, 0] > 0
+PLACES = torch.tensor([[0, 4, 2], [1, 1, 3]])
+VALUES = torch.arange(18.0).reshape(3, 6)
+AT = torch.tensor([3, 0, 3])
+ZERO_D = torch.tensor(2)
+
+CASES: dict[str, Callable[[torch.Tensor], Any]] = {
+    "mask of rows": lambda x: torch.index_put(x, (MASK,), torch.tensor(7.0)),
+    "mask, added": lambda x: torch.index_put(x, (x > 1,), torch.tensor([7.0]), accumulate=True),
+    "masked store": lambda x: _stored(x, x < 0, 0.5),
+    "take": lambda x: x.take(PLACES * 7 - 3),
+    "put": lambda x: x.put(PLACES * 3, PLACES.float()),
+    "put, added": lambda x: x.put(PLACES * 3, PLACES.float(), accumulate=True),
+    "row of a 0-d index": lambda x: x.index_select(0, ZERO_D),
+    "added at a 0-d index": lambda x: x.index_add(0, ZERO_D, VALUES[:1]),
+    "copied to a 0-d index": lambda x: x.index_copy(1, ZERO_D, VALUES[:1, :5].t()),
+    "scattered means": lambda x: x.scatter_reduce(1, PLACES, VALUES, "mean"),
+    "scattered means alone": lambda x: x.scatter_reduce(
+        0, PLACES, VALUES, "mean", include_self=False
+    ),
+    "means of rows": lambda x: x.index_reduce(0, AT, VALUES, "mean"),
+    "means of rows alone": lambda x: x.index_reduce(0, AT, VALUES, "mean", include_self=False),
+    "integer means": lambda x: (x * 9).int().scatter_reduce(1, PLACES, VALUES.int() - 9, "mean"),
+    "pad of four axes": lambda x: torch.constant_pad_nd(
+        x.reshape(1, 5, 2, 3), [1, 0, 2, 1, 0, -1, 1, 1], 2.5
+    ),
+    "views copied": lambda x: (
+        torch.narrow_copy(x, 1, 1, 3),
+        torch.permute_copy(x, [1, 0]),
+        torch.as_strided_copy(x, [3, 2], [6, 2], 1),
+    ),
+    "distance": lambda x: torch.dist(x, x.cos(), 3),
+}
+
+
+def _stored(x: torch.Tensor, mask: torch.Tensor, value: float) -> torch.Tensor:
+    copy = x.clone()
+    copy[mask] = value
+    return copy
+
+
+@pytest.mark.filterwarnings("ignore:index_reduce|scatter_reduce")
+@pytest.mark.parametrize("name", CASES)
+def test_values(name: str) -> None:
+    function = CASES[name]
+    explained = quern.explain(function, X)
+    theirs = function(X)
+    torch.testing.assert_close(explained.output, theirs)
+    assert not explained.fallbacks
+    for one, other in zip(
+        torch.utils._pytree.tree_leaves(explained.output),
+        torch.utils._pytree.tree_leaves(theirs),
+        strict=True,
+    ):
+        assert one.stride() == other.stride()
+
+
+def test_bad_places() -> None:
+    taken = torch.compile(lambda x, i: x.take(i), backend="quern")
+    with pytest.raises(IndexError):
+        taken(X, torch.tensor([30]))
