@@ -50,6 +50,18 @@ bool isName(const std::string &text) {
          });
 }
 
+/// `text` is the object's own.
+void refuseNumber(PyObject *object, const std::string &text,
+                  const std::string &name) {
+  PyErr_Clear();
+  if (isName(text))
+    PyErr_Format(PyExc_TypeError, "`%s` is %s, which is no type here",
+                 name.c_str(), text.c_str());
+  else
+    PyErr_Format(PyExc_TypeError, "`%s` must be a number, not %s", name.c_str(),
+                 Py_TYPE(object)->tp_name);
+}
+
 /// A Python object that is no tensor, as the binder takes it.
 Argument toArgument(PyObject *object) {
   if (!object || object == Py_None)
@@ -247,11 +259,7 @@ bool CallArguments::scalarSignature(PyObject *&object,
   bool isWord = PyUnicode_Check(object) || languageSpelling(text);
   Py_hash_t hash = isWord ? PyObject_Hash(object) : -1;
   if (hash == -1) {
-    PyErr_Clear();
-    const char *format = isName(text) ? "`%s` is %s, which is no type here"
-                                      : "`%s` must be a number, not %s";
-    PyErr_Format(PyExc_TypeError, format, name.c_str(),
-                 isName(text) ? text.c_str() : Py_TYPE(object)->tp_name);
+    refuseNumber(object, text, name);
     return false;
   }
   key.add(-5);
