@@ -144,8 +144,7 @@ def test_shapes_of_other_libraries(kernels, make):
 
 @pytest.mark.parametrize("bad", [1j, object(), np.complex64(1)])
 def test_what_is_no_number_is_named(kernels, bad):
-    wanted = "`by` must be a number or an element type, not .*(1j|object|complex64)"
-    with pytest.raises(TypeError, match=wanted):
+    with pytest.raises(TypeError, match=f"`by` must be a number, not .*{type(bad).__name__}"):
         kernels.scaled(torch.randn(3, 4), bad, True)
 
 
