@@ -61,7 +61,9 @@ std::optional<ThreadEmitter::Meeting> ThreadEmitter::meeting(scf::ForOp loop) {
     } else if (compare.getLhs() != own) {
       continue;
     }
-    if (other == own || !loop.isDefinedOutsideOfLoop(other))
+    // Without bounds the sum of a number and the lane's might wrap round.
+    if (other == own || !loop.isDefinedOutsideOfLoop(other) ||
+        !model.ranges.interval(other))
       continue;
     Lanes line = get(other);
     bool isStrict = predicate == Predicate::slt || predicate == Predicate::sge;
