@@ -33,6 +33,7 @@ std::string_view spelling(DslStage stage);
 struct DslError {
   std::string message, file;
   int line = 0, column = 0;
+  std::string code = "QN2060";
 };
 
 /// An MLIR context with every dialect loaded. Costs milliseconds to make: keep

@@ -1,6 +1,7 @@
-// Entry of IR generation, places in the source, and its one kind of error.
+// Entry of IR generation, places in the source, and its errors.
 #include "dsl/irgen/Generator.h"
 
+#include "frontend/diagnostics/Engine.h"
 #include "frontend/source/SourceManager.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -20,9 +21,11 @@ Location Generator::at(Span span) {
   return b.location;
 }
 
-irgen::Value Generator::unsupported(Span span, const Twine &what) {
+irgen::Value Generator::unsupported(Span span, const Twine &what,
+                                    StringRef code) {
   DslError error;
   error.message = what.str();
+  error.code = code.str();
   SourceLocation place = request.module.sources().locate(span.begin);
   if (place.file) {
     error.file = place.file->name().str();
@@ -31,6 +34,15 @@ irgen::Value Generator::unsupported(Span span, const Twine &what) {
   }
   errors.push_back(std::move(error));
   return zeroOf(ElementType::I64);
+}
+
+bool Generator::holds(
+    llvm::function_ref<bool(DiagnosticEngine &diagnostics)> rule) {
+  DiagnosticEngine diagnostics;
+  bool isGood = rule(diagnostics);
+  for (const SourceDiagnostic &each : diagnostics.diagnostics())
+    unsupported(each.span, each.message, each.code());
+  return isGood;
 }
 
 Operation *Generator::generate() {

@@ -15,6 +15,10 @@
 #include <deque>
 #include <map>
 
+namespace quern {
+class DiagnosticEngine;
+}
+
 namespace quern::irgen {
 
 /// What `@fastmath` allows; infinities and NaN stay what they are.
@@ -186,6 +190,8 @@ private:
   Value copy(const typed::BuiltinExpression &expression, std::int64_t count);
   Value tile(const typed::BuiltinExpression &expression,
              llvm::ArrayRef<std::int64_t> counts);
+  bool isWholeTile(const typed::BuiltinExpression &expression,
+                   const Binding &tile, llvm::ArrayRef<std::int64_t> counts);
   mlir::Value isInside(const Binding &place, mlir::ValueRange indices,
                        std::int64_t count);
 
@@ -308,7 +314,11 @@ private:
   // Generator.cpp
   mlir::Location at(Span span);
   /// Reports what cannot be generated; the value keeps the walk going.
-  Value unsupported(Span span, const llvm::Twine &what);
+  Value unsupported(Span span, const llvm::Twine &what,
+                    llvm::StringRef code = "QN2060");
+  /// Asks a rule that the checker could not apply before compile-time
+  /// parameters had values.
+  bool holds(llvm::function_ref<bool(DiagnosticEngine &diagnostics)> rule);
 
   mlir::OpBuilder builder;
   ScalarBuilder b;

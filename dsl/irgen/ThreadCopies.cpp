@@ -1,6 +1,8 @@
 // `kernel` text: copies of neighbours, and tiles that a warp keeps.
 #include "dsl/irgen/Generator.h"
 
+#include "frontend/typed/MemoryCounts.h"
+
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -71,6 +73,28 @@ irgen::Value Generator::copy(const typed::BuiltinExpression &expression,
   return Value();
 }
 
+/// Whether `tile` is a `local` array of a thread's share of the elements.
+bool Generator::isWholeTile(const typed::BuiltinExpression &expression,
+                            const Binding &tile,
+                            ArrayRef<std::int64_t> counts) {
+  const Expression &named =
+      *expression.operands[expression.builtin == Builtin::StoreTile ? 1 : 0];
+  llvm::StringRef name =
+      llvm::cast<typed::VariableExpression>(named).variable->name;
+  auto own = llvm::dyn_cast<MemRefType>(tile.tensor.getType());
+  std::int64_t share = counts[0] * counts[1] / request.target.warpSize();
+  return holds([&](DiagnosticEngine &diagnostics) {
+    bool isLocal = own && own.getMemorySpaceAsInt() == 5;
+    if (!isLocal)
+      diagnostics.report(named.span, diag::TileNeeded,
+                         typed::builtinInfo(expression.builtin).spelling);
+    else if (own.getNumElements() != share)
+      diagnostics.report(named.span, diag::TileShare, name,
+                         own.getNumElements(), share);
+    return isLocal && own.getNumElements() == share;
+  });
+}
+
 irgen::Value Generator::tile(const typed::BuiltinExpression &expression,
                              ArrayRef<std::int64_t> counts) {
   SmallVector<const Binding *, 3> places;
@@ -90,12 +114,8 @@ irgen::Value Generator::tile(const typed::BuiltinExpression &expression,
   bool isStore = expression.builtin == Builtin::StoreTile;
   if (isStore)
     std::swap(places[0], places[1]), std::swap(indices[0], indices[1]);
-  auto own = llvm::dyn_cast<MemRefType>(places[0]->tensor.getType());
-  std::int64_t share = counts[0] * counts[1] / request.target.warpSize();
-  if (!own || own.getMemorySpaceAsInt() != 5 || own.getNumElements() != share)
-    return unsupported(expression.span, "the tile takes a `local` array of " +
-                                            std::to_string(share) +
-                                            " elements");
+  if (!isWholeTile(expression, *places[0], counts))
+    return zeroOf(ElementType::I64);
   auto number = [](std::int64_t count) {
     return static_cast<std::uint64_t>(count);
   };
@@ -114,9 +134,6 @@ irgen::Value Generator::tile(const typed::BuiltinExpression &expression,
 
 irgen::Value
 Generator::memoryBuiltin(const typed::BuiltinExpression &expression) {
-  bool isTile = expression.builtin == Builtin::MultiplyTile ||
-                expression.builtin == Builtin::LoadTile ||
-                expression.builtin == Builtin::StoreTile;
   SmallVector<std::int64_t, 3> counts;
   for (const Expression *operand : expression.operands) {
     if (llvm::isa<typed::LoadExpression>(operand) ||
@@ -124,13 +141,12 @@ Generator::memoryBuiltin(const typed::BuiltinExpression &expression) {
          operand->type->isArray()))
       continue;
     auto value = known(*operand);
-    std::int64_t least = expression.builtin == Builtin::AwaitCopies ? 0 : 1;
-    if (!value || value->integer < least || value->integer > 1024)
-      return unsupported(operand->span, "a count is from " +
-                                            std::to_string(least) + " to 1024");
-    if (isTile && value->integer % 16 != 0)
-      return unsupported(operand->span,
-                         "extents of a tile are multiples of 16");
+    assert(value && "counts are known when compiling");
+    if (!holds([&](DiagnosticEngine &diagnostics) {
+          return typed::isGoodCount(expression.builtin, value->integer,
+                                    operand->span, diagnostics);
+        }))
+      return zeroOf(ElementType::I64);
     counts.push_back(value->integer);
   }
   at(expression.span);

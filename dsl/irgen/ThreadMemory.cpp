@@ -1,6 +1,8 @@
 // `kernel` text: elements of tensors and arrays, read and written in order.
 #include "dsl/irgen/Generator.h"
 
+#include "frontend/typed/MemoryCounts.h"
+
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -128,12 +130,12 @@ void Generator::executeStorage(const typed::StorageStatement &statement) {
   SmallVector<std::int64_t, 4> extents;
   for (const Expression *extent : type.extents) {
     auto value = known(*extent);
-    if (!value || value->integer <= 0) {
-      unsupported(statement.span, "an extent of `" + statement.variable->name +
-                                      "` is not a positive number");
-      return;
-    }
-    extents.push_back(value->integer);
+    assert(value && "extents are known when compiling");
+    bool isGood = holds([&](DiagnosticEngine &diagnostics) {
+      return typed::isGoodExtent(statement.variable->name, value->integer,
+                                 extent->span, diagnostics);
+    });
+    extents.push_back(isGood ? value->integer : 1);
   }
   ElementType element = frame->type(type.scalar);
   auto memory = [&](unsigned space) {

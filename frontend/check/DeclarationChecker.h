@@ -317,7 +317,7 @@ private:
   const typed::LoadExpression *placeOperand(const ast::Expr *written,
                                             llvm::StringRef user, char kind);
   const Expression *tileOperand(const ast::Expr *written, llvm::StringRef user);
-  const Expression *countGiven(const ast::Expr *written, llvm::StringRef user);
+  const Expression *countGiven(const ast::Expr *written, Builtin builtin);
   const Expression *memoryBuiltin(const ast::CallExpr &expr, Builtin builtin);
   const Expression *atomic(const ast::CallExpr &call, Builtin builtin);
   const Expression *hostBuiltin(const ast::CallExpr &expr, Builtin builtin);

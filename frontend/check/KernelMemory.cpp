@@ -1,6 +1,7 @@
 // Copies of neighbours and products of tiles: builtins whose operands are
 // places in memory.
 #include "frontend/check/DeclarationChecker.h"
+#include "frontend/typed/MemoryCounts.h"
 
 using namespace quern;
 using namespace quern::check;
@@ -69,12 +70,18 @@ const Expression *DeclarationChecker::tileOperand(const ast::Expr *written,
 }
 
 const Expression *DeclarationChecker::countGiven(const ast::Expr *written,
-                                                 llvm::StringRef user) {
+                                                 Builtin builtin) {
+  llvm::StringRef user = builtinInfo(builtin).spelling;
   const Expression *value = fold(checkInteger(written));
   if (value && !isCompileTimeValue(value)) {
     report(value->span, diag::CountNotConstant, user);
     return nullptr;
   }
+  const auto *known = llvm::dyn_cast_or_null<ConstantExpression>(value);
+  if (known && !isSilent &&
+      !isGoodCount(builtin, known->value.integer, value->span,
+                   module.diagnostics))
+    return hasFailed = true, nullptr;
   return value;
 }
 
@@ -93,7 +100,7 @@ const Expression *DeclarationChecker::memoryBuiltin(const ast::CallExpr &expr,
   for (auto [kind, argument] : llvm::zip(kinds, expr.arguments)) {
     const Expression *operand =
         kind == 'T'   ? tileOperand(argument.value, info.spelling)
-        : kind == 'C' ? countGiven(argument.value, info.spelling)
+        : kind == 'C' ? countGiven(argument.value, builtin)
                       : placeOperand(argument.value, info.spelling, kind);
     if (!operand)
       return nullptr;

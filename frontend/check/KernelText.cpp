@@ -1,5 +1,6 @@
 // What only kernels have: threads, storage, launches, atomics.
 #include "frontend/check/DeclarationChecker.h"
+#include "frontend/typed/MemoryCounts.h"
 
 using namespace quern;
 using namespace quern::check;
@@ -171,6 +172,11 @@ void DeclarationChecker::storage(const ast::StorageStmt &stmt,
       report(row.span, diag::StorageExtent, what);
       extent = nullptr;
     }
+    const auto *known = llvm::dyn_cast_or_null<ConstantExpression>(extent);
+    if (known && !isSilent &&
+        !isGoodExtent(stmt.name.text(), known->value.integer, row.span,
+                      module.diagnostics))
+      extent = nullptr;
     isValid &= extent != nullptr;
     extents.push_back(extent);
   }

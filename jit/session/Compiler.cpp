@@ -24,13 +24,13 @@ Error dslError(const std::vector<DslError> &errors, llvm::StringRef fallback) {
   Error error;
   for (const DslError &each : errors) {
     error.diagnostics.push_back(
-        {"QN2060", "error", each.message, each.file, each.line, each.column});
+        {each.code, "error", each.message, each.file, each.line, each.column});
     if (!error.message.empty())
       error.message += "\n";
     if (!each.file.empty())
       error.message += each.file + ":" + std::to_string(each.line) + ":" +
                        std::to_string(each.column) + ": ";
-    error.message += "error[QN2060]: " + each.message;
+    error.message += "error[" + each.code + "]: " + each.message;
   }
   if (errors.empty())
     error.message = fallback.str();

@@ -168,3 +168,35 @@ def test_empty_and_without_axes(k: Any) -> None:
     one = np.ones((), np.float32)
     assert k.add(one, one).shape == ()
     assert k.twice([], T="f32") == []
+
+
+TILES = """
+kernel moved[COUNT: int](x: f32[N], y: mut f32[N]):
+    launch grid(1) block(1)
+    copy(y[0], x[0], COUNT)
+
+kernel tiled[M: int, SHARE: int](x: f32[A, B], y: mut f32[A, B]):
+    launch grid(1) block(target.warp_size)
+    local own: f32[SHARE]
+    load_tile(own, x[0, 0], M, 16)
+    store_tile(y[0, 0], own, M, 16)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "constants", "code"),
+    [
+        ("moved", {"COUNT": 0}, "QN1333"),
+        ("moved", {"COUNT": 1025}, "QN1333"),
+        ("tiled", {"M": 20, "SHARE": 8}, "QN1334"),
+        ("tiled", {"M": 16, "SHARE": 3}, "QN1335"),
+        ("tiled", {"M": 16, "SHARE": 0}, "QN1336"),
+    ],
+)
+def test_counts_given_by_parameters_are_checked(name: str, constants: dict[str, int], code: str) -> None:
+    x = torch.ones(2048) if name == "moved" else torch.ones(20, 20)
+    y = torch.zeros_like(x)
+    with pytest.raises(quern.Error, match=code) as caught:
+        getattr(quern.compile(TILES), name)(x, y, **constants)
+    assert caught.value.diagnostics[0]["code"] == code
+    assert not y.any()

@@ -1,0 +1,36 @@
+// What counts of copies and tiles and extents of arrays are bound to: asked by
+// the checker for literals, where code is made for compile-time parameters.
+#pragma once
+
+#include "frontend/diagnostics/Engine.h"
+#include "frontend/typed/Builtin.h"
+
+namespace quern::typed {
+
+/// Says what is wrong with a count of `builtin`; false then.
+inline bool isGoodCount(Builtin builtin, std::int64_t count, Span span,
+                        DiagnosticEngine &diagnostics) {
+  constexpr std::int64_t most = 1024, step = 16;
+  std::int64_t least = builtin == Builtin::AwaitCopies ? 0 : 1;
+  bool isTile = builtin == Builtin::MultiplyTile ||
+                builtin == Builtin::LoadTile || builtin == Builtin::StoreTile;
+  if (count < least || count > most)
+    diagnostics.report(span, diag::CountRange, builtinInfo(builtin).spelling,
+                       count, least, most);
+  else if (isTile && count % step != 0)
+    diagnostics.report(span, diag::TileExtent, count, step);
+  else
+    return true;
+  return false;
+}
+
+/// The same of an extent of a `shared` or `local` array.
+inline bool isGoodExtent(llvm::StringRef array, std::int64_t extent, Span span,
+                         DiagnosticEngine &diagnostics) {
+  if (extent > 0)
+    return true;
+  diagnostics.report(span, diag::StorageSize, array, extent);
+  return false;
+}
+
+} // namespace quern::typed
