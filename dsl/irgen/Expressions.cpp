@@ -87,6 +87,12 @@ irgen::Value Generator::visit(const typed::CastExpression &expression) {
 
 irgen::Value Generator::visit(const typed::ScatterExpression &expression) {
   Value value;
+  auto [under, isNew] = scatterConditions.try_emplace(
+      {frame, &expression}, conditions.begin(), conditions.end());
+  if (!isNew) // made again: what holds at all of its places
+    llvm::erase_if(under->second, [&](const Condition &condition) {
+      return !llvm::is_contained(conditions, condition);
+    });
   value.kind = Value::Kind::Scatter;
   value.scatter = &expression;
   value.scatterFrame = frame;

@@ -161,6 +161,10 @@ private:
   /// Whether a loop over one of the axes would change where a substitution in
   /// force reads.
   bool captures(llvm::ArrayRef<Place> over) const;
+  /// The kernel's axes that `value` depends on, and perhaps others; nothing if
+  /// it depends on a local one.
+  std::optional<llvm::SmallVector<mlir::Attribute, 4>>
+  kernelAxesBehind(mlir::Value value) const;
   /// The conditions in force that a loop over the axes does not change.
   llvm::SmallVector<Condition, 4>
   conditionsAlong(llvm::ArrayRef<Place> over) const;
@@ -261,8 +265,12 @@ private:
                llvm::ArrayRef<Place> along);
 
   // Scatter.cpp
+  /// `under`: the conditions of the arms around it.
   void scatter(const typed::ScatterExpression &expression, mlir::Value tensor,
-               ElementType element);
+               ElementType element, llvm::ArrayRef<Condition> under = {});
+  mlir::Value isSeen(const typed::ScatterExpression &expression,
+                     llvm::ArrayRef<mlir::Value> indices, mlir::Value tensor,
+                     llvm::ArrayRef<Condition> under);
   llvm::SmallVector<mlir::Value, 4>
   scatterIndices(const typed::ScatterExpression &expression,
                  mlir::Value tensor);
@@ -340,6 +348,10 @@ private:
     llvm::SmallVector<mlir::Value, 2> tensors;
   };
   std::map<std::pair<Frame *, const Expression *>, Stage> stages;
+  /// Of the arms that scatters stand in.
+  llvm::DenseMap<std::pair<Frame *, const Expression *>,
+                 llvm::SmallVector<Condition, 2>>
+      scatterConditions;
   /// Scans made where their axes stand by themselves, and those axes.
   std::vector<std::pair<qn::ScanOp, llvm::SmallVector<Place, 4>>> scans;
   llvm::SmallVector<mlir::StringAttr, 8> kernelAxes;

@@ -80,8 +80,58 @@ void Generator::fillCombine(const typed::ScatterExpression &expression,
   b.location = location;
 }
 
+/// Whether `value` holds anywhere along `axes`.
+static mlir::Value anywhere(ScalarBuilder &b, mlir::Value value,
+                            ArrayRef<Attribute> axes) {
+  if (axes.empty())
+    return value;
+  auto op =
+      b.create<qn::ReduceOp>(value, b.boolean(false).value, mlir::Value(),
+                             b.builder.getArrayAttr(axes), /*portable=*/false);
+  for (Region *region : {&op.getStep(), &op.getMerge()}) {
+    OpBuilder::InsertionGuard guard(b.builder);
+    Block &block = region->emplaceBlock();
+    Type type = value.getType();
+    block.addArguments({type, type}, {b.location, b.location});
+    b.builder.setInsertionPointToStart(&block);
+    mlir::Value either =
+        b.create<arith::OrIOp>(block.getArgument(0), block.getArgument(1));
+    b.create<qn::YieldOp>(ValueRange(either));
+  }
+  return op->getResult(0);
+}
+
+/// A scatter in an arm runs whole. Where nothing takes the arm, a place out of
+/// range is passed over instead of reported: true where an index is to be seen.
+mlir::Value Generator::isSeen(const typed::ScatterExpression &expression,
+                              ArrayRef<mlir::Value> indices, mlir::Value tensor,
+                              ArrayRef<Condition> under) {
+  Region *here = builder.getInsertionBlock()->getParent();
+  SmallVector<Condition, 4> visible;
+  llvm::copy_if(under, std::back_inserter(visible), [&](Condition one) {
+    return one.value.getParentRegion()->isAncestor(here);
+  });
+  auto outer = std::exchange(conditions, std::move(visible));
+  mlir::Value taken = predicate();
+  conditions = std::move(outer);
+  if (!taken || !expression.isChecked || !readsAreChecked)
+    return {};
+  std::optional<SmallVector<Attribute, 4>> axes = kernelAxesBehind(taken);
+  if (!axes)
+    return {};
+  mlir::Value seen = anywhere(b, taken, *axes), fits;
+  for (auto [index, axis] : llvm::zip_equal(indices, axesOf(tensor))) {
+    mlir::Value size = b.create<qn::SizeOp>(builder.getI64Type(), axis);
+    mlir::Value one =
+        b.create<arith::CmpIOp>(arith::CmpIPredicate::ult, index, size);
+    fits = fits ? mlir::Value(b.create<arith::AndIOp>(fits, one)) : one;
+  }
+  return fits ? mlir::Value(b.create<arith::OrIOp>(seen, fits)) : mlir::Value();
+}
+
 void Generator::scatter(const typed::ScatterExpression &expression,
-                        mlir::Value tensor, ElementType element) {
+                        mlir::Value tensor, ElementType element,
+                        ArrayRef<Condition> under) {
   const Declaration *declaration = expression.monoid;
   storeAt(tensor, evaluate(*expression.into), element);
   Scalar when = expression.where ? scalar(*expression.where) : Scalar();
@@ -92,6 +142,11 @@ void Generator::scatter(const typed::ScatterExpression &expression,
   if (when)
     conditions.pop_back();
   at(expression.span);
+  if (mlir::Value seen = isSeen(expression, indices, tensor, under))
+    when = {ElementType::Bool,
+            when ? mlir::Value(b.create<arith::AndIOp>(when.value, seen))
+                 : seen,
+            nullptr};
   SmallVector<Attribute, 4> names;
   for (AxisId axis : expression.over)
     for (const Place &place : frame->axes[axis.index])

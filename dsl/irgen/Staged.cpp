@@ -114,7 +114,8 @@ Scalar Generator::stagedScatter(const typed::ScatterExpression &expression,
     atTop([&] {
       Type stored = storageType(builder.getContext(), element);
       stage.tensors.push_back(addStaged(stored, places));
-      scatter(expression, stage.tensors.front(), element);
+      scatter(expression, stage.tensors.front(), element,
+              scatterConditions.lookup({frame, &expression}));
     });
   Scalar result = zeroOf(element).scalar;
   if (errors.empty() && kindOf(element) == ElementKind::Complex)
@@ -144,6 +145,21 @@ static void axesBehind(mlir::Value value, llvm::DenseSet<StringAttr> &axes,
     for (mlir::Value operand : op->getOperands())
       axesBehind(operand, axes, seen);
   });
+}
+
+std::optional<SmallVector<Attribute, 4>>
+Generator::kernelAxesBehind(mlir::Value value) const {
+  llvm::DenseSet<StringAttr> found;
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  axesBehind(value, found, seen);
+  if (llvm::any_of(seen, [](Operation *op) { return isa<qn::AxisOp>(op); }))
+    return std::nullopt;
+  SmallVector<Attribute, 4> axes(found.begin(), found.end());
+  llvm::sort(axes, [](Attribute one, Attribute other) {
+    return cast<StringAttr>(one).getValue() <
+           cast<StringAttr>(other).getValue();
+  });
+  return axes;
 }
 
 bool Generator::captures(ArrayRef<Place> over) const {

@@ -332,3 +332,32 @@ rowwise k(x: f64[R, C]) -> f32[R, C]:
     for _ in range(64):
         v = v * 0.5 + v / 4
     assert torch.equal(quern.compile(text).k(x), v.float())
+
+
+@pytest.mark.parametrize("taken", [False, True])
+@pytest.mark.parametrize("name", ["for_all", "for_some", "in_a_statement"])
+def test_a_bad_place_in_an_arm_is_an_error_where_somebody_takes_it(name: str, taken: bool) -> None:
+    text = """
+rowwise for_all(x: i64[A], z: i64[A], i: i64[K], y: i64[K], c: bool) -> i64[A]:
+    return scatter(z, at = (A = i), y, with = sum) if c else x
+
+rowwise for_some(x: i64[A], z: i64[A], i: i64[K], y: i64[K], _c: bool) -> i64[A]:
+    return scatter(z, at = (A = i), y, with = sum) if x > 0 else x
+
+rowwise in_a_statement(x: i64[A], z: i64[A], i: i64[K], y: i64[K], _c: bool) -> i64[A]:
+    var v = x
+    if max(x over A) > 0:
+        v = scatter(z, at = (A = i), y, with = sum)
+    return v
+"""
+    x = torch.tensor([-1, 3 if taken else -3, -1, -1])
+    z, y, i = torch.zeros(4, dtype=torch.int64), torch.tensor([5, 2, 3]), torch.tensor([0, 1, 1])
+    k = getattr(quern.compile(text), name)
+    wanted = [5, 5, 0, 0] if name != "for_some" else [-1, 5, -1, -1]
+    assert k(x, z, i, y, taken).tolist() == (wanted if taken else x.tolist())
+    i[0] = 4
+    if not taken:
+        assert k(x, z, i, y, taken).tolist() == x.tolist()
+        return
+    with pytest.raises(quern.Error, match="QN2050"):
+        k(x, z, i, y, taken)

@@ -2,6 +2,7 @@
 #include "test/fuzz/kernels/Judge.h"
 
 #include <cstring>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -57,6 +58,12 @@ Verdict Judge::judge(const Program &program) {
   return {};
 }
 
+void limitSeconds(unsigned seconds) {
+  itimerval limit{};
+  limit.it_value.tv_sec = seconds;
+  setitimer(ITIMER_PROF, &limit, nullptr);
+}
+
 void writeAll(int end, std::string_view text) {
   while (!text.empty()) {
     ssize_t now = write(end, text.data(), text.size());
@@ -90,13 +97,13 @@ Verdict judgeApart(const Program &program) {
   int status = 0;
   std::string text = apart(
       [&](int end) {
-        alarm(60);
+        limitSeconds(60);
         Verdict verdict = Judge().judge(program);
         writeAll(end, verdict.kind + '\0' + verdict.details);
       },
       status);
   if (WIFSIGNALED(status))
-    return {WTERMSIG(status) == SIGALRM ? "no end" : "crash",
+    return {WTERMSIG(status) == SIGPROF ? "no end" : "crash",
             strsignal(WTERMSIG(status))};
   return {text.substr(0, text.find('\0')),
           text.substr(std::min(text.size(), text.find('\0') + 1))};

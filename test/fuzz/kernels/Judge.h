@@ -34,6 +34,9 @@ std::vector<std::uint32_t> shrunk(const std::vector<std::uint32_t> &tape,
 
 /// What `work` writes, in a process of its own, up to its end or its crash.
 std::string apart(const std::function<void(int end)> &work, int &status);
+/// Ends the process by SIGPROF when it has computed for so long: on a loaded
+/// machine the clock on the wall says nothing. 0: no more.
+void limitSeconds(unsigned seconds);
 void writeAll(int end, std::string_view text);
 
 /// The program with its operands, as a person reads it.

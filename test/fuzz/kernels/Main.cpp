@@ -41,10 +41,10 @@ void work(Board &board, unsigned self, std::uint64_t first,
   Judge judge;
   for (std::uint64_t seed = first; seed < behind; seed += processes) {
     __atomic_store_n(&board.current[self], seed, __ATOMIC_RELAXED);
-    alarm(120);
+    limitSeconds(120);
     Choices choices(seed);
     Verdict verdict = judge.judge(generate(choices));
-    alarm(0);
+    limitSeconds(0);
     bool isFinding = !verdict.kind.empty();
     std::uint64_t &count = isFinding           ? board.found
                            : verdict.isRefused ? board.refused
@@ -78,7 +78,7 @@ int runAll(std::uint64_t first, std::uint64_t count, unsigned processes,
         continue;
       std::uint64_t seed = board.current[self];
       ++board.found;
-      bool isLate = WTERMSIG(status) == SIGALRM;
+      bool isLate = WTERMSIG(status) == SIGPROF;
       report(seed, {isLate ? "no end" : "crash", ""}, wantsShrinking);
       start(self, seed + processes);
     }
