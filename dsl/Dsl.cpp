@@ -104,8 +104,10 @@ std::optional<QnModule> quern::parseQn(DslContext &context,
   return QnModule(module.release());
 }
 
-static void dump(const LoweringOptions &options, DslStage stage,
-                 mlir::Operation *module) {
+static void leave(const LoweringOptions &options, DslStage stage,
+                  mlir::Operation *module) {
+  if (options.reached)
+    options.reached(stage);
   if (!options.dump)
     return;
   std::string text;
@@ -132,14 +134,14 @@ std::optional<LoweredModule> quern::lower(DslContext &context, QnModule module,
   auto &state = *context.state;
   if (failed(mlir::verify(top)) || failed(state.simplify.run(top)))
     return std::nullopt;
-  dump(options, DslStage::Qn, top);
+  leave(options, DslStage::Qn, top);
   std::optional<KernelAbi> abi = lowerKernel(top, options.target);
   if (!abi)
     return std::nullopt;
-  dump(options, DslStage::Loops, top);
+  leave(options, DslStage::Loops, top);
   if (failed(state.toLlvm.run(top)))
     return std::nullopt;
-  dump(options, DslStage::LlvmDialect, top);
+  leave(options, DslStage::LlvmDialect, top);
   LoweredModule lowered;
   lowered.abi = std::move(*abi);
   lowered.context = std::make_unique<llvm::LLVMContext>();

@@ -75,6 +75,8 @@ struct LoweringOptions {
   TargetInfo target;
   /// Called with the text of every stage, when set.
   std::function<void(DslStage, const std::string &)> dump;
+  /// Called when a stage is done, when set.
+  std::function<void(DslStage)> reached = {};
 };
 
 /// One kernel in LLVM's terms; symbols are those of `abi`.

@@ -235,6 +235,11 @@ bool keepsEveryStage() {
   return wish && llvm::StringRef(wish).equals_insensitive("all");
 }
 
+bool namesCodeForPerf() {
+  const char *wish = std::getenv("QUERN_PERF");
+  return wish && llvm::StringRef(wish) == "1";
+}
+
 std::string defaultCacheFolder() {
   if (const char *own = std::getenv("QUERN_CACHE_DIR"); own && *own)
     return own;

@@ -49,4 +49,7 @@ std::string defaultCacheFolder();
 /// Whether QUERN_CACHE_KEEP=all asks to keep every stage of what is compiled.
 bool keepsEveryStage();
 
+/// Whether QUERN_PERF=1 asks to tell `perf` where kernels lie.
+bool namesCodeForPerf();
+
 } // namespace quern::jit

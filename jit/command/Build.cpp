@@ -5,7 +5,10 @@
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Error.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <chrono>
 
 using namespace quern;
 using namespace quern::command;
@@ -25,16 +28,20 @@ for a GPU gpu instead of loops, ptx or hsaco instead of obj
   --layouts=x=d1,...     strides of an operand: 0, 1 or d for each axis
   --absent=w,b           optional operands that are not given
   --output=FILE, -o FILE instead of standard output; written when all is built
+  --timing               instead of --emit: milliseconds that each stage takes
 
 Without a declaration every one that can be called is built.
 )";
 
-constexpr llvm::StringLiteral known[] = {"help",    "emit",      "target",
-                                         "types",   "constants", "ranks",
-                                         "layouts", "absent",    "output"};
+constexpr llvm::StringLiteral known[] = {
+    "help",  "emit",    "target", "types",  "constants",
+    "ranks", "layouts", "absent", "output", "timing"};
 constexpr llvm::StringLiteral stages[] = {
     "typed", "qn",  "loops", "gpu", "llvm-dialect", "llvm-raw",
     "llvm",  "asm", "ptx",   "obj", "hsaco",        "abi"};
+
+/// In the place of a stage.
+constexpr llvm::StringLiteral timing = "timing";
 
 std::optional<SpecializationWishes> readWishes(const CommandLine &line) {
   SpecializationWishes wishes;
@@ -54,6 +61,29 @@ std::optional<SpecializationWishes> readWishes(const CommandLine &line) {
   return wishes;
 }
 
+/// A line for each stage; printing it is not part of its time.
+int timeKernel(const LoadedFile &file, const jit::CompileRequest &request,
+               llvm::raw_ostream &out) {
+  using Clock = std::chrono::steady_clock;
+  using Milliseconds = std::chrono::duration<double, std::milli>;
+  std::string lines;
+  llvm::raw_string_ostream text(lines);
+  double total = 0;
+  Clock::time_point before = Clock::now();
+  auto made = file.core->compiler.compile(request, [&](const std::string &at) {
+    double spent = Milliseconds(Clock::now() - before).count();
+    total += spent;
+    text << llvm::formatv("  {0,-14}{1,10:f2}\n", at, spent);
+    before = Clock::now();
+  });
+  if (!made)
+    return complain(made.error());
+  out << llvm::formatv("{0,-16}{1,10:f2} ms\n", request.declaration->name,
+                       total)
+      << lines;
+  return success;
+}
+
 int emitKernel(const LoadedFile &file, const typed::Declaration &declaration,
                const SpecializationWishes &wishes, const std::string &stage,
                llvm::raw_ostream &out) {
@@ -63,6 +93,8 @@ int emitKernel(const LoadedFile &file, const typed::Declaration &declaration,
     return complain(failure, problem);
   jit::CompileRequest request{file.module, &declaration, file.text,
                               std::move(*specialization)};
+  if (stage == timing)
+    return timeKernel(file, request, out);
   auto shown =
       file.core->compiler.show(request, stage, [&](const jit::StageDump &dump) {
         if (dump.stage == stage)
@@ -91,8 +123,11 @@ int command::build(Words words) {
     llvm::outs() << help;
     return success;
   }
-  std::string stage = line->option("emit");
-  if (!llvm::is_contained(stages, llvm::StringRef(stage)))
+  bool isTimed = line->options.count("timing") != 0;
+  if (isTimed && line->options.count("emit"))
+    return complain(usage, "`--timing` takes the place of `--emit`");
+  std::string stage = isTimed ? timing.str() : line->option("emit");
+  if (!isTimed && !llvm::is_contained(stages, llvm::StringRef(stage)))
     return complain(usage, "there is no stage `" + stage + "`; there are " +
                                llvm::join(llvm::ArrayRef(stages), ", "));
   if (line->plain.empty() || line->plain.size() > 2)
@@ -108,7 +143,7 @@ int command::build(Words words) {
   auto target = file->core->compiler.target();
   if (!target)
     return complain(target.error());
-  if (!jit::Compiler::hasStage(*target, stage))
+  if (!isTimed && !jit::Compiler::hasStage(*target, stage))
     return complain(usage, "target `" + target->name + "` has no stage `" +
                                stage + "`");
   std::string text;

@@ -2,6 +2,7 @@
 #include "jit/session/Compiler.h"
 
 #include "frontend/typed/TypedModule.h"
+#include "jit/orc/PerfMap.h"
 #include "jit/session/AbiText.h"
 #include "jit/session/BuildId.h"
 #include "jit/session/Keep.h"
@@ -35,6 +36,11 @@ Error dslError(const std::vector<DslError> &errors, llvm::StringRef fallback) {
   if (errors.empty())
     error.message = fallback.str();
   return error;
+}
+
+std::string stageName(DslStage stage, const TargetInfo &machine) {
+  bool grid = stage == DslStage::Loops && machine.isGpu();
+  return grid ? "gpu" : std::string(spelling(stage));
 }
 
 std::string printed(const llvm::Module &module) {
@@ -228,7 +234,13 @@ Result<LoweredModule> Compiler::lowered(Tools &tools,
   return std::move(*low);
 }
 
-Result<CacheEntry> Compiler::compile(const CompileRequest &request) {
+Result<CacheEntry>
+Compiler::compile(const CompileRequest &request,
+                  const std::function<void(const std::string &)> &reached) {
+  auto leave = [&](const std::string &stage) {
+    if (reached)
+      reached(stage);
+  };
   Result<TargetInfo> machine = target();
   if (!machine)
     return machine.error();
@@ -236,11 +248,17 @@ Result<CacheEntry> Compiler::compile(const CompileRequest &request) {
   if (!lease)
     return lease.error();
   Tools &tools = *(*lease)->tools;
-  auto low =
-      lowered(tools, request, *machine, {.target = *machine, .dump = {}});
+  leave("tools");
+  LoweringOptions lowering{.target = *machine, .dump = {}};
+  if (reached)
+    lowering.reached = [&](DslStage stage) {
+      leave(stageName(stage, *machine));
+    };
+  auto low = lowered(tools, request, *machine, lowering);
   if (!low)
     return low.error();
   tools.generator->optimise(*low->module);
+  leave("llvm");
   bool isPtx = machine->kind == TargetKind::Nvptx;
   auto object = tools.generator->emit(*low->module,
                                       isPtx ? Image::Assembly : Image::Object);
@@ -248,6 +266,7 @@ Result<CacheEntry> Compiler::compile(const CompileRequest &request) {
     object = linkCodeObject(*object);
   if (!object)
     return object.error();
+  leave(isPtx ? "ptx" : machine->isGpu() ? "hsaco" : "obj");
   return CacheEntry{writeAbi(low->abi), std::move(*object)};
 }
 
@@ -263,8 +282,7 @@ Compiler::show(const CompileRequest &request, const std::string &last,
   Tools &tools = *(*lease)->tools;
   LoweringOptions lowering{.target = *machine, .dump = {}};
   lowering.dump = [&](DslStage stage, const std::string &text) {
-    bool grid = stage == DslStage::Loops && machine->isGpu();
-    dump({grid ? "gpu" : std::string(spelling(stage)), text});
+    dump({stageName(stage, *machine), text});
   };
   auto low = lowered(tools, request, *machine, lowering);
   if (!low)
@@ -310,6 +328,8 @@ Compiler::load(const CacheEntry &entry) {
   auto code = (*engine)->load(entry.object, symbols);
   if (!code)
     return code.error();
+  if (isSeenByPerf)
+    addToPerfMap(entry.object, symbols, (*code)->addresses);
   for (std::size_t i = 0; i + 1 < (*code)->addresses.size(); i += 2)
     kernel->launches.push_back(
         {reinterpret_cast<CompiledKernel::Plan>((*code)->addresses[i]),

@@ -55,6 +55,12 @@ public:
   Result<std::shared_ptr<const CompiledKernel>>
   kernel(const CompileRequest &request);
 
+  /// Makes a kernel for the cache. `reached` hears of every stage when it is
+  /// done, first of `tools`: the compiler itself is made then.
+  Result<CacheEntry>
+  compile(const CompileRequest &request,
+          const std::function<void(const std::string &)> &reached = {});
+
   /// Runs the compiler and hands every stage up to and with `last` to `dump`.
   Result<std::monostate>
   show(const CompileRequest &request, const std::string &last,
@@ -82,7 +88,6 @@ private:
   CacheKey keyOf(const CompileRequest &request, const TargetInfo &target);
   Result<std::shared_ptr<const CompiledKernel>>
   make(const CompileRequest &request, const CacheKey &key);
-  Result<CacheEntry> compile(const CompileRequest &request);
   Result<LoweredModule> lowered(Tools &tools, const CompileRequest &request,
                                 const TargetInfo &target,
                                 const LoweringOptions &options);
@@ -101,6 +106,7 @@ private:
   std::optional<Result<TargetInfo>> knownTarget;
   std::optional<Result<std::shared_ptr<Engine>>> engine;
   DiskCache::Opened diskCache;
+  bool isSeenByPerf = namesCodeForPerf();
   std::string keptIn; ///< folder for every stage of what is made, or ""
 };
 

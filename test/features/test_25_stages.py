@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support import shell
+from support import python, shell
 
 KERNEL = "elementwise half[T: Float](x: T) -> T:\n    return x / 2\n"
 SEEN = {
@@ -47,3 +47,40 @@ def test_unknown_stage(kernel: Path) -> None:
     done = shell("quern", "build", str(kernel), "--emit=nothing")
     assert done.returncode == 2
     assert "no stage `nothing`" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("target", "stages"),
+    [
+        ("x86-64-v3", ["tools", "qn", "loops", "llvm-dialect", "llvm", "obj"]),
+        ("sm_80", ["tools", "qn", "gpu", "llvm-dialect", "llvm", "ptx"]),
+    ],
+)
+def test_times(kernel: Path, target: str, stages: list[str]) -> None:
+    done = shell("quern", "build", str(kernel), "--timing", f"--target={target}")
+    assert done.returncode == 0, done.stderr
+    rows = [line.split() for line in done.stdout.splitlines()]
+    assert [row[0] for row in rows] == ["half", *stages]
+    assert all(float(row[1]) >= 0 for row in rows)
+    assert abs(float(rows[0][1]) - sum(float(row[1]) for row in rows[1:])) < 0.1
+
+
+def test_times_are_no_stage(kernel: Path) -> None:
+    done = shell("quern", "build", str(kernel), "--timing", "--emit=qn")
+    assert done.returncode == 2
+    assert "takes the place of" in done.stderr
+
+
+def test_perf_learns_names() -> None:
+    text = """
+import os, numpy, quern
+quern.compile("elementwise named[T: Float](x: T) -> T:\\n    return x * 2\\n").named(numpy.ones(5, dtype="float32"))
+path = f"/tmp/perf-{os.getpid()}.map"
+print(open(path).read() if os.path.exists(path) else "nothing")
+if os.path.exists(path):
+    os.remove(path)
+"""
+    assert python(text, QUERN_PERF="").strip() == "nothing"
+    rows = [line.split() for line in python(text, QUERN_PERF="1").splitlines() if line]
+    assert "quern::named_task" in [row[2] for row in rows]
+    assert all(int(row[0], 16) > 0 and int(row[1], 16) > 0 for row in rows)
