@@ -103,6 +103,22 @@ int emitKernel(const LoadedFile &file, const typed::Declaration &declaration,
   return shown ? success : complain(shown.error());
 }
 
+/// What is asked for, or "" after a complaint.
+std::string wantedStage(const CommandLine &line) {
+  std::string stage = line.option("emit");
+  if (line.options.count("timing")) {
+    if (stage.empty())
+      return timing.str();
+    complain(usage, "`--timing` takes the place of `--emit`");
+    return "";
+  }
+  if (llvm::is_contained(stages, llvm::StringRef(stage)))
+    return stage;
+  complain(usage, "there is no stage `" + stage + "`; there are " +
+                      llvm::join(llvm::ArrayRef(stages), ", "));
+  return "";
+}
+
 /// Writes a file whole or not at all; "-" is standard output.
 int write(llvm::StringRef text, llvm::StringRef path) {
   llvm::Error problem = llvm::writeToOutput(path, [&](llvm::raw_ostream &out) {
@@ -123,13 +139,9 @@ int command::build(Words words) {
     llvm::outs() << help;
     return success;
   }
-  bool isTimed = line->options.count("timing") != 0;
-  if (isTimed && line->options.count("emit"))
-    return complain(usage, "`--timing` takes the place of `--emit`");
-  std::string stage = isTimed ? timing.str() : line->option("emit");
-  if (!isTimed && !llvm::is_contained(stages, llvm::StringRef(stage)))
-    return complain(usage, "there is no stage `" + stage + "`; there are " +
-                               llvm::join(llvm::ArrayRef(stages), ", "));
+  std::string stage = wantedStage(*line);
+  if (stage.empty())
+    return usage;
   if (line->plain.empty() || line->plain.size() > 2)
     return complain(usage, "`build` takes a file and a declaration");
   auto wishes = readWishes(*line);
@@ -143,7 +155,7 @@ int command::build(Words words) {
   auto target = file->core->compiler.target();
   if (!target)
     return complain(target.error());
-  if (!isTimed && !jit::Compiler::hasStage(*target, stage))
+  if (stage != timing && !jit::Compiler::hasStage(*target, stage))
     return complain(usage, "target `" + target->name + "` has no stage `" +
                                stage + "`");
   std::string text;

@@ -12,9 +12,13 @@
 
 using namespace quern;
 
+/// Where `perf` looks, whatever the environment says.
+static constexpr llvm::StringLiteral folder = "/tmp";
+
 /// One write, so that lines of two threads do not mix.
 static void append(const std::string &lines) {
-  std::string path = "/tmp/perf-" + std::to_string(::getpid()) + ".map";
+  std::string path = folder.str() + "/perf-" + std::to_string(::getpid());
+  path += ".map";
   // A link that somebody else put there is not followed.
   int file =
       ::open(path.c_str(),

@@ -7,7 +7,7 @@
 
 namespace quern::jit {
 
-/// Appends where the functions of an object lie to `/tmp/perf-PID.map`.
+/// Appends where the functions of an object lie to `perf-PID.map`.
 /// Functions whose size the object does not say are left out.
 void addToPerfMap(const std::string &object,
                   const std::vector<std::string> &symbols,

@@ -75,7 +75,7 @@ def test_perf_learns_names() -> None:
     text = """
 import os, numpy, quern
 quern.compile("elementwise named[T: Float](x: T) -> T:\\n    return x * 2\\n").named(numpy.ones(5, dtype="float32"))
-path = f"/tmp/perf-{os.getpid()}.map"
+path = "/tmp" + f"/perf-{os.getpid()}.map"
 print(open(path).read() if os.path.exists(path) else "nothing")
 if os.path.exists(path):
     os.remove(path)
