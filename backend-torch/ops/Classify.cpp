@@ -129,6 +129,7 @@ OperatorTable::find(std::string_view overload) const {
 
 std::vector<std::string> OperatorTable::overloads() const {
   std::vector<std::string> names;
+  names.reserve(byName.size());
   for (const auto &[name, found] : byName)
     names.push_back(name);
   return names;

@@ -60,12 +60,12 @@ Reason FusedMatcher::placeOperand(const RowArgument &given, LibraryCall &call) {
     if (!isCast(*facts->type, *wanted))
       return "complex numbers do not become real";
     if (*facts->type != *wanted)
-      operand.cast = *wanted;
+      operand.cast = wanted;
   } else if (value->kind == Kind::Size) {
     operand.kind = CallOperand::Kind::Symbolic;
     operand.size = static_cast<Size>(value->integer);
     if (*wanted != (graph.sizes.isReal(operand.size) ? DType::F64 : DType::I64))
-      operand.cast = *wanted;
+      operand.cast = wanted;
   } else if (std::optional<std::string> literal = literalOf(*value, *wanted)) {
     operand.kind = CallOperand::Kind::Number;
     operand.literal = *literal;

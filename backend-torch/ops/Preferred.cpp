@@ -158,7 +158,7 @@ bool isMeasuredOnly(std::string_view overload, std::string_view declaration) {
 
 std::optional<std::string> whyAten(const Graph &graph, const Node &node,
                                    bool prefer) {
-  auto row = std::find_if(
+  const auto *row = std::find_if(
       std::begin(table), std::end(table),
       [&](const Preferred &each) { return each.overload == node.overload; });
   if (row == std::end(table) || (row->shapes != Shapes::Host && !prefer))
