@@ -74,7 +74,8 @@ def test_times_are_no_stage(kernel: Path) -> None:
 def test_perf_learns_names() -> None:
     text = """
 import os, numpy, quern
-quern.compile("elementwise named[T: Float](x: T) -> T:\\n    return x * 2\\n").named(numpy.ones(5, dtype="float32"))
+k = quern.compile("elementwise named[T: Float](x: T) -> T:\\n    return x * 2\\n")
+k.named(numpy.ones(5, dtype="float32"))
 path = "/tmp" + f"/perf-{os.getpid()}.map"
 print(open(path).read() if os.path.exists(path) else "nothing")
 if os.path.exists(path):

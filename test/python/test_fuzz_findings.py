@@ -270,11 +270,15 @@ const C: f32 = slow(1.0)
 def test_a_reduction_within_a_scan_under_a_local_axis() -> None:
     text = """
 rowwise k(p: i64[A]) -> i64[A]:
-    return max(scan(max, min(j * p + A over A) + A * (2 - j) * p over A, reverse) + j over j: 0 .. 3)
+    return max(scan(max, min(j * p + A over A) + A * (2 - j) * p over A, reverse) + j
+        over j: 0 .. 3)
 """
     p = torch.randint(-9, 9, (23,))
     at = torch.arange(23)
-    rounds = [((j * p + at).min() + at * (2 - j) * p).flip(0).cummax(0).values.flip(0) + j for j in range(3)]
+    rounds = [
+        ((j * p + at).min() + at * (2 - j) * p).flip(0).cummax(0).values.flip(0) + j
+        for j in range(3)
+    ]
     assert torch.equal(quern.compile(text).k(p), torch.stack(rounds).amax(0))
 
 
@@ -282,7 +286,8 @@ rowwise k(p: i64[A]) -> i64[A]:
 def test_a_sort_by_keys_along_a_local_axis(descending: bool) -> None:
     text = f"""
 rowwise k(x: f32[A], w: f32[K]) -> f32[A]:
-    return sum(sort_by(x * w[j] over A, {"descending" if descending else "stable"}) * f32(j + 1) over j: 0 .. 3)
+    return sum(sort_by(x * w[j] over A, {"descending" if descending else "stable"}) * f32(j + 1)
+        over j: 0 .. 3)
 """
     x, w = torch.randn(19).round(), torch.tensor([1.0, -1.0, 0.5])
     rounds = [torch.sort(x * w[j], descending=descending).values * (j + 1) for j in range(3)]
@@ -308,7 +313,9 @@ rowwise read_of_a_variable(x: f32[B], i: i64[A]) -> f32[A]:
 """
 
 
-@pytest.mark.parametrize("name", ["sorted_read", "moved_with_an_order", "read_of_a_scan", "read_of_a_variable"])
+@pytest.mark.parametrize(
+    "name", ["sorted_read", "moved_with_an_order", "read_of_a_scan", "read_of_a_variable"]
+)
 def test_bad_places_of_stored_and_sorted_values_are_reported(name: str) -> None:
     k, x, keys = quern.compile(BAD_PLACES), torch.randn(5), torch.randn(4)
     operands = (keys, x) if name == "moved_with_an_order" else (x,)

@@ -193,7 +193,9 @@ kernel tiled[M: int, SHARE: int](x: f32[A, B], y: mut f32[A, B]):
         ("tiled", {"M": 16, "SHARE": 0}, "QN1336"),
     ],
 )
-def test_counts_given_by_parameters_are_checked(name: str, constants: dict[str, int], code: str) -> None:
+def test_counts_given_by_parameters_are_checked(
+    name: str, constants: dict[str, int], code: str
+) -> None:
     x = torch.ones(2048) if name == "moved" else torch.ones(20, 20)
     y = torch.zeros_like(x)
     with pytest.raises(quern.Error, match=code) as caught:

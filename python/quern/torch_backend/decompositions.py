@@ -113,7 +113,7 @@ def _table(kept: frozenset[str]) -> dict[Any, Callable[..., Any]]:
     table |= {
         op: function
         for op, function in get_decompositions(_PARTS).items()
-        if full_name(op) not in kept
+        if isinstance(op, torch._ops.OpOverload) and full_name(op) not in kept
     }
     if "aten::mm" in kept:
         table[torch.ops.aten.addmm.default] = _product_and_bias
