@@ -29,8 +29,8 @@ private:
 struct GraphOptions {
   bool kernels = true, fuse = true;
   bool preferAten = true; ///< where it was measured to be faster
-  bool codeNow = true; ///< false: code is made when it is first run
-  bool strict = false; ///< a kernel that cannot be made is an error
+  bool codeNow = true;    ///< false: code is made when it is first run
+  bool strict = false;    ///< a kernel that cannot be made is an error
   std::optional<pybind11::function> trace;
   /// Called with a dictionary after every step.
   std::optional<pybind11::function> observe;

@@ -249,9 +249,15 @@ extern "C" const char *quern_run(void (*entry)(void *), void *packet,
   unsigned total = grid[0] * grid[1] * grid[2];
   for (unsigned count = 0; count < total; ++count) {
     unsigned at = backwards ? total - 1 - count : count;
-    Block block{entry, packet,
+    Block block{entry,
+                packet,
                 {at % grid[0], at / grid[0] % grid[1], at / grid[0] / grid[1]},
-                warp, backwards != 0, {}, {}, nullptr, {}};
+                warp,
+                backwards != 0,
+                {},
+                {},
+                nullptr,
+                {}};
     current = &block;
     block.begin(shape);
     if (!block.run()) {

@@ -46,14 +46,18 @@ TEST(Scratch, TakesTheSmallestThatIsLargeEnough) {
 
 TEST(Scratch, DoesNotGiveMuchForLittle) {
   Scratch scratch;
-  { Scratch::Piece piece(scratch, 16 * large); }
+  {
+    Scratch::Piece piece(scratch, 16 * large);
+  }
   Scratch::Piece piece(scratch, large);
   EXPECT_EQ(scratch.kept(), 16 * large);
 }
 
 TEST(Scratch, KeepsNoMoreThanItMay) {
   Scratch scratch;
-  { Scratch::Piece piece(scratch, Scratch::most + large); }
+  {
+    Scratch::Piece piece(scratch, Scratch::most + large);
+  }
   EXPECT_EQ(scratch.kept(), 0U);
   {
     Scratch::Piece one(scratch, Scratch::most / 2),
@@ -65,8 +69,12 @@ TEST(Scratch, KeepsNoMoreThanItMay) {
 
 TEST(Scratch, SmallPiecesAreNotKept) {
   Scratch scratch;
-  { Scratch::Piece piece(scratch, 100); }
-  { Scratch::Piece nothing(scratch, 0); }
+  {
+    Scratch::Piece piece(scratch, 100);
+  }
+  {
+    Scratch::Piece nothing(scratch, 0);
+  }
   EXPECT_EQ(scratch.kept(), 0U);
 }
 
