@@ -175,6 +175,8 @@ GraphKernels compileProgram(const Program &program, const SizeTable &sizes,
     throw;
   }
   helpers.clear();
+  if (progress) // others may have made the last ones
+    progress(count, count);
   for (std::size_t i = 0; i != count; ++i)
     if (!result.kernels[i])
       result.refused.emplace_back(static_cast<int>(i), errors[i]);

@@ -100,19 +100,29 @@ Decl *Parser::parseDeclaration() {
   }
 }
 
+/// `folder.module`; blanks around a point do not belong to the name.
+Identifier Parser::parseModulePath() {
+  Identifier path = parseName();
+  Span whole = path.span;
+  std::string text = path.text().str();
+  while (!broken && accept(Kind::Dot)) {
+    Identifier part = parseName();
+    whole = join(whole, part.span);
+    text += "." + part.text().str();
+  }
+  if (broken)
+    return path;
+  path.span =
+      Span{whole.begin, whole.begin + static_cast<std::uint32_t>(text.size())};
+  if (text.size() != whole.size())
+    path.data = arena.string(text).data();
+  return path;
+}
+
 UseDecl *Parser::parseUse() {
   auto *decl = arena.make<UseDecl>();
   advance();
-  Identifier module = parseName();
-  while (!broken && at(Kind::Dot)) {
-    Span dot = advance();
-    Identifier part = parseName();
-    if (dot.begin != module.span.end || (part && dot.end != part.span.begin))
-      fail(dot, diag::ExpectedName, "a blank")
-          .hint("a module's name has none: `from folder.module use …`");
-    module.span = join(module.span, part.span);
-  }
-  decl->name = broken ? Identifier{} : module;
+  decl->name = parseModulePath();
   expect(Kind::KwUse);
   llvm::SmallVector<ImportedName, 8> names;
   auto name = [&] {

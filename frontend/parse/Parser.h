@@ -96,6 +96,7 @@ private:
   void parseTopLevel();
   void reportTopLevel(llvm::ArrayRef<ast::Attribute> attributes);
   ast::Decl *parseDeclaration();
+  ast::Identifier parseModulePath();
   ast::UseDecl *parseUse();
   ast::ConstDecl *parseConst();
   ast::CallableDecl *parseCallable(ast::Decl::Kind kind);

@@ -25,6 +25,7 @@ TYPES = {
     "Ordered": [*FLOATS, *INTEGERS, torch.bool],
     "Int": INTEGERS,
     "Integral": [*INTEGERS, torch.bool],
+    "Bool": [torch.bool],
     "Any": [*FLOATS, *INTEGERS, torch.bool],
     "Complex": [torch.complex64, torch.complex128],
 }
