@@ -217,6 +217,26 @@ mlir::Value Generator::inputsWhere(Monoid &monoid, typed::Expressions operands,
   return holds;
 }
 
+mlir::Value ScalarBuilder::total(mlir::Value value, mlir::Value where,
+                                 ArrayRef<Attribute> axes) {
+  Type type = value.getType();
+  mlir::Value zero = create<arith::ConstantOp>(builder.getZeroAttr(type));
+  auto op = create<qn::ReduceOp>(value, zero, where, builder.getArrayAttr(axes),
+                                 /*portable=*/false);
+  for (Region *region : {&op.getStep(), &op.getMerge()}) {
+    OpBuilder::InsertionGuard guard(builder);
+    Block &block = region->emplaceBlock();
+    block.addArguments({type, type}, {location, location});
+    builder.setInsertionPointToStart(&block);
+    mlir::Value left = block.getArgument(0), right = block.getArgument(1);
+    mlir::Value both = type.isInteger(1)
+                           ? create<arith::OrIOp>(left, right).getResult()
+                           : create<arith::AddIOp>(left, right).getResult();
+    create<qn::YieldOp>(ValueRange(both));
+  }
+  return op->getResult(0);
+}
+
 /// Such a value cannot be stored in front of the loops.
 static bool hasLocalAxis(ArrayRef<Place> places) {
   return llvm::any_of(places,

@@ -89,6 +89,11 @@ public:
   Scalar fromStorage(mlir::Value stored, ElementType type);
   mlir::Value toStorage(Scalar operand);
 
+  /// All of `value` along `axes` where `where`, if given, holds: the sum of
+  /// integers, whether any of truth values does.
+  mlir::Value total(mlir::Value value, mlir::Value where,
+                    llvm::ArrayRef<mlir::Attribute> axes);
+
 private:
   template <typename Integer, typename Float>
   mlir::Value arithmetic(Scalar left, Scalar right);

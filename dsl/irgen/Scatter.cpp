@@ -80,27 +80,6 @@ void Generator::fillCombine(const typed::ScatterExpression &expression,
   b.location = location;
 }
 
-/// Whether `value` holds anywhere along `axes`.
-static mlir::Value anywhere(ScalarBuilder &b, mlir::Value value,
-                            ArrayRef<Attribute> axes) {
-  if (axes.empty())
-    return value;
-  auto op =
-      b.create<qn::ReduceOp>(value, b.boolean(false).value, mlir::Value(),
-                             b.builder.getArrayAttr(axes), /*portable=*/false);
-  for (Region *region : {&op.getStep(), &op.getMerge()}) {
-    OpBuilder::InsertionGuard guard(b.builder);
-    Block &block = region->emplaceBlock();
-    Type type = value.getType();
-    block.addArguments({type, type}, {b.location, b.location});
-    b.builder.setInsertionPointToStart(&block);
-    mlir::Value either =
-        b.create<arith::OrIOp>(block.getArgument(0), block.getArgument(1));
-    b.create<qn::YieldOp>(ValueRange(either));
-  }
-  return op->getResult(0);
-}
-
 /// A scatter in an arm runs whole. Where nothing takes the arm, a place out of
 /// range is passed over instead of reported: true where an index is to be seen.
 mlir::Value Generator::isSeen(const typed::ScatterExpression &expression,
@@ -119,7 +98,7 @@ mlir::Value Generator::isSeen(const typed::ScatterExpression &expression,
   std::optional<SmallVector<Attribute, 4>> axes = kernelAxesBehind(taken);
   if (!axes)
     return {};
-  mlir::Value seen = anywhere(b, taken, *axes), fits;
+  mlir::Value seen = axes->empty() ? taken : b.total(taken, {}, *axes), fits;
   for (auto [index, axis] : llvm::zip_equal(indices, axesOf(tensor))) {
     mlir::Value size = b.create<qn::SizeOp>(builder.getI64Type(), axis);
     mlir::Value one =

@@ -53,26 +53,6 @@ mlir::Value Generator::sortBits(const typed::SortExpression &expression) {
       b.create<arith::ConstantOp>(builder.getIntegerAttr(bits.getType(), -1)));
 }
 
-/// The sum of `value` over one axis where `where` holds.
-static mlir::Value sumWhere(ScalarBuilder &b, mlir::Value value,
-                            mlir::Value where, const Place &over) {
-  Type type = value.getType();
-  mlir::Value zero = b.integer(ElementType::I64, 0).value;
-  auto op = b.create<qn::ReduceOp>(
-      value, zero, where, b.builder.getArrayAttr({Attribute(over.name)}),
-      /*portable=*/false);
-  for (Region *region : {&op.getStep(), &op.getMerge()}) {
-    OpBuilder::InsertionGuard guard(b.builder);
-    Block &block = region->emplaceBlock();
-    block.addArguments({type, type}, {b.location, b.location});
-    b.builder.setInsertionPointToStart(&block);
-    mlir::Value sum =
-        b.create<arith::AddIOp>(block.getArgument(0), block.getArgument(1));
-    b.create<qn::YieldOp>(ValueRange(sum));
-  }
-  return op->getResult(0);
-}
-
 /// Keys along local axes are not stored: the element of a rank is looked for
 /// where it is needed.
 mlir::Value Generator::positionOfRank(const typed::SortExpression &expression,
@@ -94,9 +74,10 @@ mlir::Value Generator::positionOfRank(const typed::SortExpression &expression,
       compare(arith::CmpIPredicate::slt, other.position, candidate.position);
   isBefore = b.create<arith::OrIOp>(
       isLess, b.create<arith::AndIOp>(isSame, isBefore).getResult());
-  mlir::Value count = sumWhere(b, index(1), isBefore, other);
-  return sumWhere(b, candidate.position,
-                  compare(arith::CmpIPredicate::eq, count, rank), candidate);
+  mlir::Value count = b.total(index(1), isBefore, {other.name});
+  return b.total(candidate.position,
+                 compare(arith::CmpIPredicate::eq, count, rank),
+                 {candidate.name});
 }
 
 irgen::Value Generator::visit(const typed::SortExpression &expression) {

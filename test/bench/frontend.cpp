@@ -16,8 +16,8 @@
 #include <chrono>
 #include <cstdio>
 #include <ctime>
+#include <fstream>
 #include <string>
-#include <sys/resource.h>
 
 using namespace quern;
 
@@ -128,10 +128,14 @@ void printSpeed(const char *what, std::size_t lines, double seconds,
   std::printf("\n");
 }
 
+/// Since this program began: `getrusage` counts what its caller was before.
 double peakMiB() {
-  rusage use;
-  getrusage(RUSAGE_SELF, &use);
-  return use.ru_maxrss / 1024.0;
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (double kibibytes = 0;
+        std::sscanf(line.c_str(), "VmHWM: %lf", &kibibytes) == 1)
+      return kibibytes / 1024;
+  return 0;
 }
 
 std::optional<ModuleText> embedded(llvm::StringRef name) {

@@ -11,7 +11,8 @@ from pathlib import Path
 # Many different kernels; the program says when the compiler is at work, and waits
 # half-way for an interrupt that a busy machine delivers late.
 TEXT = """
-import sys, time, torch, quern
+import signal, sys, time, torch, quern
+signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background ignore it
 from quern.torch_backend import progress
 
 class Telling(progress.Progress):

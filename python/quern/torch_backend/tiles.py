@@ -70,14 +70,15 @@ def _split(graph: Graph, node: Node, old: Node) -> None:
 
     around = [2 - each for each in padding]
     with graph.inserting_before(node):
-        turned = add(_aten.flip.default, weight, [2, 3])
-        turned = add(_aten.permute.default, turned, [1, 0, 2, 3])
+        flipped = add(_aten.flip.default, weight, [2, 3])
+        turned = add(_aten.permute.default, flipped, [1, 0, 2, 3])
         made = add(
             _aten.convolution.default,
             *(grad, turned, None, stride, around, dilation, False, more, groups),
         )
     if _value(made).stride() != _value(old).stride():
-        graph.erase_node(made)
+        for unused in (made, turned, flipped):
+            graph.erase_node(unused)
         return
     old.replace_all_uses_with(made)
     graph.erase_node(old)
