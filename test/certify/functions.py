@@ -50,6 +50,12 @@ def _sinc(x: torch.Tensor) -> torch.Tensor:
     return torch.where(x == 0, 1.0, torch.where(torch.fmod(whole, 2) == 0, sine, -sine))
 
 
+def _trigamma(x: torch.Tensor) -> torch.Tensor:
+    """Poles at zero and the negative integers, where rounded sines leave something finite."""
+    pole = (x <= 0) & (x == x.floor()) & x.isfinite()
+    return torch.where(pole, torch.inf, torch.polygamma(1, x))
+
+
 FUNCTIONS = {
     "acos": Function(torch.acos, np.arccos, 2),
     "acosh": Function(torch.acosh, np.arccosh, 2),
@@ -58,6 +64,10 @@ FUNCTIONS = {
     "atan": Function(torch.atan, np.arctan, 2),
     "atan2": Function(torch.atan2, np.arctan2, 2, operands=2),
     "atanh": Function(torch.atanh, np.arctanh, 2),
+    "bessel_i0": Function(torch.special.i0, None, 2),
+    "bessel_i0e": Function(torch.special.i0e, None, 2),
+    "bessel_i1": Function(torch.special.i1, None, 2),
+    "bessel_i1e": Function(torch.special.i1e, None, 2),
     "cbrt": Function(_cbrt, np.cbrt, 2),
     "cos": Function(torch.cos, np.cos, 1),
     "cosh": Function(torch.cosh, np.cosh, 2),
@@ -86,6 +96,7 @@ FUNCTIONS = {
     "sqrt": Function(torch.sqrt, np.sqrt, 1),
     "tan": Function(torch.tan, np.tan, 2),
     "tanh": Function(torch.tanh, np.tanh, 1),
+    "trigamma": Function(_trigamma, None, 2),
 }
 
 
