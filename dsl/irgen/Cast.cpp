@@ -105,6 +105,12 @@ Scalar ScalarBuilder::cast(Scalar operand, ElementType type) {
 Scalar ScalarBuilder::bitcast(Scalar operand, ElementType type) {
   Type wanted = storageType(builder.getContext(), type);
   Value stored = toStorage(operand);
+  // A bool is a byte of 0 or 1.
+  if (stored.getType().isInteger(1) && !wanted.isInteger(1))
+    stored = create<arith::ExtUIOp>(builder.getI8Type(), stored);
+  if (wanted.isInteger(1) && stored.getType() != wanted)
+    return notEqual({ElementType::U8, stored, nullptr},
+                    integer(ElementType::U8, 0));
   if (stored.getType() != wanted)
     stored = create<arith::BitcastOp>(wanted, stored);
   return fromStorage(stored, type);

@@ -192,9 +192,33 @@ Generator::conditionsAlong(ArrayRef<Place> over) const {
   return same;
 }
 
+/// Whether the loops of a scatter, one position after the other, carry a scan
+/// that they take values of: its axis is their innermost, it does not read what
+/// they write, and there is little that lanes would make sooner.
+static bool canCarry(qn::ScatterOp scatter, qn::ScanOp scan) {
+  auto kernel = cast<qn::RowwiseOp>(scatter->getParentOp());
+  int own = kernel.axisNumber(scan.getAxis());
+  llvm::DenseSet<StringAttr> axes;
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  for (mlir::Value operand : scatter->getOperands())
+    axesBehind(operand, axes, seen);
+  if (ArrayAttr over = scatter.getOverAttr())
+    axes.insert_range(over.getAsRange<StringAttr>());
+  constexpr unsigned fewOperations = 48;
+  return !scan.getReverse() && seen.size() <= fewOperations &&
+         llvm::all_of(
+             axes,
+             [&](StringAttr axis) { return kernel.axisNumber(axis) <= own; }) &&
+         llvm::none_of(seen, [&](Operation *op) {
+           auto load = dyn_cast<qn::LoadOp>(op);
+           return isa<qn::AxisOp>(op) ||
+                  (load && load.getTensor() == scatter.getTensor());
+         });
+}
+
 /// Whether something runs along other axes than the scan and takes its values:
 /// they cannot come from one loop.
-static bool feedsOtherLoops(qn::ScanOp scan) {
+static bool feedsOtherLoops(qn::ScanOp scan, bool isGpu) {
   SmallVector<mlir::Value> open(scan->getResults());
   llvm::SmallPtrSet<Operation *, 16> seen;
   while (!open.empty())
@@ -203,7 +227,8 @@ static bool feedsOtherLoops(qn::ScanOp scan) {
       if (!op || !seen.insert(op).second)
         continue;
       auto reduction = dyn_cast<qn::ReduceOp>(op);
-      if (isa<qn::ScatterOp>(op) ||
+      auto scatter = dyn_cast<qn::ScatterOp>(op);
+      if ((scatter && (isGpu || !canCarry(scatter, scan))) ||
           (reduction && !llvm::is_contained(reduction.getAxes(),
                                             Attribute(scan.getAxisAttr()))))
         return true;
@@ -227,7 +252,8 @@ void Generator::stageScans() {
     bool isAlone = llvm::none_of(
         *body, [&, scan = scan](Operation &op) { return differs(scan, op); });
     // The order of a portable reduction is not that of a scan.
-    if (isAlone && !hasPortable && !feedsOtherLoops(scan))
+    if (isAlone && !hasPortable &&
+        !feedsOtherLoops(scan, request.target.isGpu()))
       continue;
     OpBuilder::InsertionGuard guard(builder);
     b.location = scan.getLoc();

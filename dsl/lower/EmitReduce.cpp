@@ -15,6 +15,31 @@ static unsigned lanesOf(Value value) {
   return type ? type.getNumElements() : 1;
 }
 
+/// The lanes of an axis that `op` reduces; 1 where none has any.
+static unsigned reducedLanes(const Frame &frame, const KernelModel &model,
+                             qn::ReduceOp op) {
+  for (auto name : op.getAxes().getAsRange<StringAttr>())
+    if (const Binding *binding = frame.find(model.axisOf(name));
+        binding && binding->lanes > 1)
+      return binding->lanes;
+  return 1;
+}
+
+/// Whether `op` counts what holds. Where lanes have masks their bits are
+/// counted, so that such a state is one number for all lanes.
+static bool countsMasks(qn::ReduceOp op, const TargetInfo &target) {
+  Block &step = op.getStep().front();
+  if (!target.hasMask || op.getInits().size() != 1 ||
+      step.getNumArguments() != 2 ||
+      !step.getArgument(1).getType().isInteger(1))
+    return false;
+  auto sum = step.getTerminator()->getOperand(0).getDefiningOp<arith::AddIOp>();
+  if (!sum || sum.getLhs() != step.getArgument(0))
+    return false;
+  auto one = sum.getRhs().getDefiningOp<arith::ExtUIOp>();
+  return one && one.getIn() == step.getArgument(1);
+}
+
 /// Reductions over the same axes that need the same earlier results.
 ReductionGroup Emitter::groupOf(Frame &frame, qn::ReduceOp op) {
   ReductionGroup group;
@@ -94,7 +119,8 @@ Emitter::Values Emitter::initialStates(Frame &frame,
   unsigned lanes = group.lanes ? group.loops.back().plan.lanes : 1;
   for (qn::ReduceOp op : group.members) {
     const Binding *around = laneOf(frame, model.axesOf(op->getResult(0)));
-    unsigned width = around ? around->lanes : lanes;
+    unsigned own = countsMasks(op, target) ? 1 : lanes;
+    unsigned width = around ? around->lanes : own;
     for (Copies copy : group.outer)
       for (unsigned inner = 0; inner < group.inner; ++inner)
         for (Value init : op.getInits())
@@ -139,9 +165,39 @@ void Emitter::step(Frame &frame, const ReductionGroup &group, Values &states) {
   keep(frame, group);
 }
 
+/// What holds for `op` to take an element.
+Value Emitter::maskOf(Frame &frame, qn::ReduceOp op, Copies copies) {
+  Value mask;
+  if (op.getWhere())
+    mask = emit(frame, op.getWhere(), copies);
+  for (auto name : op.getAxes().getAsRange<StringAttr>())
+    if (const Binding *binding = frame.find(model.axisOf(name)))
+      mask = both(frame, mask, binding->mask);
+  return mask;
+}
+
+/// A state that is one number grows by how many of `lanes` hold.
+void Emitter::stepCount(Frame &frame, qn::ReduceOp op, Copies copies,
+                        Value &state, unsigned lanes) {
+  Value held = wide(frame, op.getInputs().front(), copies, lanes);
+  if (Value mask = maskOf(frame, op, copies))
+    held = both(frame, held, widen(mask, lanes));
+  OpBuilder &b = in(frame);
+  Type bits = VectorType::get({1}, b.getIntegerType(lanes));
+  Value set = vector::BitCastOp::create(b, op.getLoc(), bits, held);
+  set = vector::ExtractOp::create(b, op.getLoc(), set, 0);
+  set = math::CtPopOp::create(b, op.getLoc(), set);
+  if (set.getType() != state.getType())
+    set = arith::ExtUIOp::create(b, op.getLoc(), state.getType(), set);
+  state = arith::AddIOp::create(b, op.getLoc(), state, set);
+}
+
 void Emitter::stepOne(Frame &frame, qn::ReduceOp op, Copies copies,
                       MutableArrayRef<Value> state) {
   unsigned lanes = lanesOf(state.front());
+  if (unsigned reduced = reducedLanes(frame, model, op);
+      lanes < reduced && countsMasks(op, target))
+    return stepCount(frame, op, copies, state.front(), reduced);
   Values stepped;
   // `s + a * b` is one rounding where the order is free and the target can.
   if (auto factors = sumOfProducts(op); factors && target.hasFma) {
@@ -155,13 +211,7 @@ void Emitter::stepOne(Frame &frame, qn::ReduceOp op, Copies copies,
       arguments.push_back(wide(frame, input, copies, lanes));
     stepped = inlineRegion(frame, op.getStep(), arguments, copies);
   }
-  Value mask;
-  if (op.getWhere())
-    mask = emit(frame, op.getWhere(), copies);
-  for (auto name : op.getAxes().getAsRange<StringAttr>())
-    if (const Binding *binding = frame.find(model.axisOf(name)))
-      mask = both(frame, mask, binding->mask);
-  if (mask)
+  if (Value mask = maskOf(frame, op, copies))
     stepped = select(frame, mask, stepped, Values(state.begin(), state.end()));
   in(frame);
   for (auto [old, now] : llvm::zip(state, stepped))

@@ -148,6 +148,9 @@ public:
                  llvm::ArrayRef<qn::ScanOp> scans, Values &states, Body body);
 
   // EmitReduce.cpp
+  mlir::Value maskOf(Frame &frame, qn::ReduceOp op, Copies copies);
+  void stepCount(Frame &frame, qn::ReduceOp op, Copies copies,
+                 mlir::Value &state, unsigned lanes);
   /// One step of a reduction from and to `state`.
   void stepOne(Frame &frame, qn::ReduceOp op, Copies copies,
                llvm::MutableArrayRef<mlir::Value> state);

@@ -383,11 +383,17 @@ void LaunchBuilder::scatterLoops(Frame &frame) {
   for (unsigned axis = 0; axis < model.axisCount(); ++axis)
     if (hasAxis(missing, axis))
       loops.push_back({AxisPlan{.axis = axis}, {}, {}});
+  SmallVector<qn::ScanOp> scans;
+  emitter.valid &=
+      emitter.scansBehind(launch.scatter->getOperands(), missing, scans);
+  if (!emitter.valid)
+    return;
   Emitter::Values none;
-  emitter.nest(frame, loops, none, [&](Frame &at, Emitter::Values &) {
-    for (Copies copies : emitter.copiesOf(at, at.bound))
-      emitter.scatter(at, launch.scatter, copies);
-  });
+  emitter.nestScans(frame, loops, scans, none,
+                    [&](Frame &at, Emitter::Values &) {
+                      for (Copies copies : emitter.copiesOf(at, at.bound))
+                        emitter.scatter(at, launch.scatter, copies);
+                    });
 }
 
 /// Stores grouped by the axes that are still without a loop.

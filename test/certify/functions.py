@@ -50,6 +50,11 @@ def _sinc(x: torch.Tensor) -> torch.Tensor:
     return torch.where(x == 0, 1.0, torch.where(torch.fmod(whole, 2) == 0, sine, -sine))
 
 
+def _odd(f: Callable[[torch.Tensor], torch.Tensor]) -> Callable[[torch.Tensor], torch.Tensor]:
+    """Zeros keep their sign."""
+    return lambda x: torch.copysign(f(x), x)
+
+
 def _trigamma(x: torch.Tensor) -> torch.Tensor:
     """Poles at zero and the negative integers, where rounded sines leave something finite."""
     pole = (x <= 0) & (x == x.floor()) & x.isfinite()
@@ -66,8 +71,8 @@ FUNCTIONS = {
     "atanh": Function(torch.atanh, np.arctanh, 2),
     "bessel_i0": Function(torch.special.i0, None, 2),
     "bessel_i0e": Function(torch.special.i0e, None, 2),
-    "bessel_i1": Function(torch.special.i1, None, 2),
-    "bessel_i1e": Function(torch.special.i1e, None, 2),
+    "bessel_i1": Function(_odd(torch.special.i1), None, 2),
+    "bessel_i1e": Function(_odd(torch.special.i1e), None, 2),
     "cbrt": Function(_cbrt, np.cbrt, 2),
     "cos": Function(torch.cos, np.cos, 1),
     "cosh": Function(torch.cosh, np.cosh, 2),
