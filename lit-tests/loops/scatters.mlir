@@ -1,6 +1,6 @@
 // A scatter is a launch behind the stores; tasks and lanes share it only along
 // axes that lead to places of their own.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --split-input-file --qn-to-loops=target=x86-64-v4 | FileCheck %s
 
 // CHECK: llvm.func @add_task
 // CHECK: llvm.func @add_1_plan
@@ -26,5 +26,35 @@ qn.rowwise @add axes [V, N, D] (%i: !qn.tensor<i64, [N:1]>,
   ^bb0(%a: f32, %b: f32):
     %n = arith.addf %a, %b : f32
     qn.yield %n : f32
+  }
+}
+
+// -----
+
+// The loops of a scatter carry a scan along their innermost axis.
+// CHECK-LABEL: llvm.func @squeeze_task
+// CHECK: scf.for
+// CHECK: scf.for {{.*}} iter_args(%[[BEFORE:.*]] = %{{.*}}) -> (i64)
+// CHECK: arith.addi %[[BEFORE]]
+// CHECK: scf.if
+qn.rowwise @squeeze axes [R, K, C] (%x: !qn.tensor<f32, [R, C:1]>,
+    %out: !qn.tensor<i64, [R, K:1]>) {
+  %v = qn.load %x : !qn.tensor<f32, [R, C:1]>
+  %zero = arith.constant 0.0 : f32
+  %none = arith.constant 0 : i64
+  %keep = arith.cmpf ogt, %v, %zero : f32
+  %s = qn.scan (%keep : i1) init (%none : i64) over C exclusive step {
+  ^bb0(%a: i64, %e: i1):
+    %w = arith.extui %e : i1 to i64
+    %n = arith.addi %a, %w : i64
+    qn.yield %n : i64
+  } merge {
+  ^bb0(%a: i64, %b: i64):
+    %n = arith.addi %a, %b : i64
+    qn.yield %n : i64
+  }
+  %r = qn.index R
+  %i = qn.index C
+  qn.scatter %i to %out[%r, %s] when %keep checked : i64 to !qn.tensor<i64, [R, K:1]> {
   }
 }
