@@ -198,9 +198,19 @@ std::optional<HostValue> Evaluator::integers(BinaryOperator op, std::int64_t a,
     return HostValue::of(std::int64_t{a && b});
   case BinaryOperator::Or:
     return HostValue::of(std::int64_t{a || b});
-  default:
-    return fail("it is no arithmetic on host values");
+  case BinaryOperator::BitAnd:
+    return HostValue::of(a & b);
+  case BinaryOperator::BitOr:
+    return HostValue::of(a | b);
+  case BinaryOperator::BitXor:
+    return HostValue::of(a ^ b);
+  case BinaryOperator::ShiftLeft:
+    return HostValue::of(static_cast<std::int64_t>(
+        b < 0 || b > 63 ? 0 : static_cast<std::uint64_t>(a) << b));
+  case BinaryOperator::ShiftRight:
+    return HostValue::of(a >> (b < 0 || b > 63 ? 63 : b));
   }
+  return std::nullopt;
 }
 
 std::optional<HostValue> Evaluator::floats(BinaryOperator op, double a,

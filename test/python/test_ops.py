@@ -51,6 +51,30 @@ def test_views_and_allocation(k: quern.Module) -> None:
     torch.testing.assert_close(k.halves(x), x.t().contiguous())
 
 
+BITS = """
+op numbers(a: int, b: int) -> (i64[N = (a & b) + 64], i64[M = (a | b) + 64], i64[K = (a ^ b) + 64]):
+    return zeros(i64, (a & b) + 64), zeros(i64, (a | b) + 64), zeros(i64, (a ^ b) + 64)
+
+op shifts(a: int, left: int, right: int) -> (i64[N = (a << left) & 255], i64[M = (a >> right) & 255]):
+    return zeros(i64, (a << left) & 255), zeros(i64, (a >> right) & 255)
+"""
+
+
+@pytest.mark.parametrize(("a", "b"), [(12, 10), (0, 7), (-3, 5)])
+def test_bits_of_host_values(a: int, b: int) -> None:
+    made = quern.compile(BITS, "bits.qn").numbers(a, b)
+    assert [len(one) for one in made] == [(a & b) + 64, (a | b) + 64, (a ^ b) + 64]
+
+
+@pytest.mark.parametrize(("a", "by"), [(5, 3), (-5, 1), (5, 64), (-5, 64), (5, -1), (5, 70)])
+def test_shifts_of_host_values(a: int, by: int) -> None:
+    """Beyond the width everything has gone."""
+    left, right = quern.compile(BITS, "bits.qn").shifts(a, by, by)
+    beyond = not 0 <= by < 64
+    assert len(left) == (0 if beyond else (a << by) & 255)
+    assert len(right) == ((-1 if a < 0 else 0) if beyond else a >> by) & 255
+
+
 LISTS = """
 elementwise step[T: Float](p: mut T, g: T, rate: T):
     p = p - rate * g
