@@ -40,6 +40,8 @@ private:
   std::optional<HostValue> binary(const BinaryExpression &e);
   std::optional<HostValue> integers(BinaryOperator op, std::int64_t a,
                                     std::int64_t b);
+  std::optional<HostValue> bits(BinaryOperator op, std::int64_t a,
+                                std::int64_t b);
   std::optional<HostValue> floats(BinaryOperator op, double a, double b);
   std::optional<HostValue> select(const SelectExpression &e);
   std::optional<ElementType> element(ScalarType type);
@@ -198,6 +200,14 @@ std::optional<HostValue> Evaluator::integers(BinaryOperator op, std::int64_t a,
     return HostValue::of(std::int64_t{a && b});
   case BinaryOperator::Or:
     return HostValue::of(std::int64_t{a || b});
+  default:
+    return bits(op, a, b);
+  }
+}
+
+std::optional<HostValue> Evaluator::bits(BinaryOperator op, std::int64_t a,
+                                         std::int64_t b) {
+  switch (op) {
   case BinaryOperator::BitAnd:
     return HostValue::of(a & b);
   case BinaryOperator::BitOr:
@@ -209,8 +219,9 @@ std::optional<HostValue> Evaluator::integers(BinaryOperator op, std::int64_t a,
         b < 0 || b > 63 ? 0 : static_cast<std::uint64_t>(a) << b));
   case BinaryOperator::ShiftRight:
     return HostValue::of(a >> (b < 0 || b > 63 ? 63 : b));
+  default:
+    return fail("it is no arithmetic on host values");
   }
-  return std::nullopt;
 }
 
 std::optional<HostValue> Evaluator::floats(BinaryOperator op, double a,

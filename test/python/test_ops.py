@@ -55,7 +55,8 @@ BITS = """
 op numbers(a: int, b: int) -> (i64[N = (a & b) + 64], i64[M = (a | b) + 64], i64[K = (a ^ b) + 64]):
     return zeros(i64, (a & b) + 64), zeros(i64, (a | b) + 64), zeros(i64, (a ^ b) + 64)
 
-op shifts(a: int, left: int, right: int) -> (i64[N = (a << left) & 255], i64[M = (a >> right) & 255]):
+op shifts(a: int, left: int, right: int)
+        -> (i64[N = (a << left) & 255], i64[M = (a >> right) & 255]):
     return zeros(i64, (a << left) & 255), zeros(i64, (a >> right) & 255)
 """
 
