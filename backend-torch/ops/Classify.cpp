@@ -147,6 +147,15 @@ static std::string realLiteral(double real) {
   return isPlain ? result + ".0" : result;
 }
 
+/// As the type holds it: torch lets negative numbers wrap in unsigned types.
+static std::int64_t heldBy(DType type, std::int64_t number) {
+  std::int64_t values = type == DType::U8    ? 1ll << 8
+                        : type == DType::U16 ? 1ll << 16
+                        : type == DType::U32 ? 1ll << 32
+                                             : 0;
+  return number < 0 && number > -values ? number + values : number;
+}
+
 std::optional<std::string> literalOf(const GraphArgument &argument,
                                      DType type) {
   using Kind = GraphArgument::Kind;
@@ -165,7 +174,7 @@ std::optional<std::string> literalOf(const GraphArgument &argument,
   if (isInteger(type)) {
     if (argument.kind == Kind::Float)
       return std::nullopt;
-    return std::to_string(argument.integer);
+    return std::to_string(heldBy(type, argument.integer));
   }
   return realLiteral(real);
 }

@@ -170,3 +170,22 @@ def test_copies_are_kernels(function: Callable[..., Any]) -> None:
     check(function, torch.linspace(-100, 100, 300).view(60, 5))
     assert quern.counters()["launches"] == 1
     assert quern.counters()["preferred"] == {}
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x * -1,
+        lambda x: x + -3,
+        lambda x: torch.rsub(x, -1),
+        lambda x: (x > -1) & (x != -2),
+        lambda x: (x | -8) ^ (x & -2),
+        lambda x: x.clamp_min(-5),
+        lambda x: x // -3 + x % -7,
+        lambda x: x.masked_fill(x > 9, -1),
+    ],
+)
+def test_negative_numbers_wrap_in_bytes(function: Callable[..., Any]) -> None:
+    quern.reset_counters()
+    check(function, torch.arange(256, dtype=torch.uint8), fullgraph=True)
+    assert quern.counters()["launches"] == 1

@@ -1,0 +1,85 @@
+"""Rows at the ends of their types: infinities, NaN, the lowest integers, against PyTorch eager."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import quern
+import torch
+from aten_binding import Call
+from aten_types import overload
+
+INF, NAN = float("inf"), float("nan")
+FLOATS = [0.0, -0.0, 1.0, -1.0, 0.3, -0.3, 2.5, INF, -INF, NAN, 3e38, -3e38, 1e-38]
+DEGREES = [0.0, 1.0, 2.0, 5.5, -1.0, INF, -INF, NAN, 3e38]
+SHARES = [0.0, 1.0, 0.5, 0.3, 1e-38, -1e-38, 1e-20, 1e-5, 0.02, 0.0200001, 0.99999, 1.5, -1.0, NAN]
+
+
+def pairs(*values: list[Any], dtype: torch.dtype = torch.float32) -> tuple[torch.Tensor, ...]:
+    """All combinations."""
+    columns = zip(*itertools.product(*values), strict=True)
+    return tuple(torch.tensor(column, dtype=dtype) for column in columns)
+
+
+def divisors(dtype: torch.dtype) -> tuple[torch.Tensor, ...]:
+    limits = torch.iinfo(dtype)
+    values = [0, 1, 2, 3, 5, 6, -1, -4, limits.max, limits.min, limits.min + 1]
+    return pairs(values, values, dtype=dtype)
+
+
+POLYNOMIALS = [
+    "special_chebyshev_polynomial_t",
+    "special_chebyshev_polynomial_w",
+    "special_shifted_chebyshev_polynomial_u",
+    "special_hermite_polynomial_h",
+    "special_hermite_polynomial_he",
+    "special_laguerre_polynomial_l",
+    "special_legendre_polynomial_p",
+]
+CASES: dict[str, Callable[[], tuple[Any, ...]]] = {
+    "nan_to_num": lambda: (torch.tensor(FLOATS), 2.0, None, 7.0),
+    "lerp.Scalar": lambda: (*pairs([0.0, 1.0], [3.4e38, -3.4e38, 2.0]), -1.0),
+    "lerp.Tensor": lambda: pairs([0.0, 1.0], [3.4e38, -3.4e38, 2.0], [-1.0, 0.2, 0.7]),
+    "native_dropout_backward": lambda: (*truths(), 2.0),
+    "rrelu_with_noise_backward": lambda: (*pairs([1.0], [-1.0, 2.0], [0.5]), 2, 2, True, False),
+    "special_ndtri": lambda: (torch.tensor(SHARES),),
+    **{name: lambda: pairs([1.0, -1.0, 0.3], DEGREES) for name in POLYNOMIALS},
+}
+
+
+def truths() -> tuple[torch.Tensor, torch.Tensor]:
+    grad, mask = pairs(FLOATS, [0.0, 1.0])
+    return grad, mask.bool()
+
+
+def compare(name: str, args: tuple[Any, ...], **options: Any) -> None:
+    op = overload(f"aten::{name}")
+    row = next(row for row in quern.operators() if row["overload"] == f"aten::{name}")
+    expected = op(*args)
+    (found,) = Call(row, op, args, {}).run([expected])
+    torch.testing.assert_close(found, expected, equal_nan=True, **options)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_floats(name: str) -> None:
+    compare(name, CASES[name]())
+
+
+@pytest.mark.parametrize("dtype", [torch.int8, torch.int32, torch.int64])
+def test_divisors(dtype: torch.dtype) -> None:
+    compare("gcd", divisors(dtype))
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float16, torch.bfloat16])
+def test_infinities_of_other_types(dtype: torch.dtype) -> None:
+    compare("nan_to_num", (torch.tensor([INF, -INF, NAN, 1.5], dtype=dtype),), rtol=0, atol=0)
+
+
+def test_quantiles_far_out() -> None:
+    places = torch.tensor(
+        [1e-300, 1e-200, 1e-30, 1e-10, 0.019, 0.4, 1 - 1e-12], dtype=torch.float64
+    )
+    compare("special_ndtri", (places,), rtol=1e-13, atol=0)
