@@ -238,8 +238,18 @@ static bool feedsOtherLoops(qn::ScanOp scan, bool isGpu) {
   return false;
 }
 
+/// Loops that go backwards would step from the last position to the first.
+static bool goesForward(qn::ReduceOp op, StringAttr axis) {
+  return llvm::any_of(op.getInputs(), [&](mlir::Value input) {
+    auto place = input.getDefiningOp<qn::IndexOp>();
+    return place && place.getAxisAttr() == axis;
+  });
+}
+
 void Generator::stageScans() {
   auto differs = [&](qn::ScanOp scan, Operation &other) {
+    if (auto reduction = dyn_cast<qn::ReduceOp>(other))
+      return scan.getReverse() && goesForward(reduction, scan.getAxisAttr());
     if (auto sort = dyn_cast<qn::SortOp>(other))
       return sort.getOrder().getType().getAxes().back() != scan.getAxisAttr();
     auto second = dyn_cast<qn::ScanOp>(other);

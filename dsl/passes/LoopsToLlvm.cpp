@@ -4,6 +4,7 @@
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/LLVMCommon/Pattern.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
@@ -20,6 +21,27 @@ using namespace mlir;
 using namespace quern;
 
 namespace {
+/// LLVM takes the sign of a rounded number from before the rounding, and may
+/// round that to another type, by a call into a library, to have it: the fence
+/// hides where the sign comes from.
+struct SignOfRounded : ConvertOpToLLVMPattern<math::CopySignOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  LogicalResult
+  matchAndRewrite(math::CopySignOp op, OpAdaptor operands,
+                  ConversionPatternRewriter &rewriter) const override {
+    if (!op.getRhs().getDefiningOp<arith::TruncFOp>())
+      return failure();
+    Value sign = operands.getRhs();
+    auto fence = LLVM::CallIntrinsicOp::create(
+        rewriter, op.getLoc(), sign.getType(),
+        rewriter.getStringAttr("llvm.arithmetic.fence"), sign);
+    rewriter.replaceOpWithNewOp<LLVM::CopySignOp>(op, operands.getLhs(),
+                                                  fence.getResult(0));
+    return success();
+  }
+};
+
 struct LoopsToLlvmPass : quern::impl::LoopsToLlvmBase<LoopsToLlvmPass> {
   /// The patterns are made once for all modules the pass will see.
   LogicalResult initialize(MLIRContext *context) override {
@@ -31,6 +53,7 @@ struct LoopsToLlvmPass : quern::impl::LoopsToLlvmBase<LoopsToLlvmPass> {
     arith::populateCeilFloorDivExpandOpsPatterns(made);
     arith::populateArithToLLVMConversionPatterns(*converter, made);
     populateMathToLLVMConversionPatterns(*converter, made);
+    made.add<SignOfRounded>(*converter, /*benefit=*/2);
     populateVectorToLLVMConversionPatterns(*converter, made);
     patterns = FrozenRewritePatternSet(std::move(made));
     return success();

@@ -368,3 +368,20 @@ rowwise in_a_statement(x: i64[A], z: i64[A], i: i64[K], y: i64[K], _c: bool) -> 
         return
     with pytest.raises(quern.Error, match="QN2050"):
         k(x, z, i, y, taken)
+
+
+def test_the_first_largest_of_a_scan_that_goes_backwards() -> None:
+    text = """
+rowwise first(x: f32[R, C]) -> i64[R]:
+    return argmax(scan(max, x over C, reverse) over C)
+
+rowwise beside(x: f32[R, C]) -> (f32[R], i64[R]):
+    return sum(scan(max, x over C, reverse) over C), argmin(x over C)
+"""
+    x = torch.randint(0, 4, (5, 70)).float()
+    back = x.flip(1).cummax(1).values.flip(1)
+    k = quern.compile(text)
+    assert torch.equal(k.first(x), back.argmax(1))
+    total, place = k.beside(x)
+    assert torch.equal(total, back.sum(1))
+    assert torch.equal(place, x.argmin(1))
