@@ -132,6 +132,9 @@ void CompiledGraph::callHost(int callable,
     std::rethrow_exception(cause);
   } catch (py::error_already_set &error) {
     error.restore();
+  } catch (const IndexRangeError &error) {
+    auto report = py::module_::import("quern.torch_backend.report");
+    PyErr_SetString(report.attr("IndexRangeError").ptr(), error.what());
   } catch (...) {
     torch::translate_exception_to_python(cause);
   }

@@ -1,10 +1,6 @@
 // Throws what the border to Python turns into an exception.
 #include "backend-torch/run/Raise.h"
 
-#include <c10/util/Exception.h>
-
-#include <stdexcept>
-
 namespace quern {
 
 void raise(const std::string &message) { throw std::runtime_error(message); }
@@ -14,7 +10,7 @@ void raiseLaunch(const Error &error, const std::string &place) {
   bool isIndex =
       !error.diagnostics.empty() && error.diagnostics.front().code == "QN2050";
   if (isIndex)
-    C10_THROW_ERROR(IndexError, message);
+    throw IndexRangeError(message);
   raise(message);
 }
 

@@ -4,6 +4,7 @@
 #include "jit/Jit.h"
 
 #include <exception>
+#include <stdexcept>
 #include <string>
 
 namespace quern {
@@ -11,7 +12,13 @@ namespace quern {
 /// Reports an error that the caller of a compiled graph is to see.
 [[noreturn]] void raise(const std::string &message);
 
-/// Reports a failed launch; an index out of range is Python's IndexError.
+/// An index out of range. Some of ATen's operators report it as an IndexError,
+/// some as a RuntimeError; in Python it is both.
+struct IndexRangeError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Reports a failed launch.
 [[noreturn]] void raiseLaunch(const Error &error, const std::string &place);
 
 /// What an operator of ATen threw, and which one it was.

@@ -83,3 +83,9 @@ def test_quantiles_far_out() -> None:
         [1e-300, 1e-200, 1e-30, 1e-10, 0.019, 0.4, 1 - 1e-12], dtype=torch.float64
     )
     compare("special_ndtri", (places,), rtol=1e-13, atol=0)
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int32, torch.int64, torch.float32])
+def test_medians_of_nothing(dtype: torch.dtype) -> None:
+    for name in ("median", "nanmedian"):
+        compare(name, (torch.empty(0, dtype=dtype),))

@@ -72,3 +72,24 @@ def test_bad_places() -> None:
     taken = torch.compile(lambda x, i: x.take(i), backend="quern")
     with pytest.raises(IndexError):
         taken(X, torch.tensor([30]))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, i: x.gather(0, i),
+        lambda x, i: x.scatter_add(0, i, x),
+        lambda x, i: x.scatter_reduce(0, i, x, "amax"),
+        lambda x, i: x.index_select(0, i),
+        lambda x, i: x[i],
+        lambda x, i: x.index_put((i,), x),
+        lambda x, i: torch.nn.functional.nll_loss(x[:, None].expand(-1, 3), i),
+    ],
+)
+def test_bad_places_are_what_eager_says(function: Callable[..., torch.Tensor]) -> None:
+    """An IndexError of some operators, a RuntimeError of others."""
+    x, i = torch.arange(4.0), torch.tensor([0, 1, 2, 9])
+    with pytest.raises((IndexError, RuntimeError)) as eager:
+        function(x, i)
+    with pytest.raises(eager.type):
+        torch.compile(function, backend="quern")(x, i)

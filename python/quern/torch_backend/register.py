@@ -11,12 +11,13 @@ import _quern
 import torch
 
 from .._session import session
+from .report import IndexRangeError
 from .signature import Signature, split_pattern
 from .state import state
 
 Declaration = Mapping[str, Any]
 
-# The code of "index 9 is out of range": torch's own operators raise IndexError.
+# The code of "index 9 is out of range".
 _INDEX = "QN2050"
 
 
@@ -128,7 +129,7 @@ def _make(name: str, module: Any, declaration: Declaration) -> Any:
             return kernel(*values)
         except _quern.Error as error:
             if any(part["code"] == _INDEX for part in error.diagnostics):
-                raise IndexError(f"{error}\nwhile running `{name}`") from None
+                raise IndexRangeError(f"{error}\nwhile running `{name}`") from None
             raise
 
     def fake(*values: Any) -> Any:

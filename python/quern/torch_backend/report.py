@@ -18,6 +18,10 @@ class FallbackError(RuntimeError):
     """An operator has no kernel, and the options forbid to run it through ATen."""
 
 
+class IndexRangeError(IndexError, RuntimeError):
+    """An index out of range: ATen's operators report it as either of the two."""
+
+
 def refuse_fallbacks(graph: Any) -> None:
     """Raises for the first node that would run through ATen for want of a kernel."""
     for name, overload, source, reason, kind in graph.opaque():
