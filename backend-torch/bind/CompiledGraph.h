@@ -69,4 +69,7 @@ private:
   std::unique_ptr<Executor> executor;
 };
 
+/// A built-in function that calls the graph of a Python object and keeps it.
+pybind11::object entryOf(const pybind11::object &graph);
+
 } // namespace quern

@@ -90,6 +90,7 @@ PYBIND11_MODULE(_quern_torch, module) {
            py::arg("trace") = py::none(), py::arg("observe") = py::none(),
            py::arg("progress") = py::none(), py::keep_alive<1, 3>())
       .def("__call__", &CompiledGraph::call)
+      .def("entry", &entryOf)
       .def("graph_text", &CompiledGraph::printGraph)
       .def("groups_text", &CompiledGraph::printGroups)
       .def("program_text", &CompiledGraph::programText)

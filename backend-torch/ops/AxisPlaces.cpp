@@ -112,6 +112,9 @@ AxisPlaces::place(const TypePattern &pattern, const std::map<int, int> &number,
     if (it != places.end()) {
       for (int d : it->second)
         own.push_back(number.at(d));
+    } else if (axis.isPack) { // The only one without a place.
+      own.assign(next, free.end());
+      next = free.end();
     } else if (next != free.end()) {
       own.push_back(*next++);
     } else if (rank != 0) {
@@ -170,7 +173,8 @@ AxisPlaces::dimensions(const TypePattern &pattern, std::size_t ownRank,
   if (!isChosen || (known == 0 && !pattern.axes.empty()))
     return dealOut(countsOf(pattern.axes, {}), all);
   std::vector<int> counts = countsOf(pattern.axes, places);
-  if (std::find(counts.begin(), counts.end(), -1) != counts.end())
+  bool isOpen = std::find(counts.begin(), counts.end(), -1) != counts.end();
+  if (isOpen && (ownRank != rank || known + 1 != pattern.axes.size()))
     return dealOut(counts, all);
   bool allKnown = known == pattern.axes.size();
   // Dimensions of this tensor by those of the one that has the chosen axis.

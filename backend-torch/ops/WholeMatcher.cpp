@@ -4,6 +4,7 @@
 #include "backend-torch/ops/Promotion.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace quern {
@@ -156,9 +157,21 @@ Reason WholeMatcher::tensorArgument(const RowArgument &given,
   return order(pattern, *facts, argument.tensor);
 }
 
+/// Whether an f64 is an integer that it holds exactly.
+static bool isWhole(double value) {
+  return std::trunc(value) == value && std::abs(value) <= 1LL << 53;
+}
+
 /// Numbers as the parameter's element type takes them.
 static bool addNumber(const Graph &graph, const GraphArgument &value,
                       bool wantsReal, WholeArgument &argument) {
+  // Padding integers, torch writes 0.0.
+  if (value.kind == Kind::Float && !wantsReal && isWhole(value.real)) {
+    GraphArgument whole = value;
+    whole.kind = Kind::Int;
+    whole.integer = static_cast<std::int64_t>(value.real);
+    return addNumber(graph, whole, wantsReal, argument);
+  }
   bool isReal = value.kind == Kind::Float ||
                 (value.kind == Kind::Size &&
                  graph.sizes.isReal(static_cast<Size>(value.integer)));
@@ -170,6 +183,11 @@ static bool addNumber(const Graph &graph, const GraphArgument &value,
       wantsReal ? WholeArgument::Kind::Reals : WholeArgument::Kind::Integers;
   (wantsReal ? argument.reals : argument.integers).push_back(value);
   return true;
+}
+
+static bool isPlainNumber(const GraphArgument &value) {
+  return value.kind == Kind::Bool || value.kind == Kind::Int ||
+         value.kind == Kind::Float;
 }
 
 Reason WholeMatcher::plainArgument(const RowArgument &given,
@@ -185,9 +203,10 @@ Reason WholeMatcher::plainArgument(const RowArgument &given,
     return std::nullopt;
   }
   std::optional<DType> type = binding.typeNamed(pattern.element);
-  if (type == DType::Bool && value.kind == Kind::Bool) {
+  if (type == DType::Bool && isPlainNumber(value)) {
     argument.kind = WholeArgument::Kind::Bool;
-    argument.truth = value.integer != 0;
+    argument.truth = value.kind == Kind::Float ? value.real != 0 //
+                                               : value.integer != 0;
     return std::nullopt;
   }
   bool wantsReal = pattern.element == "float" ||

@@ -33,6 +33,13 @@ TEST(AxisPlaces, OtherNamesStandAsTheChosenOnesDo) {
             (Lists{{1, 2}, {0}}));
 }
 
+TEST(AxisPlaces, APackOfItsOwnTakesTheOtherDimensions) {
+  auto places = AxisPlaces::find(parsePattern("T[*R, C]"), 3, "C", {0});
+  ASSERT_TRUE(places);
+  EXPECT_EQ(places->dimensions(parsePattern("T[*K, C]"), 3, never),
+            (Lists{{1, 2}, {0}}));
+}
+
 TEST(AxisPlaces, ReducedDimensionsAreLeftOut) {
   auto places = AxisPlaces::find(parsePattern("T[*R, *C]"), 3, "C", {0, 2});
   ASSERT_TRUE(places);

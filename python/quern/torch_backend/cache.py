@@ -44,6 +44,10 @@ class CachedGraph(OutputCode):
     which the native side plans anew in milliseconds; kernels have a cache of
     their own."""
 
+    # In a slot, an instance's own: a call goes from the type to the native
+    # function with no frame of Python's between.
+    __slots__ = ("__call__",)
+
     def __init__(
         self,
         graph: Any,
@@ -53,7 +57,7 @@ class CachedGraph(OutputCode):
         calls: Sequence[Call],
         tag: str,
     ) -> None:
-        self._graph = graph
+        self._set(graph)
         self._name = name
         self._part = part
         self._options = dict(options)
@@ -61,15 +65,17 @@ class CachedGraph(OutputCode):
         self._tag = tag
         self._boxed_call = True
 
-    def __call__(self, inputs: Sequence[Any]) -> Any:
-        """Runs the graph; empties the list of inputs."""
-        return self._graph(inputs)
+    def _set(self, graph: Any) -> None:
+        """Takes the native graph, which is what a call of this object runs."""
+        self._graph = graph
+        self.__call__ = graph.entry()  # type: ignore[method-assign]
 
     def prepare_for_serialization(self) -> None:
         """Lets go of what only this process can use."""
         if any(method == "host" for method, _ in self._calls):
             raise BypassAOTAutogradCache(f"{self._name} calls back into Python")
         self._graph = None
+        del self.__call__
 
     def post_compile(self, example_inputs: Any, constants: Any, graph_kwargs: Any) -> None:
         """Makes the native graph again."""
@@ -82,7 +88,7 @@ class CachedGraph(OutputCode):
         builder = native().GraphBuilder(self._name)
         for method, arguments in self._calls:
             getattr(builder, method)(*arguments)
-        self._graph = make_graph(builder, self._name, self._part, self._options)
+        self._set(make_graph(builder, self._name, self._part, self._options))
         state().loaded += 1
         warn_of_fallbacks(state(), self._graph)
 

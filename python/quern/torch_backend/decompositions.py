@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch._decomp import core_aten_decompositions, get_decompositions
 
+from .broadcasts import broadcast_decompositions
 from .foreach import foreach_decompositions
 from .indices import index_decompositions
 from .norms import norm_decompositions
@@ -117,6 +118,7 @@ def _table(kept: frozenset[str]) -> dict[Any, Callable[..., Any]]:
     }
     if "aten::mm" in kept:
         table[torch.ops.aten.addmm.default] = _product_and_bias
+    table |= broadcast_decompositions(table)
     table |= norm_decompositions(table)
     return table | foreach_decompositions() | index_decompositions()
 
