@@ -13,6 +13,7 @@ TABLES = (
     "backend-torch/ops/Primitives.def",
     "backend-torch/ops/Views.def",
     "backend-torch/ops/Preferred.def",
+    "python/quern/torch_backend/broadcasts.py",
     "python/quern/torch_backend/decompositions.py",
     "python/quern/torch_backend/foreach.py",
     "python/quern/torch_backend/indices.py",
