@@ -90,6 +90,7 @@ FUNCTIONS = {
     "log10": Function(torch.log10, np.log10, 2),
     "log1p": Function(torch.log1p, np.log1p, 2),
     "log2": Function(torch.log2, np.log2, 1),
+    "normal_quantile": Function(torch.special.ndtri, None, 4),
     "pow": Function(torch.pow, np.power, 2, operands=2),
     "remainder": Function(_remainder, np.remainder, 2, operands=2),
     "rsqrt": Function(torch.rsqrt, lambda x: 1 / np.sqrt(x), 2),
