@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,8 +54,18 @@ struct GridEntry {
   struct Tile {
     std::uint16_t axis = 0;
     std::uint32_t elements = 1;
+    std::uint32_t most = 0; ///< tiles at most, larger ones then; 0: any number
   };
   std::vector<Tile> tiles = {};
+};
+
+/// A launch runs, or does not, where an extent is large and tiles are few.
+struct GridChoice {
+  std::uint16_t axis = 0;
+  std::int64_t least = 0;
+  std::vector<GridEntry::Tile> tiles = {};
+  std::int64_t most = 0;
+  bool runs = true; ///< or does not
 };
 
 /// A part of the workspace: `bytes` for each tile, rounded up to 8.
@@ -89,6 +100,7 @@ struct LaunchEntry {
   std::vector<GridEntry> grids = {};
   int laneAxis = -1;
   std::vector<WorkspaceTerm> workspace = {};
+  std::optional<GridChoice> choice = {}; ///< none: it runs always
   /// Of an explicit kernel: its only grid has no tiles then.
   GridGeometry geometry = {};
 };

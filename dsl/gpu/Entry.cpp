@@ -132,9 +132,14 @@ GridEntry EntryBuilder::build(ModuleOp module, StringRef name) {
                         .unitsPerBlock = plan.threads / team.size};
   if (launch.kind != LaunchKind::Merge)
     for (const AxisPlan &axis : launch.axes)
-      description.tiles.push_back({static_cast<std::uint16_t>(axis.axis),
-                                   static_cast<std::uint32_t>(axis.tile)});
+      description.tiles.push_back(describeTile(axis));
   return description;
+}
+
+GridEntry::Tile EntryBuilder::describeTile(const AxisPlan &axis) {
+  return {static_cast<std::uint16_t>(axis.axis),
+          static_cast<std::uint32_t>(axis.tile),
+          static_cast<std::uint32_t>(axis.most)};
 }
 
 void EntryBuilder::describeWorkspace(LaunchEntry &entry) const {
@@ -143,12 +148,11 @@ void EntryBuilder::describeWorkspace(LaunchEntry &entry) const {
   if (model.kernel.getStaged())
     return describeStaged(entry);
   entry.workspace.push_back({.bytes = schedule.partsOffset()});
-  if (launch.reductions.empty())
-    return;
-  const AxisPlan &split = launch.axes.front();
-  GridEntry::Tile part{static_cast<std::uint16_t>(split.axis),
-                       static_cast<std::uint32_t>(split.tile)};
-  entry.workspace.push_back({8 * stateCount(), {part}});
+  if (launch.columns)
+    describeParts(entry);
+  if (!launch.reductions.empty())
+    entry.workspace.push_back(
+        {8 * stateCount(), {describeTile(launch.axes.front())}});
 }
 
 /// Staged operands one behind the other, then the room of a sort.
@@ -172,10 +176,13 @@ Value EntryBuilder::tileCount(Frame &root, const AxisPlan &axis) {
   Value extent = emitter.extent(root, axis.axis);
   emitter.in(root);
   Value count = fit(extent);
-  if (axis.tile == 1)
-    return count;
-  count = arith::AddIOp::create(builder, loc, count, number(axis.tile - 1));
-  return arith::DivUIOp::create(builder, loc, count, number(axis.tile));
+  if (axis.tile > 1) {
+    count = arith::AddIOp::create(builder, loc, count, number(axis.tile - 1));
+    count = arith::DivUIOp::create(builder, loc, count, number(axis.tile));
+  }
+  if (axis.most)
+    count = arith::MinUIOp::create(builder, loc, count, number(axis.most));
+  return count;
 }
 
 Value EntryBuilder::unitCount(Frame &root) {
@@ -209,6 +216,18 @@ Emitter::Values EntryBuilder::positions(Frame &frame, Value unit) {
   return position;
 }
 
+/// One unit that is not a merge of everything.
+void EntryBuilder::work(Frame &frame, ValueRange position) {
+  if (plan.product)
+    product(frame, position);
+  else if (launch.kind == LaunchKind::ColumnMerge)
+    mergeUnit(frame, position);
+  else if (launch.kind == LaunchKind::ColumnParts || plan.byColumns)
+    partUnit(frame, position);
+  else
+    unit(frame, position);
+}
+
 /// The loop of a team over its units, a grid apart.
 void EntryBuilder::version(Frame &root, unsigned vectors) {
   team.vectors = vectors;
@@ -232,41 +251,8 @@ void EntryBuilder::version(Frame &root, unsigned vectors) {
   Frame frame = Frame::inside(root, loop.getBody());
   if (launch.kind == LaunchKind::Merge)
     mergeParts(frame);
-  else if (plan.product)
-    product(frame, positions(frame, loop.getInductionVar()));
   else
-    unit(frame, positions(frame, loop.getInductionVar()));
+    work(frame, positions(frame, loop.getInductionVar()));
   scf::YieldOp::create(emitter.in(frame), loc);
   root.anchor = anchor;
-}
-
-/// The threads of the block take turns at the parts, then merge.
-void EntryBuilder::mergeParts(Frame &frame) {
-  Value parts = tiles(frame, launch.axes.front());
-  Value count = emitter.constant(frame, stateCount());
-  OpBuilder &b = emitter.in(frame);
-  Value first = arith::ExtUIOp::create(b, loc, b.getI64Type(), team.thread);
-  Value by = emitter.constant(frame, team.size);
-  Emitter::Values states;
-  for (qn::ReduceOp op : launch.reductions)
-    llvm::append_range(states, emitter.emitAll(frame, op.getInits(), 0));
-  auto loop =
-      scf::ForOp::create(emitter.in(frame), loc, first, parts, by, states);
-  Operation *anchor = std::exchange(frame.anchor, loop);
-  Frame body = Frame::inside(frame, loop.getBody());
-  Emitter::Values merged =
-      mergePart(body, loop.getInductionVar(), count, loop.getRegionIterArgs());
-  scf::YieldOp::create(emitter.in(body), loc, merged);
-  frame.anchor = anchor;
-  ValueRange rest = loop.getResults();
-  for (qn::ReduceOp op : launch.reductions) {
-    Emitter::Values mine(rest.take_front(op->getNumResults()));
-    rest = rest.drop_front(mine.size());
-    mine = emitter.mergeTeam(frame, op, mine);
-    for (auto [result, value] : llvm::zip(op->getResults(), mine))
-      emitter.writeSlot(frame,
-                        emitter.slot(frame, emitter.constant(frame, 0),
-                                     schedule.workspaceOffset(result)),
-                        value);
-  }
 }

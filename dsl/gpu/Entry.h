@@ -47,7 +47,19 @@ private:
   mlir::Value unitCount(Frame &root);
   mlir::Value tileCount(Frame &root, const AxisPlan &axis);
   Emitter::Values positions(Frame &frame, mlir::Value unit);
+  void work(Frame &frame, mlir::ValueRange position);
+  static GridEntry::Tile describeTile(const AxisPlan &axis);
+  // Parts.cpp
   void mergeParts(Frame &frame);
+  LoopSpec everyPart(Frame &frame, const AxisPlan &split);
+  void describeParts(LaunchEntry &entry) const;
+  AxisPlan partAxis() const;
+  LoopSpec rowsOf(Frame &frame, mlir::Value part);
+  void partUnit(Frame &frame, mlir::ValueRange position);
+  void mergeUnit(Frame &frame, mlir::ValueRange position);
+  Emitter::Values stateSlots(Frame &frame, mlir::Value part,
+                             std::int64_t lane = 0);
+  void leaveStates(Frame &frame, mlir::Value part, mlir::ValueRange states);
   // Product.cpp
   void product(Frame &frame, mlir::ValueRange position);
   Tile productTile(Frame &frame, mlir::Value rows, mlir::Value columns);

@@ -4,6 +4,7 @@
 #include "dsl/gpu/Matrix.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace quern;
@@ -54,6 +55,20 @@ unsigned vectorsFor(const KernelModel &model, const Work &work) {
         {bytes, 1u, type.getElementType().getIntOrFloatBitWidth() / 8});
   }
   return bytes && work.isPlain ? std::max(1u, accessBytes / bytes) : 1;
+}
+
+/// Vectors under way at once: their states, of every lane, are in registers.
+unsigned copiesFor(const KernelModel &model, const Work &work,
+                   unsigned vectors) {
+  constexpr unsigned mostRegisters = 64;
+  unsigned words = 0;
+  for (qn::ReduceOp op : model.reductions)
+    for (Type type : op->getResultTypes())
+      words += llvm::divideCeil(type.getIntOrFloatBitWidth(), 32);
+  unsigned copies = work.operations <= 8 ? 4 : work.operations <= 24 ? 2 : 1;
+  while (copies > 1 && copies * vectors * words > mostRegisters)
+    copies /= 2;
+  return copies;
 }
 
 /// Every thread has units of its own; the lane axis counts up fastest.
@@ -220,6 +235,42 @@ std::vector<EntryPlan> rowEntries(const KernelModel &model,
   return {thread, warp, rows, block};
 }
 
+/// Columns that are too few for the lanes of a warp: teams go along the rows.
+constexpr std::int64_t narrowColumns = 16;
+
+/// A warp has columns, a vector for each thread, and goes along the rows.
+EntryPlan planColumns(EntryPlan entry, const TargetInfo &target) {
+  entry.team = TeamKind::Warp;
+  entry.copies = 1;
+  entry.byColumns = true;
+  for (AxisPlan &axis : entry.launch.axes) {
+    if (axis.axis != entry.launch.columns->lane)
+      continue;
+    axis.lanes = entry.vectors;
+    axis.copies = 1;
+    axis.tile = std::int64_t(target.warp) * entry.vectors;
+    axis.shared = true;
+  }
+  return entry;
+}
+
+/// The entries of a reduction in parts, or of the merge of these.
+std::vector<EntryPlan> partEntries(const LaunchPlan &launch,
+                                   const TargetInfo &target, EntryPlan block) {
+  if (launch.kind == LaunchKind::ColumnMerge) {
+    block.team = TeamKind::Warp;
+    block.vectors = block.copies = 1;
+    return {block};
+  }
+  EntryPlan columns = planColumns(block, target);
+  block.threads = 256;
+  if (launch.columns->isRow)
+    return {block};
+  block.vectors = 1; // rows of few columns are no neighbours
+  block.mostLanes = narrowColumns;
+  return {block, columns};
+}
+
 } // namespace
 
 std::vector<EntryPlan> quern::planEntries(const KernelModel &model,
@@ -231,11 +282,13 @@ std::vector<EntryPlan> quern::planEntries(const KernelModel &model,
   block.team = TeamKind::Block;
   block.vectors = vectorsFor(model, work);
   if (work.isPlain)
-    block.copies = work.operations <= 8 ? 4 : work.operations <= 24 ? 2 : 1;
+    block.copies = copiesFor(model, work, block.vectors);
   if (!launch.reductions.empty()) {
     block.threads = 256;
     return {block};
   }
+  if (launch.choice == LaunchChoice::IfPacked)
+    return partEntries(launch, target, block);
   if (auto product = findProduct(model, launch)) {
     planThread(thread);
     thread.mostLanes = productLanes;
@@ -259,7 +312,10 @@ std::vector<EntryPlan> quern::planEntries(const KernelModel &model,
     });
     if (tile)
       block.vectors = block.copies = 1;
-    planTiled(block);
+    if (launch.columns)
+      block = planColumns(block, target);
+    else
+      planTiled(block);
     thread.mostLanes = tiledLanes;
     return {thread, block};
   }

@@ -18,7 +18,8 @@ struct EntryPlan {
   unsigned kept = 0; ///< elements of a row that a thread keeps; 0: none
   LaunchPlan launch;
   std::optional<MatrixProduct> product = {}; ///< made of matrix instructions
-  bool staged = false; ///< its tiles go through shared memory
+  bool staged = false;    ///< its tiles go through shared memory
+  bool byColumns = false; ///< threads have columns, and go along the rows
 
   unsigned teamSize(unsigned warp) const {
     return team == TeamKind::Thread ? 1

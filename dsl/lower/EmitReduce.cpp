@@ -267,7 +267,7 @@ void Emitter::finish(Frame &frame, const ReductionGroup &group,
         for (unsigned i = 0; i < parts.size() / 2; ++i)
           parts[i] = merge(parts[i], parts[i + parts.size() / 2]);
       Values result = parts.front();
-      if (group.lanes)
+      if (group.lanes && group.loops.back().plan.lanes > 1)
         result = mergeLanes(frame, op, result);
       if (separateTail(group))
         result = merge(result, take(at + regular + number * width));
@@ -372,6 +372,12 @@ Emitter::Values Emitter::partialStates(Frame &frame,
       loop.lower = split.lower;
       loop.upper = split.upper;
     }
+  // A thread's own loop has several positions under way.
+  AxisPlan &last = group.loops.back().plan;
+  if (!group.lanes && last.axis == split.plan.axis && split.plan.copies > 1) {
+    last.copies = group.inner = split.plan.copies;
+    group.lanes = true;
+  }
   run(frame, group);
   Values states;
   for (qn::ReduceOp member : members)

@@ -46,8 +46,14 @@ protected:
   mlir::Value ownWorkspace(Frame &root);
   void partials(Frame &frame, mlir::Value number, const LoopSpec &split);
   void merge(Frame &frame);
-  Emitter::Values mergePart(Frame &body, mlir::Value number, mlir::Value count,
-                            mlir::ValueRange states);
+  void saveResults(Frame &frame, mlir::ValueRange states);
+  Emitter::Values partSlots(Frame &body, mlir::Value number);
+  using SlotsOfPart =
+      llvm::function_ref<Emitter::Values(Frame &, mlir::Value number)>;
+  Emitter::Values mergedParts(Frame &frame,
+                              llvm::ArrayRef<qn::ReduceOp> members,
+                              const LoopSpec &parts, mlir::Value by,
+                              SlotsOfPart slotsOf);
 
   // LaunchSort.cpp
   mlir::Value scratch(Frame &root);

@@ -50,53 +50,69 @@ Value LaunchBuilder::ownWorkspace(Frame &root) {
 void LaunchBuilder::partials(Frame &frame, Value number,
                              const LoopSpec &split) {
   auto states = emitter.partialStates(frame, launch.reductions, split);
-  Value count = emitter.constant(frame, states.size());
-  Value first = arith::MulIOp::create(emitter.in(frame), loc, number, count);
-  for (auto [place, state] : llvm::enumerate(states))
-    emitter.writeSlot(
-        frame, emitter.slot(frame, first, schedule.partsOffset() + 8 * place),
-        state);
+  for (auto [slot, state] : llvm::zip(partSlots(frame, number), states))
+    emitter.writeSlot(frame, slot, state);
 }
 
-/// States with those of part `number` merged into them.
-Emitter::Values LaunchBuilder::mergePart(Frame &body, Value number, Value count,
-                                         ValueRange states) {
+/// Where part `number` left its states.
+Emitter::Values LaunchBuilder::partSlots(Frame &body, Value number) {
+  Value count = emitter.constant(body, stateCount());
   Value first = arith::MulIOp::create(emitter.in(body), loc, number, count);
-  Emitter::Values merged;
-  unsigned place = 0;
-  for (qn::ReduceOp op : launch.reductions) {
-    unsigned width = op->getNumResults();
-    Emitter::Values both(states.slice(place, width));
-    for (Value result : op->getResults())
-      both.push_back(emitter.readSlot(
-          body, emitter.slot(body, first, schedule.partsOffset() + 8 * place++),
-          result.getType()));
-    llvm::append_range(merged,
-                       emitter.inlineRegion(body, op.getMerge(), both, 0));
-  }
-  return merged;
+  Emitter::Values slots;
+  for (unsigned place = 0; place < stateCount(); ++place)
+    slots.push_back(
+        emitter.slot(body, first, schedule.partsOffset() + 8 * place));
+  return slots;
 }
 
-/// Merges the parts in their order: the same result for any number of tasks.
-void LaunchBuilder::merge(Frame &frame) {
-  Value parts = tiles(frame, launch.axes.front());
-  Value zero = emitter.constant(frame, 0), one = emitter.constant(frame, 1);
-  Value count = emitter.constant(frame, stateCount());
+/// The states of every part from `first` on, `by` further each time, in their
+/// order: the same result for any number of tasks.
+Emitter::Values LaunchBuilder::mergedParts(Frame &frame,
+                                           ArrayRef<qn::ReduceOp> members,
+                                           const LoopSpec &parts, Value by,
+                                           SlotsOfPart slotsOf) {
   Emitter::Values states;
-  for (qn::ReduceOp op : launch.reductions)
+  for (qn::ReduceOp op : members)
     llvm::append_range(states, emitter.emitAll(frame, op.getInits(), 0));
-  auto loop =
-      scf::ForOp::create(emitter.in(frame), loc, zero, parts, one, states);
+  auto loop = scf::ForOp::create(emitter.in(frame), loc, parts.lower,
+                                 parts.upper, by, states);
   Operation *anchor = std::exchange(frame.anchor, loop);
   Frame body = Frame::inside(frame, loop.getBody());
-  Emitter::Values merged =
-      mergePart(body, loop.getInductionVar(), count, loop.getRegionIterArgs());
+  Emitter::Values slots = slotsOf(body, loop.getInductionVar()), merged;
+  ValueRange left = slots, old = loop.getRegionIterArgs();
+  for (qn::ReduceOp op : members) {
+    unsigned width = op->getNumResults();
+    Emitter::Values both(old.take_front(width));
+    for (auto [slot, result] : llvm::zip(left, op->getResults()))
+      both.push_back(emitter.readSlot(body, slot, result.getType()));
+    llvm::append_range(merged,
+                       emitter.inlineRegion(body, op.getMerge(), both, 0));
+    left = left.drop_front(width);
+    old = old.drop_front(width);
+  }
   scf::YieldOp::create(emitter.in(body), loc, merged);
   frame.anchor = anchor;
+  return Emitter::Values(loop.getResults());
+}
+
+void LaunchBuilder::merge(Frame &frame) {
+  LoopSpec parts;
+  parts.upper = tiles(frame, launch.axes.front());
+  parts.lower = emitter.constant(frame, 0);
+  Value one = emitter.constant(frame, 1);
+  Emitter::Values states = mergedParts(
+      frame, launch.reductions, parts, one,
+      [&](Frame &body, Value number) { return partSlots(body, number); });
+  saveResults(frame, states);
+}
+
+/// Leaves what the reductions give where the later launches read it.
+void LaunchBuilder::saveResults(Frame &frame, ValueRange states) {
+  Value zero = emitter.constant(frame, 0);
   unsigned place = 0;
   for (qn::ReduceOp op : launch.reductions)
     for (OpResult result : op->getResults())
       emitter.writeSlot(
           frame, emitter.slot(frame, zero, schedule.workspaceOffset(result)),
-          loop.getResult(place++));
+          states[place++]);
 }

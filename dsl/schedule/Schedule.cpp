@@ -19,7 +19,10 @@ Schedule::Schedule(KernelModel &model, const TargetInfo &target)
   for (LaunchPlan &launch : launches)
     if (launch.reductions.empty())
       planAxes(launch);
-  addContractions();
+  if (target.isGpu())
+    addParts();
+  else
+    addContractions();
 }
 
 /// Bytes an element takes in a register: small floats are computed in f32.
@@ -264,9 +267,8 @@ std::optional<Columns> Schedule::columnsOf(const LaunchPlan &launch) const {
 }
 
 void Schedule::addContractions() {
-  // Staged values lie at the front of the workspace; a GPU's teams share
-  // memory of another kind.
-  if (target.isGpu() || model.kernel.getStaged())
+  // Staged values lie at the front of the workspace.
+  if (model.kernel.getStaged())
     return;
   SmallVector<LaunchPlan, 2> all;
   for (LaunchPlan &launch : launches) {

@@ -18,7 +18,8 @@ struct AxisPlan {
   bool shared = false;   ///< the threads of a GPU's team take turns along it
   /// Tiles are as narrow as this where the extent is below `narrowBelow`.
   std::int64_t narrow = 0, narrowBelow = 0;
-  bool fixed = false; ///< lanes are part of the result: never fewer of them
+  bool fixed = false;    ///< lanes are part of the result: never fewer of them
+  std::int64_t most = 0; ///< tiles at most, larger ones then; 0: any number
   /// Faster axes that are flattened into one with `axis`, of a contraction.
   llvm::SmallVector<unsigned, 0> with = {};
 };
@@ -145,6 +146,8 @@ private:
                     LaunchChoice choice,
                     llvm::SmallVectorImpl<LaunchPlan> &all);
   std::optional<Columns> columnsOf(const LaunchPlan &launch) const;
+  std::optional<Columns> partsOf(const LaunchPlan &launch) const;
+  void addParts();
   void addRowBlocks(LaunchPlan launch, RowBlocks found,
                     llvm::SmallVectorImpl<LaunchPlan> &all);
 

@@ -37,6 +37,8 @@ static void print(OStream &out, const GridEntry::Tile &tile) {
   out.object([&] {
     out.attribute("axis", tile.axis);
     out.attribute("elements", tile.elements);
+    if (tile.most)
+      out.attribute("most", tile.most);
   });
 }
 
@@ -116,6 +118,16 @@ static void print(OStream &out, const GridGeometry &geometry) {
   });
 }
 
+static void print(OStream &out, const GridChoice &choice) {
+  out.object([&] {
+    out.attribute("axis", choice.axis);
+    out.attribute("least", choice.least);
+    printAll(out, "tiles", choice.tiles);
+    out.attribute("most", choice.most);
+    out.attribute("runs", choice.runs);
+  });
+}
+
 static void print(OStream &out, const LaunchEntry &launch) {
   out.object([&] {
     if (launch.grids.empty()) {
@@ -126,6 +138,11 @@ static void print(OStream &out, const LaunchEntry &launch) {
     out.attribute("lane_axis", launch.laneAxis);
     printAll(out, "workspace", launch.workspace);
     printAll(out, "entries", launch.grids);
+    if (launch.choice) {
+      out.attributeBegin("choice");
+      print(out, *launch.choice);
+      out.attributeEnd();
+    }
     if (!launch.geometry.steps.empty()) {
       out.attributeBegin("geometry");
       print(out, launch.geometry);

@@ -25,6 +25,7 @@ void writeTiles(Writer &out, const std::vector<GridEntry::Tile> &tiles) {
   for (const GridEntry::Tile &tile : tiles) {
     out.number(tile.axis);
     out.number(tile.elements);
+    out.number(tile.most);
   }
 }
 
@@ -60,6 +61,14 @@ void writeGrids(Writer &out, const LaunchEntry &launch) {
     writeTiles(out, term.tiles);
   }
   writeGeometry(out, launch.geometry);
+  out.number(launch.choice ? 1 : 0);
+  if (!launch.choice)
+    return;
+  const GridChoice &choice = *launch.choice;
+  for (std::int64_t value : {std::int64_t{choice.axis}, choice.least,
+                             choice.most, std::int64_t{choice.runs}})
+    out.number(static_cast<std::uint32_t>(value));
+  writeTiles(out, choice.tiles);
 }
 
 class Reader {
@@ -97,7 +106,8 @@ std::vector<GridEntry::Tile> readTiles(Reader &in) {
   std::vector<GridEntry::Tile> tiles;
   for (std::uint32_t left = in.number(); left > 0 && !in.failed; --left) {
     auto axis = static_cast<std::uint16_t>(in.number());
-    tiles.push_back({axis, in.number()});
+    std::uint32_t elements = in.number();
+    tiles.push_back({axis, elements, in.number()});
   }
   return tiles;
 }
@@ -136,6 +146,15 @@ void readGrids(Reader &in, LaunchEntry &launch) {
     launch.workspace.push_back(std::move(term));
   }
   launch.geometry = readGeometry(in);
+  if (!in.number())
+    return;
+  GridChoice choice;
+  choice.axis = static_cast<std::uint16_t>(in.number());
+  choice.least = in.number();
+  choice.most = in.number();
+  choice.runs = in.number() != 0;
+  choice.tiles = readTiles(in);
+  launch.choice = std::move(choice);
 }
 
 } // namespace

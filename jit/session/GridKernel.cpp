@@ -24,9 +24,20 @@ const GridEntry *entryFor(const LaunchEntry &launch, const Extents &extents) {
 std::int64_t tilesOf(const std::vector<GridEntry::Tile> &tiles,
                      const Extents &extents) {
   std::int64_t units = 1;
-  for (const GridEntry::Tile &tile : tiles)
-    units *= ceilDivide(extents[tile.axis], tile.elements);
+  for (const GridEntry::Tile &tile : tiles) {
+    std::int64_t count = ceilDivide(extents[tile.axis], tile.elements);
+    units *= tile.most ? std::min<std::int64_t>(count, tile.most) : count;
+  }
   return units;
+}
+
+bool runs(const LaunchEntry &launch, const Extents &extents) {
+  if (!launch.choice)
+    return true;
+  const GridChoice &choice = *launch.choice;
+  bool holds = extents[choice.axis] >= choice.least &&
+               tilesOf(choice.tiles, extents) <= choice.most;
+  return holds == choice.runs;
 }
 
 std::size_t workspaceOf(const LaunchEntry &launch, const Extents &extents) {
@@ -97,6 +108,8 @@ GridKernel::make(std::shared_ptr<SessionDevice> owner,
 
 Result<std::monostate> GridKernel::choose(const LaunchEntry &launch,
                                           const Extents &extents) {
+  if (!runs(launch, extents))
+    return std::monostate();
   const GridEntry *entry = entryFor(launch, extents);
   if (!entry)
     return Error{"no entry of the kernel is meant for these extents", {}};

@@ -131,6 +131,8 @@ class GpuKernel:
         self.errors = np.zeros(3, np.int64)
         workspace = np.zeros(max(self.workspace(launch, sizes) for launch in self.abi["launches"]))
         for launch in self.abi["launches"]:
+            if not self.runs(launch, sizes):
+                continue
             words = [
                 self.word(w, flat, workspace, memory, sizes, scalars) for w in self.abi["words"]
             ]
@@ -178,7 +180,17 @@ class GpuKernel:
         return max(1, sum(words))
 
     def units(self, tiled: dict[str, Any], sizes: dict[str, int]) -> int:
-        return prod(-(-sizes[self.axes[t["axis"]]] // t["elements"]) for t in tiled["tiles"])
+        counts = [(-(-sizes[self.axes[t["axis"]]] // t["elements"]), t) for t in tiled["tiles"]]
+        return prod(min(count, t.get("most", count)) for count, t in counts)
+
+    def runs(self, launch: dict[str, Any], sizes: dict[str, int]) -> bool:
+        """Of launches that compute the same, the extents choose."""
+        choice = launch.get("choice")
+        if choice is None:
+            return True
+        long = sizes[self.axes[choice["axis"]]] >= choice["least"]
+        few = self.units(choice, sizes) <= choice["most"]
+        return (long and few) == bool(choice["runs"])
 
     def entry(self, launch: dict[str, Any], sizes: dict[str, int]) -> dict[str, Any]:
         lane = launch["lane_axis"]

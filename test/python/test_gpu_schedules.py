@@ -119,6 +119,47 @@ def test_columns(shape: tuple[int, int], target: str) -> None:
     np.testing.assert_allclose(out, x.sum(0), rtol=1e-4, atol=1e-5)
 
 
+#: Rows of few columns, of several warps' columns, more columns than parts are for.
+COLUMNS = [(300, 3), (257, 20), (1000, 133), (20001, 8), (260, 16500), (40, 132)]
+
+
+@pytest.mark.parametrize("shape", COLUMNS)
+@pytest.mark.parametrize("target", TARGETS)
+def test_columns_in_parts(shape: tuple[int, int], target: str) -> None:
+    x, out = normal(*shape), np.zeros(shape[1], np.float32)
+    kernel("columns", target).run([x, out])
+    np.testing.assert_allclose(out, x.sum(0, dtype=np.float64), rtol=1e-4, atol=1e-3)
+
+
+@pytest.mark.parametrize("shape", [(300, 3), (2000, 130), (300, 129)])
+@pytest.mark.parametrize("target", SOME)
+def test_columns_of_several_states_in_parts(shape: tuple[int, int], target: str) -> None:
+    x, scale = normal(*shape), normal(shape[1])
+    mean, most = np.zeros_like(scale), np.zeros_like(scale)
+    kernel("column_spread", target).run([x, scale, mean, most])
+    wanted = x.mean(0, dtype=np.float64) * scale
+    np.testing.assert_allclose(mean, wanted, rtol=1e-3, atol=1e-5)
+    np.testing.assert_array_equal(most, np.where(x < 1, x, -np.inf).max(0))
+
+
+@pytest.mark.parametrize("shape", [(2, 65536), (3, 70001), (2, 300)])
+@pytest.mark.parametrize("target", TARGETS)
+def test_long_rows_in_parts(shape: tuple[int, int], target: str) -> None:
+    x = normal(*shape)
+    mean, spread = (np.zeros(shape[0], np.float32) for _ in "ms")
+    kernel("spread", target).run([x, mean, spread])
+    np.testing.assert_allclose(mean, x.mean(1, dtype=np.float64), atol=1e-5)
+    np.testing.assert_allclose(spread, x.var(1, dtype=np.float64), rtol=1e-4)
+
+
+@pytest.mark.parametrize("shape", [(20, 3, 40), (300, 2, 9), (3, 4, 50)])
+@pytest.mark.parametrize("target", SOME)
+def test_channels_in_parts(shape: tuple[int, int, int], target: str) -> None:
+    x, out = normal(*shape), np.zeros(shape[1], np.float32)
+    kernel("channels", target).run([x, out])
+    np.testing.assert_allclose(out, x.sum((0, 2), dtype=np.float64), rtol=1e-4, atol=1e-4)
+
+
 @pytest.mark.parametrize("sizes", [(3, 5, 7), (17, 70, 9), (33, 130, 20), (4, 9, 130)])
 @pytest.mark.parametrize("name", ["mm", "mm_rows"])
 def test_products(name: str, sizes: tuple[int, int, int]) -> None:

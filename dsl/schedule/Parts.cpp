@@ -1,0 +1,79 @@
+// Reductions with fewer results than a GPU has teams: parts of their rows, then
+// a merge.
+#include "dsl/schedule/Schedule.h"
+
+using namespace mlir;
+using namespace quern;
+
+/// Rows of a part, parts, and the rows from which on there are parts, where
+/// neighbours lie along the results.
+static constexpr std::int64_t columnRows = 64, mostParts = 256,
+                              worthwhileRows = 256;
+/// Elements of a part, and of a row that is worth parts, where neighbours lie
+/// along the rows.
+static constexpr std::int64_t rowElements = 16384, worthwhileElements = 65536;
+/// Rows that are worth parts of whole rows.
+static constexpr std::int64_t worthwhileWhole = 16;
+
+/// How the reductions behind a launch are made of parts.
+std::optional<Columns> Schedule::partsOf(const LaunchPlan &launch) const {
+  bool isTile = llvm::any_of(launch.axes, [&](const AxisPlan &axis) {
+    return static_cast<int>(axis.axis) != launch.lane && axis.copies > 1;
+  });
+  if (launch.kind != LaunchKind::Stores || launch.lane < 0 || uneven || isTile)
+    return std::nullopt;
+  auto found = findColumns(model, launch.stores, launch.parallel, launch.lane);
+  if (!found)
+    return std::nullopt;
+  found->flat.clear();
+  found->mostParts = mostParts;
+  unsigned lane = launch.lane;
+  if (hasAxis(launch.parallel, lane)) {
+    found->partRows = columnRows;
+    found->worthwhile = worthwhileRows;
+    return scores[lane] > 0 ? found : std::nullopt;
+  }
+  found->isRow = true;
+  found->before.push_back(found->rows);
+  if (!llvm::is_contained(found->before, lane))
+    return std::nullopt;
+  bool isOnly = found->before.size() == 1;
+  found->rows =
+      isOnly || found->before[0] != lane ? found->before[0] : found->before[1];
+  llvm::erase(found->before, found->rows);
+  found->partRows = isOnly ? rowElements : 1;
+  found->worthwhile = isOnly ? worthwhileElements : worthwhileWhole;
+  return found;
+}
+
+/// The extents decide which of both runs: the launch as it was, or parts and
+/// their merge.
+void Schedule::addParts() {
+  if (model.kernel.getStaged())
+    return;
+  SmallVector<LaunchPlan, 2> all;
+  for (LaunchPlan &launch : launches) {
+    if (auto found = partsOf(launch)) {
+      launch.columns = std::make_shared<const Columns>(std::move(*found));
+      const Columns &columns = *launch.columns;
+      LaunchPlan merge = launch;
+      merge.kind = LaunchKind::ColumnMerge;
+      merge.choice = LaunchChoice::IfPacked;
+      merge.axes.clear();
+      for (unsigned axis : axisList(launch.parallel))
+        merge.axes.push_back(AxisPlan{.axis = axis});
+      LaunchPlan parts = merge;
+      parts.kind = LaunchKind::ColumnParts;
+      parts.axes.push_back(AxisPlan{.axis = columns.rows,
+                                    .tile = columns.partRows,
+                                    .most = columns.mostParts});
+      launch.choice = LaunchChoice::InPlace;
+      all.push_back(std::move(launch));
+      all.push_back(std::move(parts));
+      all.push_back(std::move(merge));
+      continue;
+    }
+    all.push_back(std::move(launch));
+  }
+  launches = std::move(all);
+}
