@@ -35,7 +35,7 @@ struct ErrorSite {
   enum class Kind : std::uint8_t {
     Index,   ///< an index out of range
     Barrier, ///< threads of a block part before a barrier
-    Threads  ///< a block has too many threads
+    Threads  ///< a block has too many threads, or a grid or block too few
   };
   std::string kernel, axis, location;
   Kind kind = Kind::Index;
@@ -91,7 +91,7 @@ struct GridGeometry {
   /// The steps that give the blocks along x, y, z, then the threads of a block.
   std::array<std::uint32_t, 6> results = {};
   std::uint32_t sharedBytes = 0; ///< to be asked for when launching
-  std::uint32_t threadsSite = 0; ///< 1 + the site of a block too large
+  std::uint32_t threadsSite = 0; ///< 1 + the site of a launch
 };
 
 struct LaunchEntry {

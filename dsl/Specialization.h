@@ -43,6 +43,9 @@ struct Specialization {
   /// For every scalar, flat, whether it is an `int` that is one: steps of one
   /// need no products and no gathers. Empty: none is.
   std::vector<bool> unitScalars;
+  /// For every list among the tensor parameters, how many tensors were given;
+  /// `operands` holds them one by one.
+  std::vector<std::uint16_t> listLengths;
   /// 32-bit offsets suffice for every operand.
   bool narrowOffsets = true;
   bool operator==(const Specialization &) const = default;

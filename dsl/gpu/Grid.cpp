@@ -133,9 +133,8 @@ LaunchEntry GridEmitter::build(ModuleOp module, StringRef name) {
   LLVM::ReturnOp::create(b, loc, ValueRange());
   auto [x, y, z] = model.block;
   bool isKnown = x && y && z;
-  if (!isKnown)
-    made.geometry.threadsSite =
-        sites.of(model.kernel.launch(), 0, "block", ErrorSite::Kind::Threads);
+  made.geometry.threadsSite =
+      sites.of(model.kernel.launch(), 0, "block", ErrorSite::Kind::Threads);
   made.grids.push_back(
       {.symbol = name.str(),
        .threads = static_cast<std::uint32_t>(isKnown ? *x * *y * *z : 0)});

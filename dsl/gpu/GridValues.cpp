@@ -57,7 +57,7 @@ void GridEmitter::plain(Operation *op) {
       !OpTrait::hasElementwiseMappableTraits(op)) {
     if (valid)
       op->emitError() << "'" << op->getName()
-                      << "' is not possible in a kernel for a GPU";
+                      << "' has no meaning in a `kernel`";
     valid = false;
   }
   SmallVector<Value> made =

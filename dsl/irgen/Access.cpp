@@ -34,11 +34,10 @@ Scalar Generator::emitLoad(const Binding &binding, ValueRange indices,
   return b.fromStorage(read(stored, IntegerAttr()), binding.element);
 }
 
-/// Zero as it stands in memory, for reads that may miss.
-static mlir::Value storedZero(ScalarBuilder &b, ElementType type) {
-  Type stored = storageType(b.builder.getContext(), componentOf(type));
+mlir::Value Generator::storedZero(ElementType type) {
+  Type stored = storageType(builder.getContext(), componentOf(type));
   return b.create<arith::ConstantOp>(
-      cast<TypedAttr>(b.builder.getZeroAttr(stored)));
+      cast<TypedAttr>(builder.getZeroAttr(stored)));
 }
 
 /// The element where the operand's axes stand now.
@@ -52,8 +51,8 @@ irgen::Value Generator::loadOwn(const Binding &binding) {
   for (const Place &place : binding.places)
     indices.push_back(positionOf(place));
   if (readsAreGuarded)
-    return emitLoad(binding, indices, storedZero(b, binding.element),
-                    predicate(), false);
+    return emitLoad(binding, indices, storedZero(binding.element), predicate(),
+                    false);
   if (!movesAreChecked(binding.places))
     return emitLoad(binding, indices, {}, {}, false);
   return emitLoad(binding, indices, {}, predicate(), true);
@@ -150,14 +149,14 @@ irgen::Value Generator::loadTensor(const Binding &operand,
                       : around;
     mlir::Value missing;
     if (condition && !checked)
-      missing = storedZero(b, operand.element);
+      missing = storedZero(operand.element);
     return emitLoad(operand, indices, missing, condition, checked);
   }
   Scalar outside = coerce(scalar(*load.outside), operand.element);
   at(load.span);
   if (mlir::Value stored = exactInMemory(b, outside))
     return emitLoad(operand, indices, stored, when.value, false);
-  Scalar read = emitLoad(operand, indices, storedZero(b, operand.element),
+  Scalar read = emitLoad(operand, indices, storedZero(operand.element),
                          when.value, false);
   return b.select(moveCondition(moves, when), read, outside);
 }

@@ -4,6 +4,7 @@
 #include "dsl/irgen/Scalar.h"
 #include "frontend/typed/Declaration.h"
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallSet.h"
 
 #include <vector>
@@ -103,6 +104,8 @@ struct Binding {
   int field = -1; ///< element of the definition's tuple, or -1
   mlir::Value tensor;
   ElementType element = ElementType::F32;
+  /// Of a list, instead of `tensor`.
+  llvm::SmallVector<mlir::Value, 2> tensors;
   llvm::SmallVector<Place, 4> places; ///< of the tensor
   bool isAssigned = false; ///< a `mut` tensor, whose new value is `stored`
   Value stored;
@@ -134,6 +137,8 @@ struct Frame {
   /// but does not bring them in again.
   llvm::SmallSet<unsigned, 4> axesOfCalls;
   llvm::SmallVector<Place, 4> lifted; ///< elementwise: what `index()` counts
+  /// By AxisId: how long the parts of an axis are that `concat` joins.
+  llvm::SmallDenseMap<unsigned, llvm::SmallVector<mlir::Value, 4>> parts;
   unsigned packElement = 0;  ///< which axis of a pack is being computed
   bool computesEach = false; ///< one value for each axis of a pack
   ReturnState returned;

@@ -50,6 +50,8 @@ private:
   void addTensor(Frame &frame, llvm::ArrayRef<typed::Dimension> dimensions,
                  ElementType element);
   void addScalars(Frame &frame, const typed::Parameter &parameter);
+  unsigned tensorCount(const typed::Parameter &parameter) const;
+  void addParts(Frame &frame);
   void attachArguments(Frame &frame);
   void storeResults(Frame &frame);
   void storeAt(mlir::Value tensor, const Value &value, ElementType element);
@@ -132,6 +134,8 @@ private:
   Value loadComputed(const typed::LoadExpression &load, const Moves &moves);
   Value loadOwn(const Binding &binding);
   Value loadElement(const typed::LoadExpression &load);
+  /// Zero as it stands in memory, for reads that may miss.
+  mlir::Value storedZero(ElementType type);
   Scalar emitLoad(const Binding &binding, mlir::ValueRange indices,
                   mlir::Value outside, mlir::Value when, bool checked);
   mlir::Value toIndex(Scalar scalar);
@@ -218,6 +222,15 @@ private:
 
   // Tables.cpp
   Value loadTable(const typed::LoadExpression &load);
+  /// What `concat` has so far: the operands in front of `begin`.
+  struct Joined {
+    mlir::Value position, begin;
+    Scalar value;
+  };
+  void joinPart(const typed::ConcatExpression &expression, const Place &place,
+                mlir::Value size, Joined &joined,
+                llvm::function_ref<Scalar(mlir::Value inside)> read);
+  Scalar loadPart(const Binding &part, mlir::Value inside);
 
   // Calls.cpp
   Value inlineBody(Frame &callee);
@@ -361,6 +374,7 @@ private:
   /// Arguments of the kernel for every parameter, then every result; -1:
   /// absent.
   llvm::SmallVector<int, 8> firstArgument;
+  unsigned firstPart = 0;
   mlir::Block *body = nullptr;
   /// Of a `kernel`: numbers of blocks, then of threads in a block.
   llvm::SmallVector<mlir::Value, 6> geometry;

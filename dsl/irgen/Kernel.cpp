@@ -1,6 +1,8 @@
 // The operation around a body: concrete axes, operands, scalars and stores.
 #include "dsl/irgen/Generator.h"
 
+#include "frontend/typed/ListAxes.h"
+
 using namespace mlir;
 using namespace quern;
 using namespace quern::irgen;
@@ -92,16 +94,43 @@ void Generator::addScalars(Frame &top, const typed::Parameter &parameter) {
 
 void Generator::bindParameters(Frame &top) {
   for (const typed::Parameter &parameter : top.declaration.parameters) {
-    if (parameter.isList)
-      unsupported(parameter.variable->span,
-                  "a kernel over a list of tensors cannot be compiled yet");
-    if (parameter.isTensor)
+    for (unsigned left = tensorCount(parameter); left; --left)
       addTensor(top, parameter.dimensions, top.type(parameter.element));
-    else
+    if (!parameter.isTensor)
       addScalars(top, parameter);
   }
   for (const typed::Result &result : top.declaration.results)
     addTensor(top, result.dimensions, top.type(result.element));
+  addParts(top);
+}
+
+/// How many operands a parameter is.
+unsigned Generator::tensorCount(const typed::Parameter &parameter) const {
+  if (!parameter.isList)
+    return parameter.isTensor;
+  unsigned list = 0;
+  for (const typed::Parameter &each : request.declaration.parameters) {
+    if (&each == &parameter)
+      break;
+    list += each.isList;
+  }
+  return request.specialization.listLengths[list];
+}
+
+/// The parts of joined axes are arguments behind all others.
+void Generator::addParts(Frame &top) {
+  firstPart = argumentTypes.size();
+  for (AxisId axis : typed::joinedAxes(top.declaration)) {
+    const auto *list =
+        llvm::find_if(top.declaration.parameters, [&](const auto &each) {
+          return each.isList && typed::hasAxis(each, axis);
+        });
+    auto &parts = top.parts[axis.index];
+    parts.resize(tensorCount(*list));
+    argumentTypes.append(parts.size(), builder.getI64Type());
+    for (unsigned left = parts.size(); left; --left)
+      argumentNumbers.push_back(scalarNumber++);
+  }
 }
 
 /// Ties the variables of the parameters to the arguments of the kernel.
@@ -110,7 +139,8 @@ void Generator::attachArguments(Frame &top) {
   unsigned number = 0, scalar = 0;
   for (const typed::Parameter &parameter : top.declaration.parameters) {
     Binding &binding = top.binding(*parameter.variable);
-    int first = firstArgument[number++];
+    int first = firstArgument[number];
+    number += parameter.isTensor ? tensorCount(parameter) : 1;
     ElementType element = top.type(parameter.element);
     if (first < 0) {
       binding.kind = Binding::Kind::Value;
@@ -120,6 +150,9 @@ void Generator::attachArguments(Frame &top) {
     if (parameter.isTensor) {
       binding.kind = Binding::Kind::Tensor;
       binding.tensor = body->getArgument(first);
+      if (parameter.isList)
+        for (unsigned each = 0; each != tensorCount(parameter); ++each)
+          binding.tensors.push_back(body->getArgument(first + each));
       binding.element = element;
       binding.places = top.lifted;
       for (const typed::Dimension &dimension : parameter.dimensions)
@@ -142,6 +175,10 @@ void Generator::attachArguments(Frame &top) {
     bind(*parameter.variable, isList ? irgen::Value::list(std::move(scalars))
                                      : std::move(scalars.front()));
   }
+  unsigned part = firstPart;
+  for (AxisId axis : typed::joinedAxes(top.declaration))
+    for (mlir::Value &extent : top.parts[axis.index])
+      extent = body->getArgument(part++);
 }
 
 /// Writes `value` to the operand `tensor`.
@@ -165,7 +202,8 @@ void Generator::storeAt(mlir::Value tensor, const irgen::Value &value,
 void Generator::storeResults(Frame &top) {
   unsigned number = 0;
   for (const typed::Parameter &parameter : top.declaration.parameters) {
-    int argument = firstArgument[number++];
+    int argument = firstArgument[number];
+    number += parameter.isTensor ? tensorCount(parameter) : 1;
     Binding &binding = top.binding(*parameter.variable);
     if (argument >= 0 && parameter.isTensor && binding.isAssigned)
       storeAt(body->getArgument(argument), binding.stored, binding.element);

@@ -60,26 +60,56 @@ irgen::Value Generator::loadTable(const typed::LoadExpression &load) {
 irgen::Value Generator::visit(const typed::ConcatExpression &expression) {
   openResultAxis(expression.axis);
   ArrayRef<Place> target = frame->axes[expression.axis.index];
-  mlir::Value position = positionOf(target.front());
-  mlir::Value begin = index(0);
-  Scalar result;
+  Joined joined{positionOf(target.front()), index(0), {}};
   for (auto [operand, axis] :
        llvm::zip_equal(expression.operands, expression.operandAxes)) {
     Place place = frame->axes[axis.index].front();
-    mlir::Value local = b.create<arith::SubIOp>(position, begin);
-    Scalar inside{ElementType::Bool, inRange(local, place), nullptr};
-    const Substitution *outer = substitution;
-    substitution = &substitutions.emplace_back(
-        Substitution{place.name, local, substitution});
-    bool guarded = std::exchange(readsAreGuarded, true);
-    conditions.push_back({inside.value, false});
-    Scalar value = coerce(scalar(*operand), frame->type(expression.scalar()));
-    conditions.pop_back();
-    readsAreGuarded = guarded;
-    substitution = outer;
-    at(expression.span);
-    result = result ? b.select(inside, value, result) : value;
-    begin = b.create<arith::AddIOp>(begin, sizeOf(place));
+    if (!operand->type->isList()) {
+      joinPart(
+          expression, place, sizeOf(place), joined,
+          [&, operand = operand](mlir::Value) { return scalar(*operand); });
+      continue;
+    }
+    const Binding &list = frame->binding(
+        *llvm::cast<typed::VariableExpression>(operand)->variable);
+    for (auto [tensor, size] :
+         llvm::zip_equal(list.tensors, frame->parts[axis.index])) {
+      Binding part = list;
+      part.tensor = tensor;
+      place.lower = {};
+      place.size = size;
+      joinPart(expression, place, size, joined,
+               [&](mlir::Value inside) { return loadPart(part, inside); });
+    }
   }
-  return result;
+  return joined.value;
+}
+
+void Generator::joinPart(const typed::ConcatExpression &expression,
+                         const Place &place, mlir::Value size, Joined &joined,
+                         llvm::function_ref<Scalar(mlir::Value inside)> read) {
+  mlir::Value local = b.create<arith::SubIOp>(joined.position, joined.begin);
+  Scalar inside{ElementType::Bool, inRange(local, place), nullptr};
+  const Substitution *outer = substitution;
+  substitution = &substitutions.emplace_back(
+      Substitution{place.name, local, substitution});
+  bool guarded = std::exchange(readsAreGuarded, true);
+  conditions.push_back({inside.value, false});
+  Scalar value = coerce(read(inside.value), frame->type(expression.scalar()));
+  conditions.pop_back();
+  readsAreGuarded = guarded;
+  substitution = outer;
+  at(expression.span);
+  joined.value = joined.value ? b.select(inside, value, joined.value) : value;
+  joined.begin = b.create<arith::AddIOp>(joined.begin, size);
+}
+
+/// An element of a tensor of a list, whose end only `inside` knows.
+Scalar Generator::loadPart(const Binding &part, mlir::Value inside) {
+  SmallVector<mlir::Value, 4> indices;
+  for (const Place &place : part.places)
+    indices.push_back(positionOf(place));
+  if (mlir::Value around = predicate())
+    inside = b.create<arith::AndIOp>(around, inside);
+  return emitLoad(part, indices, storedZero(part.element), inside, false);
 }

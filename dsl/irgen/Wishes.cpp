@@ -51,6 +51,7 @@ private:
   std::optional<ConstantArgument>
   constant(const typed::ConstantParameter &parameter, llvm::StringRef word);
   bool ranks();
+  unsigned takeLength(const typed::Parameter &parameter);
   bool operands();
   bool addOperand(const std::string &name, bool isOptional,
                   llvm::ArrayRef<typed::Dimension> dimensions);
@@ -242,12 +243,21 @@ bool Specializer::addOperand(const std::string &name, bool isOptional,
   return true;
 }
 
+/// How many operands a parameter is; of a list, what the request is made for.
+unsigned Specializer::takeLength(const typed::Parameter &parameter) {
+  constexpr unsigned tensorsOfList = 2;
+  if (!parameter.isList)
+    return parameter.isTensor;
+  result.listLengths.push_back(tensorsOfList);
+  return tensorsOfList;
+}
+
 bool Specializer::operands() {
   for (const typed::Parameter &parameter : declaration.parameters)
-    if (parameter.isTensor &&
-        !addOperand(parameter.variable->name.str(), parameter.isOptional,
-                    parameter.dimensions))
-      return false;
+    for (unsigned left = takeLength(parameter); left; --left)
+      if (!addOperand(parameter.variable->name.str(), parameter.isOptional,
+                      parameter.dimensions))
+        return false;
   for (auto [number, output] : llvm::enumerate(declaration.results))
     if (!addOperand("result" + std::to_string(number), output.isOptional,
                     output.dimensions))

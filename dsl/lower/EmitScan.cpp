@@ -33,7 +33,7 @@ bool Emitter::scansBehind(ValueRange values, AxisSet axes,
     if (!scans.empty() && (scans[0].getAxis() != scan.getAxis() ||
                            scans[0].getReverse() != scan.getReverse())) {
       scan.emitError("scans along different axes or in different directions "
-                     "cannot feed one result yet");
+                     "feed one result: one of them must be stored in between");
       return false;
     }
     scans.push_back(scan);

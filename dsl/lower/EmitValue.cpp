@@ -240,7 +240,7 @@ Emitter::Values Emitter::operation(Frame &frame, Operation *op, Local &local,
   if (OpTrait::hasElementwiseMappableTraits(op))
     return elementwise(frame, op, localOperands(frame, op, local, copies));
   return Values{unsupported(op, op->getResult(0).getType(),
-                            "is not possible in a kernel yet")};
+                            "has no meaning in a `rowwise`")};
 }
 
 /// The same operation on scalars or on vectors, as its operands are.

@@ -72,7 +72,7 @@ Lanes ThreadEmitter::make(Operation *op, unsigned result) {
   if (!OpTrait::hasElementwiseMappableTraits(op)) {
     if (valid)
       op->emitError() << "'" << op->getName()
-                      << "' is not possible in a kernel for a CPU yet";
+                      << "' has no meaning in a `kernel`";
     valid = false;
     return {zero(op->getResult(result).getType()), 0, {}};
   }

@@ -62,17 +62,17 @@ Value ThreadEmitter::launchValue(unsigned operand) {
 void ThreadEmitter::buildPlan(ModuleOp module, StringRef name) {
   Block *entry = function(module, name, 0);
   loadWords();
-  Value units = constant(1), size = constant(1);
+  Value units = constant(1), size = constant(1), least = constant(0);
   for (unsigned dimension = 0; dimension < 3; ++dimension) {
     Value count = launchValue(dimension), threads = launchValue(3 + dimension);
-    count = arith::MaxSIOp::create(b, loc, count, constant(0));
     units = arith::MulIOp::create(b, loc, units, count);
-    threads = arith::MaxSIOp::create(b, loc, threads, constant(0));
+    least = arith::MinSIOp::create(b, loc, least, count);
     size = arith::MulIOp::create(b, loc, size, threads);
   }
-  Value none = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, size,
-                                     constant(0));
-  units = arith::SelectOp::create(b, loc, none, constant(0), units);
+  // What cannot be launched is one unit, whose task says so.
+  Value isNegative = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                           least, constant(0));
+  units = arith::SelectOp::create(b, loc, isNegative, constant(1), units);
   size = arith::MaxSIOp::create(b, loc, size, constant(1));
   Value grain = arith::DivSIOp::create(b, loc, constant(taskThreads), size);
   grain = arith::MaxSIOp::create(b, loc, grain, constant(1));
@@ -87,6 +87,25 @@ void ThreadEmitter::buildPlan(ModuleOp module, StringRef name) {
   LLVM::ReturnOp::create(b, loc, ValueRange());
 }
 
+/// At least no blocks, one thread along every dimension, and not too many.
+ThreadEmitter::LaunchCheck ThreadEmitter::checkLaunch() {
+  Value size = constant(1);
+  for (unsigned operand = 3; operand < 6; ++operand)
+    size = arith::MulIOp::create(b, loc, size, launchValue(operand));
+  LaunchCheck check{arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle,
+                                          size, constant(maximumThreads)),
+                    size, constant(maximumThreads)};
+  for (unsigned operand = 0; operand < 6; ++operand) {
+    Value given = launchValue(operand), least = constant(operand < 3 ? 0 : 1);
+    Value isGood =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, given, least);
+    check.isGood = arith::AndIOp::create(b, loc, check.isGood, isGood);
+    check.given = arith::SelectOp::create(b, loc, isGood, check.given, given);
+    check.limit = arith::SelectOp::create(b, loc, isGood, check.limit, least);
+  }
+  return check;
+}
+
 void ThreadEmitter::buildTask(ModuleOp module, StringRef name) {
   Block *entry = function(module, name, 3);
   loadWords();
@@ -94,12 +113,9 @@ void ThreadEmitter::buildTask(ModuleOp module, StringRef name) {
   Value begin = entry->getArgument(1), end = entry->getArgument(2);
   for (unsigned operand = 0; operand < 6; ++operand)
     launchValue(operand);
-  Value size = constant(1);
-  for (unsigned operand = 3; operand < 6; ++operand)
-    size = arith::MulIOp::create(b, loc, size, launchValue(operand));
-  Value fits = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, size,
-                                     constant(maximumThreads));
-  auto branch = scf::IfOp::create(b, loc, fits, /*withElseRegion=*/true);
+  LaunchCheck check = checkLaunch();
+  auto branch =
+      scf::IfOp::create(b, loc, check.isGood, /*withElseRegion=*/true);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
@@ -107,7 +123,7 @@ void ThreadEmitter::buildTask(ModuleOp module, StringRef name) {
     b.setInsertionPointToStart(branch.elseBlock());
     record(
         sites.of(model.kernel.launch(), 0, "block", ErrorSite::Kind::Threads),
-        size, constant(maximumThreads));
+        check.given, check.limit);
   }
   LLVM::ReturnOp::create(b, loc, ValueRange());
 }

@@ -46,6 +46,11 @@ public:
         sites(sites, model.kernel), b(builder), lanes(model.lanes) {}
 
   // Task.cpp
+  /// Whether the launch can be, and else what was given and what is needed.
+  struct LaunchCheck {
+    mlir::Value isGood, given, limit;
+  };
+  LaunchCheck checkLaunch();
   void buildPlan(mlir::ModuleOp module, llvm::StringRef name);
   void buildTask(mlir::ModuleOp module, llvm::StringRef name);
   /// False after a diagnostic was given.

@@ -83,19 +83,16 @@ AxisList DeclarationChecker::concatAxes(const Expression *operand) {
 }
 
 /// The axis of the result, as long as all operands' together: the one that the
-/// call names, `concat[E](a, b over (C, D))`; for a list the axis itself, whose
-/// extents differ from element to element; else the only result axis with an
-/// extent expression; else a new one.
+/// call names, `concat[E](a, b over (C, D))`; for a list alone the axis itself,
+/// whose extents differ from element to element; else the only result axis with
+/// an extent expression; else a new one.
 AxisId DeclarationChecker::joinedAxis(const ast::CallExpr &expr,
                                       Expressions operands, AxisList own) {
   if (expr.brackets.size() == 1)
     if (const auto *name =
             llvm::dyn_cast<ast::NameExpr>(expr.brackets[0].value))
       return axisNamed(name->name());
-  bool hasList = llvm::any_of(operands, [](const Expression *operand) {
-    return operand->type->isList();
-  });
-  if (hasList)
+  if (operands.size() == 1 && operands.front()->type->isList())
     return own.front();
   AxisId derived;
   unsigned count = 0;

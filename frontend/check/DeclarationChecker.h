@@ -45,6 +45,7 @@ private:
   void checkParameters(llvm::ArrayRef<ast::Param> params);
   void addParameter(const ast::Param &text);
   bool isHostScalar(const ast::Param &text, const WrittenType &written) const;
+  bool admitList(const ast::Param &text, const WrittenType &written);
   bool admitParameter(const ast::Param &text, const WrittenType &written);
   void hostShape(const WrittenType &written, typed::Parameter &parameter);
   const Type *variableType(const Parameter &parameter);
@@ -492,8 +493,7 @@ private:
   /// What a part of a reduction returns; null: not known yet.
   const Type *returnType = nullptr;
   bool learnsReturn = false; ///< the first `return` decides `returnType`
-  bool isUnchecked = false;  ///< `@unchecked`
-  bool hasLaunch = false;
+  bool hasLaunch = false, isUnchecked = false; ///< `@unchecked`
   Span firstLaunch;
 };
 

@@ -56,6 +56,21 @@ bool DeclarationChecker::isHostScalar(const ast::Param &text,
          text.defaultValue;
 }
 
+/// Threads and broadcasts have no use for a list, and only an `op` writes to
+/// the tensors of one: there `each` is one launch over all of them.
+bool DeclarationChecker::admitList(const ast::Param &text,
+                                   const WrittenType &written) {
+  bool isOp = declaration.kind == DeclarationKind::Op;
+  bool isRead = declaration.kind == DeclarationKind::Rowwise &&
+                !written.isMutable && !written.isOptional;
+  if (isRead && !isHostScalar(text, written))
+    return true;
+  if (!isOp)
+    report(text.type->span, diag::ListMisplaced)
+        .hint("a `rowwise` reads lists in `concat`; an `op` walks them");
+  return isOp;
+}
+
 bool DeclarationChecker::admitParameter(const ast::Param &text,
                                         const WrittenType &written) {
   bool isElementwise = declaration.kind == DeclarationKind::Elementwise;
@@ -69,6 +84,8 @@ bool DeclarationChecker::admitParameter(const ast::Param &text,
     report(text.type->span, diag::FunctionBrackets, text.name.text());
     return false;
   }
+  if (written.isList && !admitList(text, written))
+    return false;
   bool isScalar = isHostScalar(text, written) && !written.isList;
   if (isScalar && written.isOptional)
     report(text.type->span, diag::OptionalScalar);

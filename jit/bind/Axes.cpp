@@ -1,4 +1,5 @@
 // Solves the extents of axes from the shapes of the arguments.
+#include "frontend/typed/ListAxes.h"
 #include "jit/bind/Environment.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -25,6 +26,7 @@ private:
   struct Pending {
     const Parameter *parameter;
     const TensorView *tensor;
+    int element; ///< of a list, or -1
     bool done = false;
   };
 
@@ -49,9 +51,16 @@ private:
   bool computed(bool last);
   bool compute(AxisId id, bool last);
   std::string axisText(AxisId axis) const;
-  llvm::StringRef name(const Pending &pending) const {
-    return pending.parameter->variable->name;
+  static std::string name(const Pending &pending) {
+    std::string name = pending.parameter->variable->name.str();
+    return pending.element < 0
+               ? name
+               : name + "[" + std::to_string(pending.element) + "]";
   }
+  std::vector<Pending> tensors() const;
+  bool openJoined();
+  void swapParts(const Pending &pending);
+  bool sumJoined();
 
   const Declaration &declaration;
   const CallRequest &request;
@@ -132,21 +141,22 @@ bool AxisSolver::hasOpenPack(const Pending &pending) {
 
 bool AxisSolver::run() {
   byName();
-  llvm::SmallVector<Pending, 6> pending;
-  // An `elementwise` names no axes: its operands broadcast.
-  bool isLifted = declaration.kind == typed::DeclarationKind::Elementwise;
-  for (auto [parameter, argument] :
-       llvm::zip_equal(declaration.parameters, request.arguments))
-    if (auto *view = std::get_if<TensorView>(&argument);
-        view && parameter.isTensor && !isLifted)
-      pending.push_back({&parameter, view});
+  if (!openJoined())
+    return false;
+  std::vector<Pending> pending = tensors();
   for (bool progress = true; progress;) {
     progress = false;
     moved = false;
-    for (Pending &one : pending)
-      if (!one.done && !tensor(one, progress))
+    for (Pending &one : pending) {
+      if (one.done)
+        continue;
+      swapParts(one);
+      bool isGood = tensor(one, progress);
+      swapParts(one);
+      if (!isGood)
         return false;
-    if (!computed(/*last=*/false))
+    }
+    if (!sumJoined() || !computed(/*last=*/false))
       return false;
     progress |= moved;
   }
@@ -156,11 +166,85 @@ bool AxisSolver::run() {
   return computed(/*last=*/true);
 }
 
+std::vector<AxisSolver::Pending> AxisSolver::tensors() const {
+  std::vector<Pending> pending;
+  // An `elementwise` names no axes: its operands broadcast. An `op` looks at
+  // the tensors of a list one by one.
+  if (declaration.kind == typed::DeclarationKind::Elementwise)
+    return pending;
+  bool readsLists = declaration.kind == typed::DeclarationKind::Rowwise;
+  for (auto [parameter, argument] :
+       llvm::zip_equal(declaration.parameters, request.arguments)) {
+    if (!parameter.isTensor || (parameter.isList && !readsLists))
+      continue;
+    for (auto [number, view] : llvm::enumerate(tensorsOf(argument)))
+      pending.push_back({&parameter, &view,
+                         parameter.isList ? static_cast<int>(number) : -1});
+  }
+  return pending;
+}
+
+/// Lists that share an axis which is joined go together tensor by tensor.
+bool AxisSolver::openJoined() {
+  if (declaration.kind != typed::DeclarationKind::Rowwise)
+    return true;
+  for (AxisId axis : joinedAxes(declaration)) {
+    JoinedAxis &joined = solution.joined.emplace_back(JoinedAxis{axis, {}});
+    for (auto [parameter, argument] :
+         llvm::zip_equal(declaration.parameters, request.arguments)) {
+      std::size_t count = tensorsOf(argument).size();
+      if (!parameter.isList || !hasAxis(parameter, axis))
+        continue;
+      if (joined.parts.empty())
+        joined.parts.resize(count);
+      if (joined.parts.size() == count)
+        continue;
+      report.report(parameter.variable->span, fault::ListLengths,
+                    declaration.name, joined.parts.size(), count);
+      return false;
+    }
+  }
+  return true;
+}
+
+/// While a tensor of a list is looked at, joined axes have its extents.
+void AxisSolver::swapParts(const Pending &pending) {
+  if (pending.element < 0)
+    return;
+  for (JoinedAxis &joined : solution.joined)
+    if (hasAxis(*pending.parameter, joined.axis))
+      std::swap(solution.axes[joined.axis.index],
+                joined.parts[pending.element]);
+}
+
+/// A joined axis is as long as its parts together.
+bool AxisSolver::sumJoined() {
+  for (const JoinedAxis &joined : solution.joined) {
+    std::int64_t sum = 0;
+    bool isKnown = llvm::all_of(joined.parts, [&](const AxisGroup &part) {
+      sum += part.solved ? part.extents.front() : 0;
+      return part.solved;
+    });
+    AxisGroup &group = solution.axes[joined.axis.index];
+    if (!isKnown || (group.solved && group.extents.front() == sum))
+      continue;
+    if (group.solved) {
+      report.report(declaration.axis(joined.axis).span, fault::ExtentMismatch,
+                    axisText(joined.axis), sum, "the list",
+                    group.extents.front(), group.origin);
+      return false;
+    }
+    group = {{sum}, true, "the list"};
+    moved = true;
+  }
+  return true;
+}
+
 bool AxisSolver::set(AxisId axis, llvm::ArrayRef<std::int64_t> extents,
                      const Pending &pending) {
   AxisGroup &group = solution.axes[axis.index];
   if (!group.solved) {
-    group = {Extents(extents), true, name(pending).str()};
+    group = {Extents(extents), true, name(pending)};
     moved = true;
     return true;
   }

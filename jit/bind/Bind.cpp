@@ -114,6 +114,9 @@ bool quern::jit::solveScalars(const CallRequest &request, Solution &solution,
       solution.scalars.push_back(bits[0]);
     }
   }
+  for (const JoinedAxis &joined : solution.joined)
+    for (const AxisGroup &part : joined.parts)
+      solution.scalars.push_back(part.extents.front());
   return true;
 }
 

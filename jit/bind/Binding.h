@@ -37,14 +37,23 @@ struct AxisGroup {
   std::string origin; ///< the parameter that said so
 };
 
+/// An axis that `concat` joins lists along: its extent in every tensor of them.
+struct JoinedAxis {
+  typed::AxisId axis;
+  std::vector<AxisGroup> parts;
+};
+
 /// Everything known after types and axes are solved, before collapsing.
 struct Solution {
   std::vector<ElementType> types;
   std::vector<ConstantArgument> constants;
   std::vector<AxisGroup> axes; ///< by AxisId; local axes stay empty
-  AxisGroup lifted;            ///< of an `elementwise`
+  std::vector<JoinedAxis> joined;
+  std::vector<std::uint16_t> listLengths; ///< of the lists in order
+  AxisGroup lifted;                       ///< of an `elementwise`
   std::vector<Operand> operands;
-  std::vector<std::uint64_t> scalars; ///< flat, lists spread
+  /// Flat, lists spread; behind them the extents of parts of joined axes.
+  std::vector<std::uint64_t> scalars;
 };
 
 /// The call in the compiler's terms.

@@ -87,7 +87,9 @@ public:
 private:
   void lifted();
   void rowwise();
-  void occurrences(llvm::ArrayRef<Dimension> dimensions, std::size_t operand);
+  void occurrences(llvm::ArrayRef<Dimension> dimensions, std::size_t operand,
+                   int element = -1);
+  llvm::ArrayRef<std::int64_t> extentsOf(AxisId axis, int element) const;
   void finish();
   StrideClass classOf(std::int64_t stride, std::int64_t extent,
                       bool isLast) const;
@@ -137,9 +139,19 @@ void Collapser::lifted() {
     binding.strides[number] = walker;
 }
 
+/// Of an axis as the operand has it: in tensor `element` of a list, or -1.
+llvm::ArrayRef<std::int64_t> Collapser::extentsOf(AxisId axis,
+                                                  int element) const {
+  if (element >= 0)
+    for (const JoinedAxis &joined : solution.joined)
+      if (joined.axis == axis)
+        return joined.parts[element].extents;
+  return groups[axis.index].extents;
+}
+
 /// Splits an operand's strides over the occurrences of axes in its shape.
 void Collapser::occurrences(llvm::ArrayRef<Dimension> dimensions,
-                            std::size_t number) {
+                            std::size_t number, int element) {
   const Operand &operand = solution.operands[number];
   if (!operand.present)
     return;
@@ -149,15 +161,16 @@ void Collapser::occurrences(llvm::ArrayRef<Dimension> dimensions,
     std::int64_t inner = dimension.isSplit() ? operand.strides[position++] : 0;
     std::vector<Strides> parts(dimension.parts.size());
     for (std::size_t part = dimension.parts.size(); part-- > 0;) {
-      const Group &group = groups[dimension.parts[part].index];
-      parts[part].resize(group.size());
-      for (std::size_t axis = group.size(); axis-- > 0;) {
+      llvm::ArrayRef<std::int64_t> extents =
+          extentsOf(dimension.parts[part], element);
+      parts[part].resize(extents.size());
+      for (std::size_t axis = extents.size(); axis-- > 0;) {
         if (!dimension.isSplit()) {
           parts[part][axis] = operand.strides[position + axis];
           continue;
         }
         parts[part][axis] = inner;
-        inner *= group.extents[axis];
+        inner *= extents[axis];
       }
     }
     if (!dimension.isSplit())
@@ -173,10 +186,15 @@ void Collapser::occurrences(llvm::ArrayRef<Dimension> dimensions,
 void Collapser::rowwise() {
   for (const AxisGroup &axis : solution.axes)
     groups.push_back({axis.extents, {}});
-  std::size_t number = 0;
-  for (const Parameter &parameter : declaration.parameters)
-    if (parameter.isTensor)
+  std::size_t number = 0, list = 0;
+  for (const Parameter &parameter : declaration.parameters) {
+    if (parameter.isTensor && !parameter.isList)
       occurrences(parameter.dimensions, number++);
+    if (parameter.isList)
+      for (int element = 0; element < solution.listLengths[list]; ++element)
+        occurrences(parameter.dimensions, number++, element);
+    list += parameter.isList;
+  }
   for (const typed::Result &result : declaration.results)
     occurrences(result.dimensions, number++);
   for (auto [id, axis] : llvm::enumerate(declaration.axes)) {
@@ -297,6 +315,7 @@ Binding Collapser::run() {
   }
   finish();
   binding.specialization.typeArguments = std::move(solution.types);
+  binding.specialization.listLengths = std::move(solution.listLengths);
   binding.specialization.constantArguments = std::move(solution.constants);
   binding.scalars = std::move(solution.scalars);
   binding.operands = std::move(solution.operands);

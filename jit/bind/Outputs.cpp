@@ -31,6 +31,7 @@ private:
   bool broadcast();
   bool parameters();
   bool parameter(const Parameter &parameter, const Argument &argument);
+  bool list(const Parameter &parameter, const Argument &argument);
   bool results();
   bool result(const typed::Result &result, std::size_t number,
               const TensorView *&next);
@@ -114,8 +115,26 @@ static bool isMissing(const Argument &argument) {
 bool OperandBuilder::parameters() {
   for (auto [parameter, argument] :
        llvm::zip_equal(declaration.parameters, request.arguments))
-    if (parameter.isTensor && !this->parameter(parameter, argument))
+    if (parameter.isTensor &&
+        !(parameter.isList ? this->list(parameter, argument)
+                           : this->parameter(parameter, argument)))
       return false;
+  return true;
+}
+
+bool OperandBuilder::list(const Parameter &parameter,
+                          const Argument &argument) {
+  solution.listLengths.push_back(tensorsOf(argument).size());
+  for (auto [number, view] : llvm::enumerate(tensorsOf(argument))) {
+    Operand operand;
+    operand.name =
+        (parameter.variable->name + "[" + llvm::Twine(number) + "]").str();
+    operand.span = parameter.variable->span;
+    operand.type = parameter.element.substitute(solution.types);
+    if (!take(operand, view))
+      return false;
+    solution.operands.push_back(std::move(operand));
+  }
   return true;
 }
 

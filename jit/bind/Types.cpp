@@ -37,6 +37,7 @@ private:
   bool numbers();
   bool complete();
   bool check();
+  bool isListOfTensors(const Parameter &parameter, const Argument &argument);
   bool isShape(const Parameter &parameter, const Argument &argument);
 
   const Declaration &declaration;
@@ -69,13 +70,35 @@ bool TypeSolver::named() {
   return true;
 }
 
+/// Tensors of a list that one kernel reads.
+static constexpr std::size_t longestList = 4096;
+
+/// `[]` in an `op`, where nothing says what it is a list of.
+static bool isEmptyList(const Argument &argument) {
+  const auto *numbers = std::get_if<std::vector<std::int64_t>>(&argument);
+  return numbers && numbers->empty();
+}
+
+bool TypeSolver::isListOfTensors(const Parameter &parameter,
+                                 const Argument &argument) {
+  const Variable &variable = *parameter.variable;
+  const auto *tensors = std::get_if<std::vector<TensorView>>(&argument);
+  bool isOp = declaration.kind == typed::DeclarationKind::Op;
+  std::size_t length = tensors ? tensors->size() : 0;
+  if (tensors && (isOp || (length > 0 && length <= longestList)))
+    return true;
+  if (tensors || (!isOp && isEmptyList(argument)))
+    report.report(variable.span, fault::ListLength, variable.name, length,
+                  longestList);
+  else
+    report.report(variable.span, fault::ScalarExpected, variable.name,
+                  "a list of tensors", described(argument));
+  return false;
+}
+
 /// Whether the argument's kind suits the parameter; reports if not.
 bool TypeSolver::isShape(const Parameter &parameter, const Argument &argument) {
   const Variable &variable = *parameter.variable;
-  if (parameter.isList && declaration.kind != typed::DeclarationKind::Op) {
-    report.report(variable.span, fault::ListUnsupported, variable.name);
-    return false;
-  }
   if (std::holds_alternative<std::monostate>(argument)) {
     if (parameter.isOptional || parameter.defaultValue)
       return true;
@@ -87,13 +110,8 @@ bool TypeSolver::isShape(const Parameter &parameter, const Argument &argument) {
                   std::holds_alternative<double>(argument) ||
                   std::holds_alternative<bool>(argument);
   bool isList = parameter.pack.valid() || parameter.count > 0;
-  if (parameter.isList) {
-    if (std::holds_alternative<std::vector<TensorView>>(argument))
-      return true;
-    report.report(variable.span, fault::ScalarExpected, variable.name,
-                  "a list of tensors", described(argument));
-    return false;
-  }
+  if (parameter.isList)
+    return isListOfTensors(parameter, argument);
   if (parameter.isTensor) {
     // A number broadcasts like a 0-d tensor.
     if (isTensor || (isNumber && !parameter.isMutable &&

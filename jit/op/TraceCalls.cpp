@@ -126,9 +126,13 @@ OpTracer::MaybeValue OpTracer::callKernel(const CallRequest &request,
     return std::nullopt;
   std::vector<const OpValue *> tensors;
   for (auto [parameter, argument] :
-       llvm::zip_equal(request.declaration.parameters, arguments))
-    if (parameter.isTensor)
+       llvm::zip_equal(request.declaration.parameters, arguments)) {
+    if (parameter.isList)
+      for (const OpValue &element : argument.elements)
+        tensors.push_back(&element);
+    else if (parameter.isTensor)
       tensors.push_back(&argument);
+  }
   PlanStep step;
   std::vector<OpValue> results;
   std::size_t next = 0;

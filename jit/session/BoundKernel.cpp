@@ -212,6 +212,11 @@ static Error siteError(const BoundKernel::State &state,
     case ErrorSite::Kind::Barrier:
       return runError(*state.core, {}, fault::BarrierDivided, state.name);
     case ErrorSite::Kind::Threads:
+      if (record.index < record.extent)
+        return runError(*state.core, {}, fault::LaunchTooSmall, state.name,
+                        record.extent ? "a block has" : "the grid has",
+                        record.index, record.extent ? "threads" : "blocks",
+                        record.extent);
       return runError(*state.core, {}, fault::BlockTooLarge, state.name,
                       record.index, record.extent);
     case ErrorSite::Kind::Index:

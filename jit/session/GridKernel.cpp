@@ -136,21 +136,33 @@ Result<std::monostate> GridKernel::choose(const LaunchEntry &launch,
   return std::monostate();
 }
 
+/// Every run gives this error.
+Result<std::monostate> GridKernel::refuse(const LaunchEntry &launch,
+                                          std::int64_t given,
+                                          std::int64_t limit) {
+  refused = {launch.geometry.threadsSite, given, limit};
+  return std::monostate();
+}
+
 /// An explicit kernel is launched as its text says, in as many pieces as the
 /// driver's limits ask for.
 Result<std::monostate> GridKernel::layOut(const LaunchEntry &launch) {
   GridShape shape = evaluate(launch.geometry, packet);
   bool isEmpty = false;
-  std::int64_t threads = 1;
-  for (std::int64_t count : shape.blocks)
-    isEmpty |= count <= 0;
-  for (std::int64_t count : shape.threads) {
-    isEmpty |= count <= 0;
-    threads = std::min(threads * std::clamp<std::int64_t>(count, 0, 1 << 20),
-                       std::int64_t(1) << 40);
+  for (std::int64_t count : shape.blocks) {
+    isEmpty |= count == 0;
+    if (count < 0)
+      return refuse(launch, count, 0);
   }
   if (isEmpty)
     return std::monostate();
+  std::int64_t threads = 1;
+  for (std::int64_t count : shape.threads) {
+    if (count < 1)
+      return refuse(launch, count, 1);
+    threads = std::min(threads * std::min<std::int64_t>(count, 1 << 20),
+                       std::int64_t(1) << 40);
+  }
   constexpr std::int64_t mostBlocks = std::int64_t(1) << 32;
   for (std::int64_t count : shape.blocks)
     if (count >= mostBlocks)
@@ -159,10 +171,8 @@ Result<std::monostate> GridKernel::layOut(const LaunchEntry &launch) {
                        std::to_string(mostBlocks) + " are possible",
                    {}};
   int most = owner->device->facts().blockThreads;
-  if (threads > most) {
-    refused = {launch.geometry.threadsSite, threads, most};
-    return std::monostate();
-  }
+  if (threads > most)
+    return refuse(launch, threads, most);
   auto function = image.function(launch.grids.front().symbol);
   if (!function)
     return function.error();

@@ -51,6 +51,8 @@ private:
   Result<std::monostate> choose(const LaunchEntry &launch,
                                 const Extents &extents);
   Result<std::monostate> layOut(const LaunchEntry &launch);
+  Result<std::monostate> refuse(const LaunchEntry &launch, std::int64_t given,
+                                std::int64_t limit);
   void addPieces(DeviceFunction function, const GridShape &shape,
                  std::uint32_t sharedBytes);
   Result<std::monostate> placeNumbers(const std::vector<Number> &numbers);

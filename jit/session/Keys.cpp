@@ -52,6 +52,9 @@ std::string quern::jit::keyText(const Specialization &specialization) {
   bytes.byte(specialization.unitScalars.size());
   for (bool isOne : specialization.unitScalars)
     bytes.byte(isOne);
+  bytes.byte(specialization.listLengths.size());
+  for (std::uint16_t length : specialization.listLengths)
+    bytes.number(length);
   bytes.byte(specialization.narrowOffsets);
   return bytes.text;
 }

@@ -216,7 +216,8 @@ TEST_F(SessionTest, WrongListsOfNumbersAreNamed) {
   EXPECT_EQ(fault("windows", {x.view(), Numbers{1, 2, 3}}), "QN2008");
   EXPECT_EQ(fault("padded", {x.view(), Numbers{1, 2}}), "QN2008");
   EXPECT_EQ(fault("plain", {1.0}), "QN2002");
-  EXPECT_EQ(fault("joined", {x.view()}), "QN2009");
+  EXPECT_EQ(fault("joined", {x.view()}), "QN2006");
+  EXPECT_EQ(fault("joined", {std::vector<TensorView>()}), "QN2014");
 }
 
 TEST_F(SessionTest, WrongOutputsAreNamedAndNothingIsWritten) {

@@ -22,6 +22,7 @@ from aten_types import (
     axes_of,
     element_of,
     expanded,
+    flat,
     literal,
     module,
     overload,
@@ -153,7 +154,7 @@ class Call:
 
     def select(self, axis: str, value: Any, name: str) -> None:
         """`dim = C`: which dimensions of the first tensor the axis stands for."""
-        main = next(v for v in self.values.values() if isinstance(v, torch.Tensor))
+        main = next(v for v in flat(self.values.values()) if isinstance(v, torch.Tensor))
         rank = main.dim()
         if name.endswith("_shape"):
             picked = list(range(rank - len(value), rank))
@@ -241,7 +242,7 @@ class Call:
 
     def common(self, values: list[Any]) -> torch.dtype:
         # Tensors with axes say the type before those without, and these before numbers.
-        values = [each for v in values for each in (v if isinstance(v, (list, tuple)) else [v])]
+        values = flat(values)
         tensors = [v for v in values if isinstance(v, torch.Tensor)]
         numbers = [v for v in values if isinstance(v, (int, float, bool))]
         if tensors and not self.promotes:
@@ -281,7 +282,12 @@ class Call:
         return [*dims, *rest] if place == 0 and len(axes) == 2 else [*rest, *dims]
 
     def operand(self, name: str, value: Any) -> Any:
-        kind = self.kind(name)
+        kind = self.kind(name).removeprefix("list[")
+        if kind != self.kind(name):
+            return [self.operand_of(name, kind, each) for each in value]
+        return self.operand_of(name, kind, value)
+
+    def operand_of(self, name: str, kind: str, value: Any) -> Any:
         if not isinstance(value, torch.Tensor):
             if "[" in kind or element_of(kind) == "int":
                 return value
@@ -357,7 +363,7 @@ class Call:
                 positional.append(None)
             else:
                 positional.append(ours.pop(name))
-        if not any(isinstance(v, torch.Tensor) for v in positional):
+        if not any(isinstance(v, torch.Tensor) for v in flat(positional)):
             # NumPy, whose arrays such a call would give, lacks some types.
             outs = [torch.empty_like(e) for e in expected]
             ours["out"] = outs[0] if len(outs) == 1 else outs

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,11 @@ class UnfitError(Exception):
 
 
 @cache
+def flat(values: Iterable[Any]) -> list[Any]:
+    """With the elements of lists in their place."""
+    return [each for v in values for each in (v if isinstance(v, (list, tuple)) else [v])]
+
+
 def module(file: str) -> Any:
     return quern.load(KERNELS / file)
 

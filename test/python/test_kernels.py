@@ -110,6 +110,10 @@ kernel fill(y: mut i32[N], width: int):
     if thread.x < N:
         y[thread.x] = 1
 
+kernel shaped(y: mut i32[N], blocks: int, threads: int):
+    launch grid(1, blocks) block(threads)
+    y[block.y * threads + thread.x] = 1
+
 kernel gather(x: f32[N], i: i64[M], y: mut f32[M]):
     launch grid((M + 31) // 32) block(32)
     let at = block.x * 32 + thread.x
@@ -169,6 +173,19 @@ def test_too_many_threads(together):
     assert y.all()
     with pytest.raises(quern.Error, match="QN2055"):
         together.fill(y, 4096)
+
+
+@pytest.mark.parametrize(("blocks", "threads"), [(-1, 32), (1, 0), (1, -4), (-2, 0)])
+def test_launches_of_less_than_nothing(together, blocks, threads):
+    """QN2056, where an empty grid is legal and does nothing."""
+    y = np.zeros(64, "i4")
+    with pytest.raises(quern.Error, match="QN2056"):
+        together.shaped(y, blocks, threads)
+    together.shaped(y, 0, 32)
+    together.shaped(y, 0, 0)
+    assert not y.any()
+    together.shaped(y, 2, 32)
+    assert y.all()
 
 
 @pytest.mark.parametrize("bad", [-1, 10, 1 << 40])
