@@ -1,7 +1,8 @@
 """The twelve models against eager and Inductor: paired, interleaved rounds in one process.
 
 `./dev bench models [MODEL…] [--training] [--bf16] [--tiny] [--rounds N] [--no-inductor]
-[--json FILE]`
+[--json FILE]`; with `--memory` peaks of a steady step's tensors and resident memory
+after the first, each model and backend in a process of its own.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import argparse
 import copy
 import json
+import multiprocessing
 import statistics
 import sys
 import time
@@ -16,6 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import _memory
 import torch
 from _machine import description
 
@@ -97,6 +100,34 @@ def run(name: str, backends: list[str], options: argparse.Namespace) -> dict[str
     return row
 
 
+def memory_of(name: str, backend: str, options: argparse.Namespace) -> dict[str, int]:
+    """What a process that runs this model only needs."""
+    torch.set_num_threads(options.threads)
+    task = build(name, tiny=options.tiny)
+    if options.bf16:
+        to_bf16(task)
+    step = prepare(task, backend, options.training)
+    step()
+    resident = _memory.resident_bytes()
+    for _ in range(2):
+        step()
+    return {"peak": _memory.peak_bytes(step), "resident": resident}
+
+
+def compare_memory(options: argparse.Namespace) -> int:
+    print(f"{'model':12}  {'eager MB':>9}  {'quern MB':>9}  {'ratio':>9}  {'RSS +MB':>9}")
+    over = 0
+    for name in options.models or NAMES:
+        found = {}
+        # A fork, of a process that has run nothing: torch is loaded once.
+        for backend in ("eager", "quern"):
+            with multiprocessing.get_context("fork").Pool(1) as alone:
+                found[backend] = alone.apply(memory_of, (name, backend, options))
+        over += not _memory.print_row(name, found["eager"], found["quern"])
+    print(f"{over} over eager's peak or {_memory.ALLOWED_RESIDENT // _memory.MB} MB more resident")
+    return 0
+
+
 def print_row(row: dict[str, Any]) -> None:
     cells = [f"{row['model']:12}", f"{row['ms']['eager']:9.1f}"]
     for backend, ratio in row["ratio"].items():
@@ -124,9 +155,12 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--no-inductor", action="store_true")
+    parser.add_argument("--memory", action="store_true")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
+    if options.memory:
+        return compare_memory(options)
     backends = ["eager", "quern"] + ([] if options.no_inductor else ["inductor"])
     header = [f"{'model':12}", f"{'eager ms':>9}"]
     header += [f"{backend + ' x':>10} {'1st s':>4}" for backend in backends[1:]]

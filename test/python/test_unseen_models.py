@@ -223,3 +223,25 @@ def test_what_is_added_to_products_is_spread(dtype: torch.dtype) -> None:
     options = {"fallback": "error", "preferred": "own"}
     compiled = torch.compile(function, backend="quern", options=options)
     torch.testing.assert_close(compiled(*operands), function(*operands))
+
+
+PADDING = torch.arange(6) >= torch.tensor([[6], [4]])
+CAUSAL = torch.ones(6, 6, dtype=torch.bool).triu(1)
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+@pytest.mark.parametrize("padding", [None, PADDING])
+@pytest.mark.parametrize("causal", [None, CAUSAL])
+def test_an_encoder_layer_is_its_parts(
+    norm_first: bool, causal: torch.Tensor | None, padding: torch.Tensor | None
+) -> None:
+    masks = {"src_mask": causal, "src_key_padding_mask": padding}
+    torch.manual_seed(0)
+    shape = {"d_model": 16, "nhead": 4, "dim_feedforward": 32, "activation": "gelu"}
+    layer = nn.TransformerEncoderLayer(**shape, batch_first=True, norm_first=norm_first).eval()
+    x = ramp(2, 6, 16)
+    with torch.no_grad():
+        eager = layer(x, **masks)
+        exact = copy.deepcopy(layer).double()(x.double(), **masks)
+        compiled = torch.compile(layer, backend="quern", options={"fallback": "error"})
+        assert_as_good_as_eager(compiled(x, **masks), eager, exact)

@@ -15,6 +15,7 @@ TABLES = (
     "backend-torch/ops/Preferred.def",
     "python/quern/torch_backend/broadcasts.py",
     "python/quern/torch_backend/decompositions.py",
+    "python/quern/torch_backend/encoder.py",
     "python/quern/torch_backend/foreach.py",
     "python/quern/torch_backend/indices.py",
     "python/quern/torch_backend/norms.py",

@@ -10,6 +10,7 @@ import torch
 from torch._decomp import core_aten_decompositions, get_decompositions
 
 from .broadcasts import broadcast_decompositions
+from .encoder import encoder_decompositions
 from .foreach import foreach_decompositions
 from .indices import index_decompositions
 from .norms import norm_decompositions
@@ -120,6 +121,7 @@ def _table(kept: frozenset[str]) -> dict[Any, Callable[..., Any]]:
         table[torch.ops.aten.addmm.default] = _product_and_bias
     table |= broadcast_decompositions(table)
     table |= norm_decompositions(table)
+    table |= encoder_decompositions()
     return table | foreach_decompositions() | index_decompositions()
 
 
