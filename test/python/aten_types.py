@@ -31,12 +31,12 @@ class UnfitError(Exception):
     """Why a row is not for a call: another row, or ATen, takes it."""
 
 
-@cache
 def flat(values: Iterable[Any]) -> list[Any]:
     """With the elements of lists in their place."""
     return [each for v in values for each in (v if isinstance(v, (list, tuple)) else [v])]
 
 
+@cache
 def module(file: str) -> Any:
     return quern.load(KERNELS / file)
 
