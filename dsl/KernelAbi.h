@@ -49,6 +49,7 @@ struct GridEntry {
   std::int64_t mostLanes = -1;
   std::uint32_t threads = 1;       ///< of a block
   std::uint32_t unitsPerBlock = 1; ///< units a block works on at a time
+  std::uint32_t resident = 0; ///< blocks of a multiprocessor at most; 0: any
   /// Elements of one unit along each parallel axis: the number of units is the
   /// product of the extents divided by these, rounded up.
   struct Tile {

@@ -101,6 +101,8 @@ Value EntryBuilder::isAligned(Frame &root) {
 GridEntry EntryBuilder::build(ModuleOp module, StringRef name) {
   if (plan.staged)
     makeStages(module, name);
+  if (plan.turns)
+    makeSquares(module, name);
   Block *entry = entryFunction(module, name);
   Frame root;
   root.block = entry;
@@ -129,7 +131,8 @@ GridEntry EntryBuilder::build(ModuleOp module, StringRef name) {
   GridEntry description{.symbol = name.str(),
                         .mostLanes = plan.mostLanes,
                         .threads = plan.threads,
-                        .unitsPerBlock = plan.threads / team.size};
+                        .unitsPerBlock = plan.threads / team.size,
+                        .resident = plan.resident};
   if (launch.kind != LaunchKind::Merge)
     for (const AxisPlan &axis : launch.axes)
       description.tiles.push_back(describeTile(axis));
@@ -150,6 +153,11 @@ void EntryBuilder::describeWorkspace(LaunchEntry &entry) const {
   entry.workspace.push_back({.bytes = schedule.partsOffset()});
   if (launch.columns)
     describeParts(entry);
+  if (launch.turned >= 0)
+    entry.choice = GridChoice{.axis = static_cast<std::uint16_t>(launch.turned),
+                              .least = turnedSide / 2,
+                              .most = 1, // an empty product of tiles is one
+                              .runs = launch.choice == LaunchChoice::IfPacked};
   if (!launch.reductions.empty())
     entry.workspace.push_back(
         {8 * stateCount(), {describeTile(launch.axes.front())}});
@@ -220,6 +228,8 @@ Emitter::Values EntryBuilder::positions(Frame &frame, Value unit) {
 void EntryBuilder::work(Frame &frame, ValueRange position) {
   if (plan.product)
     product(frame, position);
+  else if (plan.turns)
+    turnedUnit(frame, position);
   else if (launch.kind == LaunchKind::ColumnMerge)
     mergeUnit(frame, position);
   else if (launch.kind == LaunchKind::ColumnParts || plan.byColumns)

@@ -49,6 +49,19 @@ private:
   Emitter::Values positions(Frame &frame, mlir::Value unit);
   void work(Frame &frame, mlir::ValueRange position);
   static GridEntry::Tile describeTile(const AxisPlan &axis);
+  // Turned.cpp
+  /// A load, and the memory of the block that a square of its operand has.
+  struct Square {
+    qn::LoadOp load;
+    std::string symbol;
+  };
+  void makeSquares(mlir::ModuleOp module, llvm::StringRef name);
+  mlir::Value inSquare(Square &square, mlir::Value line,
+                       mlir::Value place);
+  Frame elementOf(Frame &frame, mlir::ValueRange corner, mlir::Value turned,
+                  mlir::Value lane, bool clamps);
+  void fillSquares(Frame &frame, mlir::ValueRange corner);
+  void turnedUnit(Frame &frame, mlir::ValueRange position);
   // Parts.cpp
   void mergeParts(Frame &frame);
   LoopSpec everyPart(Frame &frame, const AxisPlan &split);
@@ -121,6 +134,7 @@ private:
   MatrixLayout layout;
   Team team;
   std::string stagesName; ///< the memory of staged tiles
+  std::vector<Square> squares;
 };
 
 } // namespace quern

@@ -228,11 +228,36 @@ std::vector<EntryPlan> rowEntries(const KernelModel &model,
   rows.mostLanes = std::int64_t(rows.threads) * kept;
   if (warpLanes <= std::int64_t(target.warp) * kept)
     warp.kept = warpLanes / target.warp;
-  for (EntryPlan *entry : {&rows, &warp})
+  // Rows that fill the registers of a multiprocessor, then such that all those
+  // under way are found in the second cache again.
+  EntryPlan wide = rows;
+  wide.threads = 512;
+  wide.mostLanes = std::int64_t(wide.threads) * wide.kept;
+  block.threads = 512;
+  block.resident = 1;
+  for (EntryPlan *entry : {&rows, &wide, &warp})
     for (AxisPlan &axis : entry->launch.axes)
       if (entry->kept)
         axis.copies = axis.tile = 1;
-  return {thread, warp, rows, block};
+  return {thread, warp, rows, wide, block};
+}
+
+/// A block has a square of two axes; few lanes are left to single threads.
+std::vector<EntryPlan> turnedEntries(EntryPlan thread, EntryPlan block) {
+  planThread(thread);
+  thread.mostLanes = turnedSide / 2;
+  block.threads = 256;
+  block.vectors = block.copies = 1;
+  block.turns = true;
+  LaunchPlan &launch = block.launch;
+  launch.axes.clear();
+  for (unsigned axis : axisList(launch.parallel)) {
+    bool isSide = static_cast<int>(axis) == launch.turned ||
+                  static_cast<int>(axis) == launch.lane;
+    launch.axes.push_back(
+        AxisPlan{.axis = axis, .tile = isSide ? turnedSide : 1});
+  }
+  return {thread, block};
 }
 
 /// Columns that are too few for the lanes of a warp: teams go along the rows.
@@ -287,6 +312,8 @@ std::vector<EntryPlan> quern::planEntries(const KernelModel &model,
     block.threads = 256;
     return {block};
   }
+  if (launch.choice == LaunchChoice::IfPacked && launch.turned >= 0)
+    return turnedEntries(thread, block);
   if (launch.choice == LaunchChoice::IfPacked)
     return partEntries(launch, target, block);
   if (auto product = findProduct(model, launch)) {

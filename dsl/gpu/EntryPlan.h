@@ -8,6 +8,9 @@
 
 namespace quern {
 
+/// Elements along each axis of a square that is turned.
+inline constexpr std::int64_t turnedSide = 32;
+
 /// One entry: a launch with the axes of a team instead of a task's.
 struct EntryPlan {
   TeamKind team = TeamKind::Thread;
@@ -15,10 +18,12 @@ struct EntryPlan {
   unsigned vectors = 1;   ///< elements of 16 bytes, where addresses allow it
   unsigned copies = 1;    ///< vectors under way at once
   std::int64_t mostLanes = -1;
-  unsigned kept = 0; ///< elements of a row that a thread keeps; 0: none
+  unsigned resident = 0; ///< blocks of a multiprocessor at most; 0: any number
+  unsigned kept = 0;     ///< elements of a row that a thread keeps; 0: none
   LaunchPlan launch;
   std::optional<MatrixProduct> product = {}; ///< made of matrix instructions
-  bool staged = false;    ///< its tiles go through shared memory
+  bool staged = false; ///< its tiles go through shared memory
+  bool turns = false;  ///< squares of turned operands go through shared memory
   bool byColumns = false; ///< threads have columns, and go along the rows
 
   unsigned teamSize(unsigned warp) const {

@@ -13,7 +13,7 @@ static const char *suffix(const EntryPlan &plan) {
   case TeamKind::Warp:
     return "_warp";
   case TeamKind::Block:
-    return plan.kept ? "_kept" : "_block";
+    return !plan.kept ? "_block" : plan.threads > 256 ? "_wide" : "_kept";
   }
   return "";
 }

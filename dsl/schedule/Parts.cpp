@@ -1,5 +1,5 @@
-// Reductions with fewer results than a GPU has teams: parts of their rows, then
-// a merge.
+// What a GPU does otherwise where extents allow it: reductions with few results
+// in parts, squares of operands that are turned.
 #include "dsl/schedule/Schedule.h"
 
 using namespace mlir;
@@ -46,6 +46,25 @@ std::optional<Columns> Schedule::partsOf(const LaunchPlan &launch) const {
   return found;
 }
 
+/// Whether a launch of a GPU writes neighbours along its lanes, element by
+/// element, and reads some along another axis.
+bool Schedule::canTurn(const LaunchPlan &launch) const {
+  if (launch.kind != LaunchKind::Stores || launch.lane < 0 ||
+      !hasAxis(launch.parallel, launch.lane) || !model.scans.empty())
+    return false;
+  for (qn::StoreOp store : launch.stores) {
+    ValueFacts facts = model.factsOf(store);
+    qn::OperandType type = store.getTensor().getType();
+    bool isAlong = false;
+    for (auto [name, stride] : llvm::zip(type.getAxes(), type.getStrides()))
+      isAlong |= stride == StrideClass::One &&
+                 static_cast<int>(model.axisOf(name)) == launch.lane;
+    if (facts.combined || facts.axes != launch.parallel || !isAlong)
+      return false;
+  }
+  return true;
+}
+
 /// The extents decide which of both runs: the launch as it was, or parts and
 /// their merge.
 void Schedule::addParts() {
@@ -72,6 +91,14 @@ void Schedule::addParts() {
       all.push_back(std::move(parts));
       all.push_back(std::move(merge));
       continue;
+    }
+    if (canTurn(launch))
+      launch.turned = turnedAxis(launch);
+    if (launch.turned >= 0) {
+      LaunchPlan squares = launch;
+      squares.choice = LaunchChoice::IfPacked;
+      launch.choice = LaunchChoice::InPlace;
+      all.push_back(std::move(squares));
     }
     all.push_back(std::move(launch));
   }

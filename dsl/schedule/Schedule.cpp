@@ -404,7 +404,7 @@ void Schedule::planAxes(LaunchPlan &launch) {
     planDots(launch);
     return;
   }
-  if (!reduces && planTwoAxes(launch))
+  if (!reduces && !target.isGpu() && planTwoAxes(launch))
     return;
   AxisPlan plan = laneLoop(launch.lane, reduces);
   plan.tile = reduces ? plan.lanes * plan.copies : 4096;
@@ -417,20 +417,25 @@ void Schedule::planAxes(LaunchPlan &launch) {
 int Schedule::turnedAxis(const LaunchPlan &launch) const {
   constexpr unsigned longest = 12;
   int found = -1;
-  if (operations > longest || target.isGpu())
+  if (operations > longest && !target.isGpu())
     return found;
   model.kernel.getBody().walk([&](qn::LoadOp load) {
-    qn::OperandType type = load.getTensor().getType();
-    if (!load.getIndices().empty() || !type.getElementType().isIntOrFloat() ||
-        type.getElementType().isInteger(1) ||
-        !hasAxis(model.axesOf(type), launch.lane))
-      return;
-    for (auto [name, stride] : llvm::zip(type.getAxes(), type.getStrides()))
-      if (unsigned axis = model.axisOf(name);
-          stride == StrideClass::One && hasAxis(launch.parallel, axis) &&
-          static_cast<int>(axis) != launch.lane)
-        found = axis;
+    found = launch.alongTurned(model, load).value_or(found);
   });
+  return found;
+}
+
+std::optional<int> LaunchPlan::alongTurned(const KernelModel &model,
+                                           qn::LoadOp load) const {
+  qn::OperandType type = load.getTensor().getType();
+  if (!load.getIndices().empty() || !type.getElementType().isIntOrFloat() ||
+      type.getElementType().isInteger(1) || !hasAxis(model.axesOf(type), lane))
+    return std::nullopt;
+  std::optional<int> found;
+  for (auto [name, stride] : llvm::zip(type.getAxes(), type.getStrides()))
+    if (int axis = model.axisOf(name);
+        stride == StrideClass::One && hasAxis(parallel, axis) && axis != lane)
+      found = axis;
   return found;
 }
 

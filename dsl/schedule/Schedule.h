@@ -69,7 +69,9 @@ struct LaunchPlan {
   AxisSet parallel = 0;
   /// The parallel axes, outermost first; a tiled one comes last.
   llvm::SmallVector<AxisPlan> axes;
-  int lane = -1;     ///< the axis that suits lanes best, parallel or not
+  int lane = -1; ///< the axis that suits lanes best, parallel or not
+  /// An axis that operands have their neighbours along, if not the lanes'.
+  int turned = -1;
   bool dots = false; ///< a tile of rows and columns, lanes along the sum
   /// Windows that reach over no border run without tests.
   bool windows = false;
@@ -77,6 +79,11 @@ struct LaunchPlan {
   bool streams = false;
   /// Elements that are worth a task of their own.
   std::int64_t taskElements = 1;
+
+  /// A parallel axis that the neighbours a load reads lie along, where lanes
+  /// run across them.
+  std::optional<int> alongTurned(const KernelModel &model,
+                                 qn::LoadOp load) const;
 };
 
 class Schedule {
@@ -148,6 +155,7 @@ private:
   std::optional<Columns> columnsOf(const LaunchPlan &launch) const;
   std::optional<Columns> partsOf(const LaunchPlan &launch) const;
   void addParts();
+  bool canTurn(const LaunchPlan &launch) const;
   void addRowBlocks(LaunchPlan launch, RowBlocks found,
                     llvm::SmallVectorImpl<LaunchPlan> &all);
 

@@ -102,6 +102,8 @@ static void print(OStream &out, const GridEntry &grid) {
     out.attribute("most_lanes", grid.mostLanes);
     out.attribute("threads", grid.threads);
     out.attribute("units_per_block", grid.unitsPerBlock);
+    if (grid.resident)
+      out.attribute("resident", grid.resident);
     printAll(out, "tiles", grid.tiles);
   });
 }

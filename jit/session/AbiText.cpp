@@ -49,8 +49,9 @@ void writeGrids(Writer &out, const LaunchEntry &launch) {
   out.number(launch.grids.size());
   for (const GridEntry &grid : launch.grids) {
     out.text(grid.symbol);
-    for (std::int64_t value : {grid.mostLanes, std::int64_t{grid.threads},
-                               std::int64_t{grid.unitsPerBlock}})
+    for (std::int64_t value :
+         {grid.mostLanes, std::int64_t{grid.threads},
+          std::int64_t{grid.unitsPerBlock}, std::int64_t{grid.resident}})
       out.number(static_cast<std::uint32_t>(value));
     writeTiles(out, grid.tiles);
   }
@@ -136,6 +137,7 @@ void readGrids(Reader &in, LaunchEntry &launch) {
     grid.mostLanes = static_cast<std::int32_t>(in.number());
     grid.threads = in.number();
     grid.unitsPerBlock = in.number();
+    grid.resident = in.number();
     grid.tiles = readTiles(in);
     launch.grids.push_back(std::move(grid));
   }

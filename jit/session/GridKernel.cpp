@@ -125,8 +125,10 @@ Result<std::monostate> GridKernel::choose(const LaunchEntry &launch,
     return resident.error();
   // As many blocks as the device holds at a time; each goes on to its next
   // unit a grid further.
-  std::int64_t most =
-      std::int64_t(owner->device->facts().processors) * std::max(*resident, 1);
+  std::int64_t each = std::max(*resident, 1);
+  if (entry->resident)
+    each = std::min<std::int64_t>(each, entry->resident);
+  std::int64_t most = std::int64_t(owner->device->facts().processors) * each;
   std::int64_t blocks = ceilDivide(units, entry->unitsPerBlock);
   Launch chosen{*function, {}, {}};
   chosen.shape.grid[0] = static_cast<unsigned>(std::min(blocks, most));

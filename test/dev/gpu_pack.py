@@ -47,7 +47,7 @@ def fill(folder: Path, preset: str) -> list[str]:
         ]
     for source in ("device_library.py", "gpu_test.py", "gpu_bench.py", "written.py", "README.md"):
         shutil.copy2(GPU / source, folder)
-    for cases in ("kernel_cases.py", "tile_cases.py", "everyday_cases.py"):
+    for cases in ("kernel_cases.py", "tile_cases.py", "everyday_cases.py", "pattern_cases.py"):
         shutil.copy2(ROOT / "test" / "python" / cases, folder)
     shutil.copy2(GPU / "archive.sh", folder / "dev")
     for name in ("headers.py", "schedules.qn"):

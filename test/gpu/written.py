@@ -43,11 +43,11 @@ def written_cases(
         sys.path.append(str(Path(CASES)))
     import everyday_cases
     import kernel_cases
+    import pattern_cases
     import tile_cases
 
-    for number, case in enumerate(
-        [*kernel_cases.cases(), *tile_cases.cases(), *everyday_cases.cases()]
-    ):
+    modules = (kernel_cases, tile_cases, everyday_cases, pattern_cases)
+    for number, case in enumerate(c for module in modules for c in module.cases()):
         yield (
             f"written {number} {case}",
             lambda case=case: run(lib, case, device, warp or warp_size()),  # type: ignore[misc]

@@ -77,7 +77,36 @@ def test_strided_elements() -> None:
     np.testing.assert_allclose(out, x * a, rtol=1e-6)
 
 
-ROWS = [(3, 1), (5, 8), (7, 9), (9, 100), (3, 1024), (2, 1025), (3, 1030), (2, 5001)]
+#: Squares that are cut off along one axis, or both; axes too short for squares.
+TURNED = [(40, 50), (32, 64), (16, 17), (70, 31), (100, 9), (9, 100)]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("shape", TURNED)
+def test_turned_operands_go_through_shared_memory(shape: tuple[int, int], target: str) -> None:
+    x, a = normal(shape[1], shape[0]).T, normal(*shape)
+    out = np.zeros(shape, np.float32)
+    built = kernel("scale", target, "--ranks=scale=2", "--layouts=x=1d,a=d1")
+    assert "_square0" in built.code
+    built.run([x, a, out])
+    np.testing.assert_allclose(out, x * a, rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["f16", "f64"])
+@pytest.mark.parametrize("target", SOME)
+def test_turned_operands_in_batches(kind: str, target: str) -> None:
+    dtype = {"f16": np.float16, "f64": np.float64}[kind]
+    x = normal(3, 40, 33).astype(dtype).transpose(0, 2, 1)
+    a = normal(3, 40, 34).astype(dtype).transpose(0, 2, 1)[:, 1:]
+    out = np.zeros((3, 33, 40), dtype)
+    options = ("--ranks=scale=3", "--layouts=x=d1d,a=d1d", f"--types=T={kind}")
+    built = kernel("scale", target, *options)
+    built.run([x, a, out])
+    expected = (x.astype(np.float64) * a).astype(dtype)
+    np.testing.assert_allclose(out, expected, rtol=2e-3 if kind == "f16" else 1e-15)
+
+
+ROWS = [(3, 1), (5, 8), (7, 9), (9, 100), (3, 1024), (2, 1025), (3, 1030), (2, 5001), (2, 8200)]
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -8,6 +8,7 @@ from typing import Any
 import everyday_cases
 import kernel_cases
 import numpy as np
+import pattern_cases
 import pytest
 import quern
 import tile_cases
@@ -19,7 +20,12 @@ from tree import ROOT, build_dir
 
 PROGRAM = build_dir() / "bin" / "quern"
 FOLDER = ROOT / "test" / "kernels"
-CASES = [*kernel_cases.cases(), *tile_cases.cases(), *everyday_cases.cases()]
+CASES = [
+    *kernel_cases.cases(),
+    *tile_cases.cases(),
+    *everyday_cases.cases(),
+    *pattern_cases.cases(),
+]
 TARGETS = ("sm_80", "sm_90", "sm_100", "gfx90a", "gfx942", "gfx1100", "gfx1201")
 WARP = """
 kernel warp(y: mut i64[N]):
