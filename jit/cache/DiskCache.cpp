@@ -235,6 +235,11 @@ bool keepsEveryStage() {
   return wish && llvm::StringRef(wish).equals_insensitive("all");
 }
 
+std::string reproducerFolder() {
+  const char *folder = std::getenv("QUERN_REPRODUCE");
+  return folder ? folder : "";
+}
+
 bool namesCodeForPerf() {
   const char *wish = std::getenv("QUERN_PERF");
   return wish && llvm::StringRef(wish) == "1";

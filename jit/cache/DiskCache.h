@@ -49,6 +49,9 @@ std::string defaultCacheFolder();
 /// Whether QUERN_CACHE_KEEP=all asks to keep every stage of what is compiled.
 bool keepsEveryStage();
 
+/// Where QUERN_REPRODUCE asks to leave compilations that end badly, or "".
+std::string reproducerFolder();
+
 /// Whether QUERN_PERF=1 asks to tell `perf` where kernels lie.
 bool namesCodeForPerf();
 

@@ -2,10 +2,12 @@
 #include "jit/command/Command.h"
 
 #include "dsl/irgen/Wishes.h"
+#include "jit/session/Reproducer.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <chrono>
@@ -28,14 +30,15 @@ for a GPU gpu instead of loops, ptx or hsaco instead of obj
   --layouts=x=d1,...     strides of an operand: 0, 1 or d for each axis
   --absent=w,b           optional operands that are not given
   --output=FILE, -o FILE instead of standard output; written when all is built
+  --replay=FILE          instead of FILE: a compilation that QUERN_REPRODUCE kept
   --timing               instead of --emit: milliseconds that each stage takes
 
 Without a declaration every one that can be called is built.
 )";
 
 constexpr llvm::StringLiteral known[] = {
-    "help",  "emit",    "target", "types",  "constants",
-    "ranks", "layouts", "absent", "output", "timing"};
+    "help",    "emit",   "target", "types",  "constants", "ranks",
+    "layouts", "absent", "output", "replay", "timing"};
 constexpr llvm::StringLiteral stages[] = {
     "typed", "qn",  "loops", "gpu", "llvm-dialect", "llvm-raw",
     "llvm",  "asm", "ptx",   "obj", "hsaco",        "abi"};
@@ -131,6 +134,45 @@ int write(llvm::StringRef text, llvm::StringRef path) {
 
 } // namespace
 
+/// Compiles what a reproducer holds, or shows a stage of it.
+static int replay(const CommandLine &line) {
+  std::string path = line.option("replay");
+  auto text = llvm::MemoryBuffer::getFile(path);
+  auto given = text ? jit::readReproducer((*text)->getBuffer())
+                    : std::optional<jit::Reproducer>();
+  if (!given)
+    return complain(failure, "cannot read a compilation from `" + path + "`");
+  LoadedFile file;
+  file.core = std::make_shared<SessionCore>(
+      SessionOptions{.threads = 1,
+                     .cacheDirectory = "-",
+                     .target = line.option("target", given->target)});
+  SessionCore &core = *file.core;
+  DiagnosticEngine diagnostics;
+  for (const auto &[name, module] : given->modules)
+    core.added.push_back({name, module, {}});
+  auto checked = checkSource(core, core.sources.add(given->name, given->text),
+                             diagnostics);
+  if (!checked)
+    return complain(checked.error());
+  file.module = std::move(*checked);
+  const typed::Declaration *kernel = findKernel(file, given->kernel);
+  if (!kernel)
+    return complain(failure, "`" + path + "` has no `" + given->kernel + "`");
+  jit::CompileRequest request{file.module, kernel, file.text,
+                              given->specialization};
+  std::string stage = line.option("emit");
+  auto dump = [&](const jit::StageDump &each) {
+    if (each.stage == stage)
+      llvm::outs() << each.text;
+  };
+  if (!stage.empty()) {
+    auto shown = core.compiler.show(request, stage, dump);
+    return shown ? success : complain(shown.error());
+  }
+  return timeKernel(file, request, llvm::outs());
+}
+
 int command::build(Words words) {
   auto line = CommandLine::read(words, known);
   if (!line)
@@ -139,6 +181,8 @@ int command::build(Words words) {
     llvm::outs() << help;
     return success;
   }
+  if (line->options.count("replay"))
+    return replay(*line);
   std::string stage = wantedStage(*line);
   if (stage.empty())
     return usage;

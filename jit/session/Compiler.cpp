@@ -7,6 +7,7 @@
 #include "jit/session/BuildId.h"
 #include "jit/session/Keep.h"
 #include "jit/session/Keys.h"
+#include "jit/session/Reproducer.h"
 
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -237,6 +238,27 @@ Result<LoweredModule> Compiler::lowered(Tools &tools,
 Result<CacheEntry>
 Compiler::compile(const CompileRequest &request,
                   const std::function<void(const std::string &)> &reached) {
+  Result<TargetInfo> machine = target();
+  if (reproducers.empty() || !machine)
+    return compileStages(request, reached);
+  PendingReproducer pending(reproducers, request, keyOf(request, *machine),
+                            *machine);
+  auto made = compileStages(request, [&](const std::string &stage) {
+    if (pending.isOpen())
+      pending.reached(stage);
+    if (reached)
+      reached(stage);
+  });
+  if (made || !pending.isOpen())
+    return made;
+  Error error = made.error();
+  error.message += "\nto see it again: quern build --replay=" + pending.keep();
+  return error;
+}
+
+Result<CacheEntry> Compiler::compileStages(
+    const CompileRequest &request,
+    const std::function<void(const std::string &)> &reached) {
   auto leave = [&](const std::string &stage) {
     if (reached)
       reached(stage);

@@ -74,6 +74,10 @@ public:
   std::string cacheWarning();
 
 private:
+  Result<CacheEntry>
+  compileStages(const CompileRequest &request,
+                const std::function<void(const std::string &)> &reached);
+
   struct Slot {
     std::mutex making;
     std::shared_ptr<const CompiledKernel> kernel;
@@ -107,6 +111,7 @@ private:
   std::optional<Result<std::shared_ptr<Engine>>> engine;
   DiskCache::Opened diskCache;
   bool isSeenByPerf = namesCodeForPerf();
+  std::string reproducers = reproducerFolder();
   std::string keptIn; ///< folder for every stage of what is made, or ""
 };
 

@@ -1,0 +1,79 @@
+"""Compilations that fail or are killed leave a file that one command does again."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+QUERN = Path(__file__).resolve().parents[2] / "build/dev/bin/quern"
+FAILS = """
+rowwise spread[T: Float](x: T[R, C], n: int) -> T[R, C]:
+    var s = x
+    for i in range(n):
+        s = s + s.at(C = C - 1, outside = 0)
+    return s
+"""
+LONG = """
+rowwise cat[T: Any](xs: list[T[R, C]]) -> T[R, C]:
+    return concat(xs over C)
+"""
+
+
+def call(source: str, arguments: str, folder: Path) -> subprocess.Popen[str]:
+    text = f"import numpy, quern\nx = numpy.ones((3, 5), 'f4')\nk = quern.compile({source!r})\n"
+    environment = os.environ | {"QUERN_REPRODUCE": str(folder), "QUERN_CACHE_DIR": "-"}
+    return subprocess.Popen(
+        [sys.executable, "-c", text + arguments],
+        env=environment,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def replay(file: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [QUERN, "build", f"--replay={file}", *options], capture_output=True, text=True, check=False
+    )
+
+
+def test_a_failure_is_kept_and_fails_again(tmp_path: Path) -> None:
+    process = call(FAILS, "k.spread(x, 3)", tmp_path)
+    _, error = process.communicate()
+    (file,) = tmp_path.iterdir()
+    assert f"quern build --replay={file}" in error
+    kept = json.loads(file.read_text())
+    assert (kept["kernel"], kept["stage"]) == ("spread", "tools")
+    again = replay(file)
+    assert again.returncode != 0
+    assert "read at other places" in error
+    assert "read at other places" in again.stderr
+
+
+def test_what_kills_the_process_is_kept(tmp_path: Path) -> None:
+    process = call(LONG, "k.cat([x] * 100)", tmp_path)
+    while not (files := list(tmp_path.glob("*.json"))):
+        assert process.poll() is None
+        time.sleep(0.002)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    if process.returncode == 0:
+        pytest.skip("it was done before the signal came")
+    assert replay(files[0]).returncode == 0
+    assert "qn.rowwise" in replay(files[0], "--emit=qn").stdout
+
+
+def test_a_success_leaves_nothing(tmp_path: Path) -> None:
+    process = call(LONG, "k.cat([x, x])", tmp_path)
+    process.communicate()
+    assert process.returncode == 0
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "damaged.json").write_text("{")
+    assert "cannot read a compilation" in replay(tmp_path / "damaged.json").stderr
