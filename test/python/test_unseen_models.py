@@ -200,7 +200,12 @@ def rolled(x: torch.Tensor) -> list[torch.Tensor]:
     return [x.roll(3), x.t().roll(-2), x.roll((1, 2), (0, 1))]
 
 
-@pytest.mark.parametrize("function", [padded, rolled])
+def found(x: torch.Tensor) -> list[torch.Tensor]:
+    y = (x - 7).cos()
+    return [y.argmax(), y.t().argmin(), y.argmax(None, True), y[0].argmin(), y[:, 1:].argmax()]
+
+
+@pytest.mark.parametrize("function", [padded, rolled, found])
 def test_integers_move(function: Any) -> None:
     x = torch.arange(20).view(4, 5)
     compiled = torch.compile(function, backend="quern", options={"fallback": "error"})

@@ -1,6 +1,7 @@
-"""Operands that ATen spreads over more axes, as views that have these axes.
+"""Operators on tensors as if they had other axes, on views that have these axes.
 
-The library's products and attention name every axis of what they add."""
+The library's products and attention name every axis of what they add, and what moves or
+finds elements names one axis."""
 
 from __future__ import annotations
 
@@ -50,6 +51,18 @@ def _rolled(x: torch.Tensor, shifts: Any, dims: Any = ()) -> Any:
     return _aten.roll.default(x.reshape(-1), shifts, [0]).reshape(x.shape)
 
 
+def _of_all(op: Any) -> Callable[..., Any]:
+    """The place of an extremum without an axis is that in one axis of all elements."""
+
+    def place(x: torch.Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+        if dim is not None or x.dim() == 0:
+            return NotImplemented
+        found = op(x.reshape(-1), 0)
+        return found.reshape([1] * x.dim()) if keepdim else found
+
+    return place
+
+
 def broadcast_decompositions(
     table: dict[Any, Callable[..., Any]],
 ) -> dict[Any, Callable[..., Any]]:
@@ -61,4 +74,6 @@ def broadcast_decompositions(
     result[forward] = _masked(forward, 0)
     result[backward] = _masked(backward, 1)
     result[_aten.roll.default] = _rolled
+    for op in (_aten.argmax.default, _aten.argmin.default):
+        result[op] = _of_all(op)
     return result
