@@ -8,13 +8,22 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
+import quern
 
 QUERN = Path(__file__).resolve().parents[2] / "build/dev/bin/quern"
 FAILS = """
 rowwise spread[T: Float](x: T[R, C], n: int) -> T[R, C]:
     var s = x
     for i in range(n):
+        s = s + s.at(C = C - 1, outside = 0)
+    return s
+"""
+KNOWN = """
+rowwise spread[T: Float, N: int](x: T[R, C]) -> T[R, C]:
+    var s = x
+    for i in range(N):
         s = s + s.at(C = C - 1, outside = 0)
     return s
 """
@@ -50,8 +59,17 @@ def test_a_failure_is_kept_and_fails_again(tmp_path: Path) -> None:
     assert (kept["kernel"], kept["stage"]) == ("spread", "tools")
     again = replay(file)
     assert again.returncode != 0
+    assert "QN2060" in error
     assert "read at other places" in error
     assert "read at other places" in again.stderr
+
+
+def test_rounds_that_are_known() -> None:
+    """The mend of QN2060, and what it says."""
+    x = wanted = np.arange(15, dtype="f4").reshape(3, 5)
+    for _ in range(3):
+        wanted = wanted + np.pad(wanted, ((0, 0), (1, 0)))[:, :-1]
+    assert (quern.compile(KNOWN).spread(x, N=3) == wanted).all()
 
 
 def test_what_kills_the_process_is_kept(tmp_path: Path) -> None:
