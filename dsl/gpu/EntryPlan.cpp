@@ -57,14 +57,22 @@ unsigned vectorsFor(const KernelModel &model, const Work &work) {
   return bytes && work.isPlain ? std::max(1u, accessBytes / bytes) : 1;
 }
 
-/// Vectors under way at once: their states, of every lane, are in registers.
-unsigned copiesFor(const KernelModel &model, const Work &work,
-                   unsigned vectors) {
-  constexpr unsigned mostRegisters = 64;
+/// Registers for the states of all copies and lanes of a thread.
+constexpr unsigned mostRegisters = 64;
+
+/// Registers of the states of one lane.
+unsigned stateWords(const KernelModel &model) {
   unsigned words = 0;
   for (qn::ReduceOp op : model.reductions)
     for (Type type : op->getResultTypes())
       words += llvm::divideCeil(type.getIntOrFloatBitWidth(), 32);
+  return words;
+}
+
+/// Vectors under way at once: their states, of every lane, are in registers.
+unsigned copiesFor(const KernelModel &model, const Work &work,
+                   unsigned vectors) {
+  unsigned words = stateWords(model);
   unsigned copies = work.operations <= 8 ? 4 : work.operations <= 24 ? 2 : 1;
   while (copies > 1 && copies * vectors * words > mostRegisters)
     copies /= 2;
@@ -264,7 +272,11 @@ std::vector<EntryPlan> turnedEntries(EntryPlan thread, EntryPlan block) {
 constexpr std::int64_t narrowColumns = 16;
 
 /// A warp has columns, a vector for each thread, and goes along the rows.
-EntryPlan planColumns(EntryPlan entry, const TargetInfo &target) {
+EntryPlan planColumns(EntryPlan entry, const KernelModel &model,
+                      const TargetInfo &target) {
+  constexpr unsigned mostRows = 8;
+  unsigned each = std::max(1u, entry.vectors * stateWords(model));
+  entry.rows = llvm::bit_floor(std::clamp(mostRegisters / each, 1u, mostRows));
   entry.team = TeamKind::Warp;
   entry.copies = 1;
   entry.byColumns = true;
@@ -280,14 +292,15 @@ EntryPlan planColumns(EntryPlan entry, const TargetInfo &target) {
 }
 
 /// The entries of a reduction in parts, or of the merge of these.
-std::vector<EntryPlan> partEntries(const LaunchPlan &launch,
+std::vector<EntryPlan> partEntries(const KernelModel &model,
+                                   const LaunchPlan &launch,
                                    const TargetInfo &target, EntryPlan block) {
   if (launch.kind == LaunchKind::ColumnMerge) {
     block.team = TeamKind::Warp;
     block.vectors = block.copies = 1;
     return {block};
   }
-  EntryPlan columns = planColumns(block, target);
+  EntryPlan columns = planColumns(block, model, target);
   block.threads = 256;
   if (launch.columns->isRow)
     return {block};
@@ -315,7 +328,7 @@ std::vector<EntryPlan> quern::planEntries(const KernelModel &model,
   if (launch.choice == LaunchChoice::IfPacked && launch.turned >= 0)
     return turnedEntries(thread, block);
   if (launch.choice == LaunchChoice::IfPacked)
-    return partEntries(launch, target, block);
+    return partEntries(model, launch, target, block);
   if (auto product = findProduct(model, launch)) {
     planThread(thread);
     thread.mostLanes = productLanes;
@@ -340,7 +353,7 @@ std::vector<EntryPlan> quern::planEntries(const KernelModel &model,
     if (tile)
       block.vectors = block.copies = 1;
     if (launch.columns)
-      block = planColumns(block, target);
+      block = planColumns(block, model, target);
     else
       planTiled(block);
     thread.mostLanes = tiledLanes;

@@ -18,6 +18,7 @@ struct EntryPlan {
   unsigned vectors = 1;   ///< elements of 16 bytes, where addresses allow it
   unsigned copies = 1;    ///< vectors under way at once
   std::int64_t mostLanes = -1;
+  unsigned rows = 1;     ///< that a thread of columns adds at once
   unsigned resident = 0; ///< blocks of a multiprocessor at most; 0: any number
   unsigned kept = 0;     ///< elements of a row that a thread keeps; 0: none
   LaunchPlan launch;

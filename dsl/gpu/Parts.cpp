@@ -10,8 +10,6 @@ using namespace quern;
 
 /// Where units are no more than this, and rows are long, there are parts.
 static constexpr std::int64_t fewColumns = 128, fewRows = 256;
-/// Rows that a thread adds to its columns at once.
-static constexpr unsigned rowsAtOnce = 8;
 
 AxisPlan EntryBuilder::partAxis() const {
   return AxisPlan{.axis = launch.columns->rows,
@@ -55,7 +53,7 @@ LoopSpec EntryBuilder::rowsOf(Frame &frame, Value part) {
   lower = arith::MinUIOp::create(b, loc, lower, extent);
   Value upper = arith::AddIOp::create(b, loc, lower, size);
   upper = arith::MinUIOp::create(b, loc, upper, extent);
-  axis.copies = rowsAtOnce;
+  axis.copies = plan.rows;
   return {axis, lower, upper};
 }
 
@@ -135,7 +133,7 @@ void EntryBuilder::partUnit(Frame &frame, ValueRange position) {
       lane = LoopSpec{axis, lower, upper};
     }
   }
-  AxisPlan all{.axis = columns.rows, .copies = rowsAtOnce};
+  AxisPlan all{.axis = columns.rows, .copies = plan.rows};
   LoopSpec rows = part ? rowsOf(frame, part) : LoopSpec{all, {}, {}};
   auto reduce = [&](Frame &at) {
     auto states = emitter.partialStates(at, columns.members, rows);
