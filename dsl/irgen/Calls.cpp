@@ -197,7 +197,7 @@ irgen::Value Generator::visit(const typed::IndirectCallExpression &expression) {
   const Declaration *function =
       frame->constants[expression.function->index].function;
   if (!function)
-    return unsupported(expression.span, "this function is not known here");
+    return zeroOf(ElementType::I64); // its parameter was complained about
   Frame &callee = frames.emplace_back(*function);
   callee.types.assign(function->typeParameters.size(), ElementType::F32);
   std::vector<Scalar> values;

@@ -23,6 +23,11 @@ Location Generator::at(Span span) {
 
 irgen::Value Generator::unsupported(Span span, const Twine &what,
                                     StringRef code) {
+  complain(span, what, code);
+  return zeroOf(ElementType::I64);
+}
+
+void Generator::complain(Span span, const Twine &what, StringRef code) {
   DslError error;
   error.message = what.str();
   error.code = code.str();
@@ -33,7 +38,6 @@ irgen::Value Generator::unsupported(Span span, const Twine &what,
     error.column = place.column;
   }
   errors.push_back(std::move(error));
-  return zeroOf(ElementType::I64);
 }
 
 bool Generator::holds(

@@ -250,6 +250,8 @@ private:
   bool decide(const Expression &condition);
   std::optional<bool> isPresent(const Variable &variable);
   std::optional<std::int64_t> ask(typed::TargetQuery query, ElementType type);
+  const Declaration *functionNamed(const typed::ConstantParameter &parameter,
+                                   llvm::StringRef name);
   ConstantBinding fromSpecialization(const typed::ConstantParameter &parameter,
                                      const ConstantArgument &argument);
 
@@ -337,6 +339,7 @@ private:
   /// Reports what cannot be generated; the value keeps the walk going.
   Value unsupported(Span span, const llvm::Twine &what,
                     llvm::StringRef code = "QN2060");
+  void complain(Span span, const llvm::Twine &what, llvm::StringRef code);
   /// Asks a rule that the checker could not apply before compile-time
   /// parameters had values.
   bool holds(llvm::function_ref<bool(DiagnosticEngine &diagnostics)> rule);

@@ -177,12 +177,36 @@ const Expression *DeclarationChecker::at(const ast::CallExpr &expr,
   return makeLoad(expr.span, base, positions, outside, when);
 }
 
+/// The one of `own` whose extent is just this compile-time parameter: `D` in
+/// `x: f32[N, D]`. It has no name of its own.
+static AxisId extentGivenBy(const ConstantParameter *parameter, AxisList own,
+                            llvm::ArrayRef<Axis> axes) {
+  AxisId found;
+  for (AxisId axis : own) {
+    const auto *extent =
+        axis.valid() ? llvm::dyn_cast_if_present<ConstantParameterExpression>(
+                           axes[axis.index].extent)
+                     : nullptr;
+    if (!extent || extent->parameter != parameter)
+      continue;
+    if (found.valid())
+      return {};
+    found = axis;
+  }
+  return found;
+}
+
 /// Enters one named position of `at`.
 bool DeclarationChecker::placeAt(
     const ast::Argument &argument, AxisList own,
     llvm::SmallVectorImpl<const Expression *> &positions,
     const Expression *base) {
-  AxisId axis = axisNamed(argument.name);
+  AxisId axis;
+  Binding *binding = lookup(argument.name.text());
+  if (binding && binding->kind == Binding::Kind::ConstantParameter)
+    axis = extentGivenBy(constantParameters[binding->index], own, axes);
+  if (!axis.valid())
+    axis = axisNamed(argument.name);
   if (!axis.valid())
     return false;
   const auto *found = llvm::find(own, axis);

@@ -82,11 +82,8 @@ const Expression *DeclarationChecker::scalarBuiltin(const ast::CallExpr &expr,
   if (!requireMask(type, allowed, expr.span, name))
     return nullptr;
   ScalarType result = resultOf(info, type);
-  if (builtin == Builtin::MakeComplex) {
-    ElementType element = firstElement(maskOf(type));
-    result = ScalarType::concrete(bitsOf(element) > 32 ? ElementType::C128
-                                                       : ElementType::C64);
-  }
+  if (builtin == Builtin::MakeComplex)
+    result = type.complex();
   const Type *resultType = pointwise(result, values);
   if (!resultType)
     return nullptr;

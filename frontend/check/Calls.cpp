@@ -27,7 +27,7 @@ std::optional<ScalarType> DeclarationChecker::typeNamed(const ast::Expr *expr) {
   if (!function || call->arguments.size() != 1 || call->over)
     return std::nullopt;
   llvm::StringRef name = function->name().text();
-  if (name != "acc" && name != "real" && name != "bits")
+  if (name != "acc" && name != "real" && name != "complex" && name != "bits")
     return std::nullopt;
   std::optional<ScalarType> inner = typeNamed(call->arguments[0].value);
   if (!inner)

@@ -96,9 +96,7 @@ static const typed::Type *viewResult(typed::TypeContext &types, Builtin builtin,
   case Builtin::ViewAsReal:
     return types.tensor(element.component());
   case Builtin::ViewAsComplex:
-    return types.tensor(element == ScalarType::concrete(ElementType::F64)
-                            ? ScalarType::concrete(ElementType::C128)
-                            : ScalarType::concrete(ElementType::C64));
+    return types.tensor(element.complex());
   default:
     return types.tensor(element);
   }

@@ -66,9 +66,10 @@ bool DeclarationChecker::localAxis(const ast::OverAxis &text, Over &over) {
       coerce(checkScalarOrAligned(text.upper), ScalarType::integer());
   if (!lower || !upper)
     return false;
-  if (names.count(text.name.text())) {
+  auto known = names.find(text.name.text());
+  if (known != names.end() && known->second.kind != Binding::Kind::Poison) {
     report(text.name.span, diag::LocalAxisName, text.name.text())
-        .label(names[text.name.text()].span, "defined here");
+        .label(known->second.span, "defined here");
     return false;
   }
   AxisId pack = jointPack({lower, upper});

@@ -79,6 +79,8 @@ std::string DeclarationChecker::spell(ScalarType type) const {
     text = "acc(" + text + ")";
   if (type.isComponent())
     text = "real(" + text + ")";
+  if (type.isComplex())
+    text = "complex(" + text + ")";
   return type.isBits() ? "bits(" + text + ")" : text;
 }
 

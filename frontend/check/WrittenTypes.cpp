@@ -49,6 +49,13 @@ DeclarationChecker::appliedScalar(llvm::StringRef function, Span span,
     return inner.accumulator();
   if (function == "real")
     return inner.component();
+  if (function == "complex") {
+    ElementMask parts = check::maskOf(Constraint::Float);
+    parts |= check::maskOf(Constraint::Complex);
+    if (!requireMask(inner, parts, span, function))
+      return std::nullopt;
+    return inner.complex();
+  }
   if (function == "bits")
     return inner.bits();
   report(span, diag::UnknownTypeFunction, function);

@@ -19,6 +19,8 @@ std::string typed::spelling(ScalarType type, const Declaration &declaration) {
     text = "acc(" + text + ")";
   if (type.isComponent())
     text = "real(" + text + ")";
+  if (type.isComplex())
+    text = "complex(" + text + ")";
   return type.isBits() ? "bits(" + text + ")" : text;
 }
 

@@ -15,6 +15,11 @@ static ElementType componentElement(ElementType element) {
   }
 }
 
+static ElementType complexElement(ElementType element) {
+  bool isWide = element == ElementType::F64 || element == ElementType::C128;
+  return isWide ? ElementType::C128 : ElementType::C64;
+}
+
 static ElementType bitsElement(ElementType element) {
   switch (bitsOf(element)) {
   case 8:
@@ -32,7 +37,7 @@ ScalarType ScalarType::accumulator() const {
   if (!symbolic)
     return concrete(accumulatorOf(element()));
   ScalarType type = *this;
-  type.accumulated = true;
+  type.accumulated |= !complexOf;
   return type;
 }
 
@@ -40,7 +45,19 @@ ScalarType ScalarType::component() const {
   if (!symbolic)
     return concrete(componentElement(element()));
   ScalarType type = *this;
-  type.componentOf = true;
+  // The parts of `complex(T)` have the compute type.
+  if (complexOf)
+    type.complexOf = false, type.accumulated = true;
+  else
+    type.componentOf = true;
+  return type;
+}
+
+ScalarType ScalarType::complex() const {
+  if (!symbolic)
+    return concrete(complexElement(element()));
+  ScalarType type = *this;
+  type.complexOf = true;
   return type;
 }
 
@@ -61,6 +78,8 @@ ScalarType::substitute(llvm::ArrayRef<ElementType> typeArguments) const {
     element = accumulatorOf(element);
   if (componentOf)
     element = componentElement(element);
+  if (complexOf)
+    element = complexElement(element);
   return bitsOf ? bitsElement(element) : element;
 }
 
@@ -73,6 +92,8 @@ ScalarType::substitute(llvm::ArrayRef<ScalarType> typeArguments) const {
     type = type.accumulator();
   if (componentOf)
     type = type.component();
+  if (complexOf)
+    type = type.complex();
   return bitsOf ? type.bits() : type;
 }
 

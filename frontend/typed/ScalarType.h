@@ -11,7 +11,7 @@
 namespace quern::typed {
 
 /// A concrete element type or a type parameter of the declaration at hand,
-/// under any of `acc( )`, `real( )` and `bits( )`.
+/// under any of `acc( )`, `real( )`, `complex( )` and `bits( )`, in that order.
 class ScalarType {
 public:
   constexpr ScalarType() = default;
@@ -35,6 +35,9 @@ public:
   ScalarType accumulator() const;
   /// `real(T)`: the component of a complex type; other types stay.
   ScalarType component() const;
+  /// `complex(T)`: the complex type with parts of the compute type; complex
+  /// types stay.
+  ScalarType complex() const;
   /// `bits(T)`: the unsigned integer of the same width.
   ScalarType bits() const;
 
@@ -42,7 +45,7 @@ public:
   bool isParameter() const { return symbolic; }
   /// Exactly `T`, without `acc` and its like.
   bool isBareParameter() const {
-    return symbolic && !accumulated && !componentOf && !bitsOf;
+    return symbolic && !accumulated && !componentOf && !complexOf && !bitsOf;
   }
   ElementType element() const {
     assert(!symbolic && "symbolic type has no element");
@@ -55,6 +58,7 @@ public:
   }
   bool isAccumulator() const { return accumulated; }
   bool isComponent() const { return componentOf; }
+  bool isComplex() const { return complexOf; }
   bool isBits() const { return bitsOf; }
 
   /// The element type this stands for, given the declaration's type arguments.
@@ -66,7 +70,7 @@ public:
   /// A number that tells scalar types apart.
   unsigned key() const {
     return number | symbolic << 8 | accumulated << 9 | componentOf << 10 |
-           bitsOf << 11;
+           bitsOf << 11 | complexOf << 12;
   }
 
 private:
@@ -74,6 +78,7 @@ private:
   bool symbolic : 1 = false;
   bool accumulated : 1 = false;
   bool componentOf : 1 = false;
+  bool complexOf : 1 = false;
   bool bitsOf : 1 = false;
 };
 

@@ -176,6 +176,11 @@ bool ConstantSolver::one(const ConstantParameter &parameter) {
           fromConstant(constant->value, parameter.kind));
       return true;
     }
+    if (auto *reference = llvm::dyn_cast<FunctionReferenceExpression>(
+            parameter.defaultValue)) {
+      solution.constants.emplace_back(reference->function->name.str());
+      return true;
+    }
     if (auto value =
             environment.evaluate(*parameter.defaultValue, 0, problem)) {
       ConstantArgument argument = value->integer;

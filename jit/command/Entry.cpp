@@ -2,6 +2,7 @@
 #include "jit/command/Command.h"
 
 #include "dsl/irgen/Wishes.h"
+#include "frontend/check/Beside.h"
 
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/raw_ostream.h"
@@ -83,11 +84,11 @@ Result<LoadedFile> command::loadFile(const std::string &path,
   std::lock_guard lock(core.frontend);
   DiagnosticEngine diagnostics;
   const SourceFile *file = loadSource(core.sources, path, diagnostics);
-  auto checked = checkSource(core, file, diagnostics);
+  auto checked = checkSource(core, file, diagnostics, modulesBeside(path));
   if (!checked)
     return checked.error();
   loaded.module = std::move(*checked);
-  loaded.text = jit::KeyBuilder().add(file->text()).finish();
+  loaded.text = keyOfTexts(*loaded.module, file->text());
   return loaded;
 }
 

@@ -1,6 +1,7 @@
 // Sessions: sources in, checked modules out.
 #include "jit/session/State.h"
 
+#include "frontend/check/Beside.h"
 #include "jit/session/BuildId.h"
 #include "jit/session/EmbeddedModules.h"
 #include "jit/session/Keys.h"
@@ -65,12 +66,13 @@ static llvm::StringRef moduleName(llvm::StringRef path) {
 
 Result<std::shared_ptr<const typed::TypedModule>>
 quern::checkSource(SessionCore &core, const SourceFile *file,
-                   DiagnosticEngine &diagnostics) {
+                   DiagnosticEngine &diagnostics, ModuleLoader loader) {
   std::shared_ptr<const typed::TypedModule> module;
   if (file) {
     std::unique_ptr<ast::Module> tree = parse(*file, diagnostics);
     if (!diagnostics.hasErrors())
-      module = core.library.check(*tree, moduleName(file->name()), diagnostics);
+      module = ModuleLibrary(core.library, std::move(loader))
+                   .check(*tree, moduleName(file->name()), diagnostics);
   }
   if (diagnostics.hasErrors()) {
     diagnostics.sort();
@@ -79,13 +81,45 @@ quern::checkSource(SessionCore &core, const SourceFile *file,
   return module;
 }
 
+/// Where the module's declarations are written; null when it has none.
+static const SourceFile *fileOf(const typed::TypedModule &module) {
+  if (!module.declarations().empty())
+    return module.sources().fileOf(
+        module.declarations().front()->nameSpan.begin);
+  if (!module.constants().empty())
+    return module.sources().fileOf(module.constants().front()->span.begin);
+  return nullptr;
+}
+
+static void addTexts(const typed::TypedModule &module, KeyBuilder &key) {
+  for (const auto &used : module.uses()) {
+    const SourceFile *file = fileOf(*used);
+    bool isEmbedded =
+        llvm::any_of(embeddedModules(), [&](const EmbeddedModule &each) {
+          return llvm::StringRef(each.name) == used->name() &&
+                 (!file || file->name() == llvm::StringRef(each.path));
+        });
+    if (isEmbedded)
+      continue;
+    key.add(used->name()).add(file ? file->text() : "");
+    addTexts(*used, key);
+  }
+}
+
+CacheKey quern::keyOfTexts(const typed::TypedModule &module,
+                           llvm::StringRef text) {
+  KeyBuilder key;
+  key.add(module.name()).add(text);
+  addTexts(module, key);
+  return key.finish();
+}
+
 static std::shared_ptr<Module::State>
 finish(const std::shared_ptr<SessionCore> &core,
        std::shared_ptr<const typed::TypedModule> module, llvm::StringRef text) {
   auto state = std::make_shared<Module::State>();
   state->core = core;
-  // The library's texts are part of the compiler's own identity.
-  state->text = KeyBuilder().add(module->name()).add(text).finish();
+  state->text = keyOfTexts(*module, text);
   for (const typed::Declaration *declaration : module->declarations())
     state->declarations.push_back(describe(*declaration, core->sources));
   state->module = std::move(module);
@@ -113,7 +147,7 @@ Result<Module> Session::load(const std::string &path) const {
   std::lock_guard lock(core.frontend);
   DiagnosticEngine diagnostics;
   const SourceFile *file = loadSource(core.sources, path, diagnostics);
-  auto checked = checkSource(core, file, diagnostics);
+  auto checked = checkSource(core, file, diagnostics, modulesBeside(path));
   if (!checked)
     return checked.error();
   Module module;

@@ -43,10 +43,16 @@ struct SessionCore {
 };
 
 /// Parses and checks a file, null after a failed load; the caller holds the
-/// front end's lock.
+/// front end's lock. Modules that the session does not have come through
+/// `loader`.
 Result<std::shared_ptr<const typed::TypedModule>>
 checkSource(SessionCore &core, const SourceFile *file,
-            DiagnosticEngine &diagnostics);
+            DiagnosticEngine &diagnostics, ModuleLoader loader = {});
+
+/// The key of a module's text and of all texts that it uses, but the library's:
+/// those are part of the compiler's own identity.
+jit::CacheKey keyOfTexts(const typed::TypedModule &module,
+                         llvm::StringRef text);
 
 struct Session::State {
   std::shared_ptr<SessionCore> core;

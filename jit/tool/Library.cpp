@@ -2,10 +2,9 @@
 #include "jit/tool/Library.h"
 
 #include "frontend/ast/Decl.h"
+#include "frontend/check/Beside.h"
 #include "jit/session/EmbeddedModules.h"
 
-#include "llvm/ADT/SmallString.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
 using namespace quern;
@@ -32,16 +31,6 @@ ToolLibrary::ToolLibrary(SourceManager &sources)
 std::shared_ptr<const typed::TypedModule>
 ToolLibrary::check(const ast::Module &module, llvm::StringRef path,
                    DiagnosticEngine &diagnostics) {
-  std::unique_ptr<llvm::MemoryBuffer> text; // the library takes a copy
-  auto findBeside = [&](llvm::StringRef name) -> std::optional<ModuleText> {
-    llvm::SmallString<128> file(llvm::sys::path::parent_path(path));
-    llvm::sys::path::append(file, name + ".qn");
-    auto buffer = llvm::MemoryBuffer::getFile(file);
-    if (!buffer)
-      return std::nullopt;
-    text = std::move(*buffer);
-    return ModuleText{file.str().str(), text->getBuffer()};
-  };
-  return ModuleLibrary(embedded, findBeside)
+  return ModuleLibrary(embedded, modulesBeside(path))
       .check(module, llvm::sys::path::stem(path), diagnostics);
 }
