@@ -147,8 +147,8 @@ public:
   /// Outputs the declaration yields, in order (not the `mut` parameters, nor
   /// optional results that the call switched off).
   std::span<const TensorSpec> outputs() const;
-  /// How many outputs each declared result has, which for a list the call
-  /// decides; empty where no result can be a list.
+  /// How many outputs each declared result has, which the call decides for a
+  /// list and an optional one; empty where each has one.
   std::span<const std::int64_t> outputCounts() const;
   /// Waits for the code; the first call compiles or loads it.
   Result<std::monostate> ready();

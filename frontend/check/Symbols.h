@@ -1,6 +1,7 @@
-// Names at module level, and suggestions for misspelt ones.
+// Names at module level.
 #pragma once
 
+#include "frontend/diagnostics/Suggestion.h"
 #include "frontend/typed/Builtin.h"
 #include "frontend/typed/Declaration.h"
 
@@ -39,18 +40,5 @@ struct Symbol {
 };
 
 using SymbolTable = llvm::DenseMap<llvm::StringRef, Symbol>;
-
-/// Collects names near a misspelt one; the best is the hint.
-class Suggestion {
-public:
-  explicit Suggestion(llvm::StringRef misspelt) : misspelt(misspelt) {}
-  void consider(llvm::StringRef candidate);
-  /// "did you mean `x`?", or empty when nothing is near.
-  std::string hint() const;
-
-private:
-  llvm::StringRef misspelt, best;
-  unsigned distance = ~0u;
-};
 
 } // namespace quern::check

@@ -70,10 +70,14 @@ void Parser::reportTopLevel(llvm::ArrayRef<Attribute> attributes) {
     fail(here(), diag::StatementAtTopLevel, text());
   else if (kind == Kind::Docstring)
     fail(here(), diag::MisplacedDocstring).hint("begin a comment with `#`");
-  else if (!reportForeignWord())
+  else if (!reportForeignWord()) {
+    std::string near = keywordHint();
     fail(here(), diag::ExpectedDeclaration, found())
-        .hint("a declaration begins with `fn`, `elementwise`, `reduction`, "
-              "`rowwise`, `kernel`, `op`, `const` or `from`");
+        .hint(near.empty()
+                  ? "a declaration begins with `fn`, `elementwise`, "
+                    "`reduction`, `rowwise`, `kernel`, `op`, `const` or `from`"
+                  : near);
+  }
   skipHeaderAndBlock();
 }
 

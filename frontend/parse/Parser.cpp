@@ -2,6 +2,7 @@
 #include "frontend/parse/Parser.h"
 
 #include "frontend/Frontend.h"
+#include "frontend/diagnostics/Suggestion.h"
 #include "frontend/lex/Lexer.h"
 
 #include "llvm/ADT/StringSwitch.h"
@@ -41,7 +42,8 @@ bool Parser::expect(Kind kind) {
   bool punctuation = kind >= Kind::KwAnd;
   std::string wanted = describe(kind).str();
   fail(here(), diag::ExpectedToken, punctuation ? "`" + wanted + "`" : wanted,
-       found());
+       found())
+      .hint(keywordHint());
   return false;
 }
 
@@ -139,6 +141,8 @@ void Parser::endStatement() {
     auto message = fail(here(), diag::ExpectedEndOfLine, found());
     if (at(Kind::Identifier) && peek(1) == Kind::Assign)
       message.hint("a new name is declared: `let " + text() + " = …`");
+    else
+      message.hint(keywordHint());
   }
   skipToLineEnd();
 }
@@ -163,6 +167,28 @@ bool Parser::reportMisplaced() {
 }
 
 /// A word of another language is a better message than "expected …".
+/// Words of two letters have too many neighbours, and values are names.
+static bool isLikelyMeant(llvm::StringRef keyword) {
+  return keyword.size() > 2 && keyword != "inf" && keyword != "nan" &&
+         keyword != "none" && keyword != "true" && keyword != "false";
+}
+
+std::string Parser::keywordHint() const {
+  for (std::size_t back : {0, 1}) {
+    if (back > position || tokens.kind(position - back) != Kind::Identifier)
+      continue;
+    Suggestion suggestion(tokens.text(position - back));
+#define QN_KEYWORD(name, spelling)                                             \
+  if (isLikelyMeant(spelling))                                                 \
+    suggestion.consider(spelling);
+#define QN_TOKEN(name, description)
+#include "frontend/lex/Tokens.def"
+    if (std::string hint = suggestion.hint(); !hint.empty())
+      return hint;
+  }
+  return {};
+}
+
 bool Parser::reportForeignWord() {
   if (!at(Kind::Identifier))
     return false;

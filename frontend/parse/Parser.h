@@ -60,6 +60,8 @@ private:
   bool startsDeclaration() const;
   bool reportMisplaced();
   bool reportForeignWord();
+  /// The keyword that the name here, or the one before it, may have meant.
+  std::string keywordHint() const;
   ast::Identifier nameHere() {
     const char *data = text().data();
     return {data, advance()};

@@ -27,4 +27,9 @@ private:
   const Solution &solution;
 };
 
+/// Whether the call returns a value for the optional result `number`, as far as
+/// conditions that are known before compiling say.
+std::optional<bool> returnsValue(const CallRequest &request,
+                                 const Solution &solution, std::size_t number);
+
 } // namespace quern::jit

@@ -197,21 +197,9 @@ Extents OperandBuilder::shapeOf(llvm::ArrayRef<Dimension> dimensions) const {
   return shape;
 }
 
-/// An optional result is switched by the `bool[n]` that has a digit for every
-/// result.
 bool OperandBuilder::isPresent(std::size_t number) const {
-  if (!declaration.results[number].isOptional)
-    return true;
-  for (const ConstantParameter *parameter : declaration.constantParameters) {
-    if (parameter->kind != ConstantParameterKind::Booleans ||
-        parameter->count !=
-            static_cast<std::int64_t>(declaration.results.size()))
-      continue;
-    if (auto *digits =
-            std::get_if<std::string>(&solution.constants[parameter->index]))
-      return (*digits)[number] == '1';
-  }
-  return true;
+  return !declaration.results[number].isOptional ||
+         returnsValue(request, solution, number).value_or(true);
 }
 
 bool OperandBuilder::results() {

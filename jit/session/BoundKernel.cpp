@@ -20,7 +20,7 @@ std::span<const TensorSpec> BoundKernel::outputs() const {
 
 std::span<const std::int64_t> BoundKernel::outputCounts() const {
   if (!state->plan)
-    return {};
+    return state->resultCounts;
   return state->plan->resultCounts;
 }
 

@@ -110,6 +110,11 @@ Module::State::bindKernel(const CallRequest &request, const Observed &observed,
   bound->device = *device;
   bound->request = {module, &declaration, text, binding->specialization};
   bound->binding = std::move(*binding);
+  if (llvm::any_of(declaration.results,
+                   [](const typed::Result &each) { return each.isOptional; }))
+    for (const Operand &operand : bound->binding.operands)
+      if (operand.isResult)
+        bound->resultCounts.push_back(operand.present);
   listPointers(*bound, declaration.kind == typed::DeclarationKind::Elementwise);
   BoundKernel kernel;
   kernel.state = std::move(bound);

@@ -130,6 +130,8 @@ struct BoundKernel::State {
   std::vector<Pair> pairs;
   llvm::SmallVector<bool, 8> touches; ///< by `external`: memory is accessed
   llvm::SmallVector<TensorSpec, 2> outputs;
+  /// Of a kernel with optional results; else empty.
+  std::vector<std::int64_t> resultCounts;
 
   Result<std::monostate> prepare();
   Result<std::monostate> prepareOnDevice(Prepared &made);

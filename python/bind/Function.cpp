@@ -82,16 +82,15 @@ PyObject *packResults(const std::vector<PyObject *> &results) {
   return tuple;
 }
 
-/// Results with lists among them: each list is a Python list.
-PyObject *packLists(const FunctionObject &self, const BoundKernel &kernel,
-                    const std::vector<PyObject *> &outputs) {
+/// Each list is a Python list, what is absent is None.
+PyObject *packCounted(const FunctionObject &self, const BoundKernel &kernel,
+                      const std::vector<PyObject *> &outputs) {
   std::vector<PyObject *> results;
   auto next = outputs.begin();
   auto counts = kernel.outputCounts();
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (!self.info.resultIsList[i]) {
-      results.insert(results.end(), next, next + counts[i]);
-      next += counts[i];
+      results.push_back(counts[i] ? *next++ : Py_NewRef(Py_None));
       continue;
     }
     PyObject *list = PyList_New(counts[i]);
@@ -167,10 +166,8 @@ PyObject *launch(FunctionObject &self, const BoundKernel &bound,
     return Py_NewRef(call.out());
   for (PyObject *&object : results)
     object = finish(call.framework(), object);
-  auto isList = std::ranges::find(self.info.resultIsList, true);
-  if (isList != self.info.resultIsList.end())
-    return packLists(self, kernel, results);
-  return packResults(results);
+  return kernel.outputCounts().empty() ? packResults(results)
+                                       : packCounted(self, kernel, results);
 }
 
 PyObject *callFunction(PyObject *object, PyObject *const *args,

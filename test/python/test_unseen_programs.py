@@ -243,3 +243,45 @@ rowwise spmv[T: Float](value: T[Z], col: i32[Z], ptr: i32[P], x: T[C]) -> T[R = 
     x = torch.randn(17)
     found = k.spmv(dense[rows, cols], cols.int(), ptr, x)
     torch.testing.assert_close(found, dense @ x, atol=1e-5, rtol=1e-5)
+
+
+OPTIONAL_RESULTS = """
+rowwise by_flag[T: Float, ON: bool](x: T[N]) -> (T[N], T[N]?):
+    return x, x * 2 if const ON else none
+rowwise by_operand[T: Float](x: T[N], w: T[N]?) -> (T[N]?, T[N]):
+    return x * w if const present(w) else none, x
+rowwise by_mode[T: Float, MODE: {"one", "two"} = "one"](x: T[N]) -> (T[N], T[N]?):
+    if const MODE == "one":
+        return x, none
+    return x, x * 3
+rowwise by_type[T: Float](x: T[N]) -> (T[N], T[N]?):
+    if const T == f32 or T == f16:
+        return x, none
+    return x, x * 4
+rowwise alone[T: Float, ON: bool](x: T[N]) -> T[N]?:
+    return x if const ON else none
+op composed[T: Float](x: T[N]) -> (T[N], T[N]?):
+    return by_flag[ON = false](x)
+"""
+
+
+def test_results_that_are_none() -> None:
+    k = quern.compile(OPTIONAL_RESULTS)
+    x = np.arange(5.0)
+    cases = [
+        (k.by_flag(x, ON=True), (x, x * 2)),
+        (k.by_flag(x, ON=False), (x, None)),
+        (k.by_operand(x, x), (x * x, x)),
+        (k.by_operand(x, None), (None, x)),
+        (k.by_mode(x), (x, None)),
+        (k.by_mode(x, MODE="two"), (x, x * 3)),
+        (k.by_type(x), (x, x * 4)),
+        (k.by_type(x.astype(np.float32)), (x, None)),
+        ((k.alone(x, ON=True), k.alone(x, ON=False)), (x, None)),
+    ]
+    for found, expected in cases:
+        for one, other in zip(found, expected, strict=True):
+            if other is None:
+                assert one is None
+            else:
+                np.testing.assert_array_equal(one, other)
