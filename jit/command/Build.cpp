@@ -218,7 +218,10 @@ int command::build(Words words) {
     code = std::max(code, emitKernel(*file, *each, *wishes, stage, out));
   }
   if (!any)
-    return complain(failure, "nothing to build in `" + line->plain[0] + "`");
+    return complain(
+        failure,
+        "nothing to build in `" + line->plain[0] + "`" +
+            (wanted.empty() ? "" : ": no declaration `" + wanted + "`"));
   if (code != success)
     return code;
   return write(text, line->option("output", "-"));

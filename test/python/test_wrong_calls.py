@@ -152,8 +152,12 @@ def test_a_whole_float_is_an_integer(k: Any) -> None:
 
 
 def test_truth_values_of_a_mask(k: Any) -> None:
-    np.testing.assert_array_equal(k.parts(A, M=[True, False]), A.sum(1))
-    np.testing.assert_array_equal(k.parts(A, M="01"), A.sum(0))
+    rows, absent = k.parts(A, M=[True, False])
+    np.testing.assert_array_equal(rows, A.sum(1))
+    assert absent is None
+    absent, columns = k.parts(A, M="01")
+    np.testing.assert_array_equal(columns, A.sum(0))
+    assert absent is None
 
 
 def test_a_list_of_numbers_says_the_rank_of_its_pack(k: Any) -> None:
