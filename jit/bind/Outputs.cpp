@@ -197,9 +197,22 @@ Extents OperandBuilder::shapeOf(llvm::ArrayRef<Dimension> dimensions) const {
   return shape;
 }
 
+/// An optional result is switched by what the body returns, and by the
+/// `bool[n]` that has a digit for every result.
 bool OperandBuilder::isPresent(std::size_t number) const {
-  return !declaration.results[number].isOptional ||
-         returnsValue(request, solution, number).value_or(true);
+  if (!declaration.results[number].isOptional)
+    return true;
+  for (const ConstantParameter *parameter : declaration.constantParameters) {
+    if (parameter->kind != ConstantParameterKind::Booleans ||
+        parameter->count !=
+            static_cast<std::int64_t>(declaration.results.size()))
+      continue;
+    if (auto *digits =
+            std::get_if<std::string>(&solution.constants[parameter->index]))
+      if ((*digits)[number] != '1')
+        return false;
+  }
+  return returnsValue(request, solution, number).value_or(true);
 }
 
 bool OperandBuilder::results() {
