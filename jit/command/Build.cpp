@@ -134,7 +134,6 @@ int write(llvm::StringRef text, llvm::StringRef path) {
 
 } // namespace
 
-<<<<<<< HEAD
 /// Compiles what a reproducer holds, or shows a stage of it.
 static int replay(const CommandLine &line) {
   std::string path = line.option("replay");
@@ -172,13 +171,13 @@ static int replay(const CommandLine &line) {
     return shown ? success : complain(shown.error());
   }
   return timeKernel(file, request, llvm::outs());
-=======
+}
+
 /// Why nothing was built: `wanted` is not there, or nothing that can be built.
 static std::string nothingBuilt(const std::string &path,
                                 const std::string &wanted) {
   std::string text = "nothing to build in `" + path + "`";
   return wanted.empty() ? text : text + ": no declaration `" + wanted + "`";
->>>>>>> a1b3782 (A page, and a function of its own)
 }
 
 int command::build(Words words) {
