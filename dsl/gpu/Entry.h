@@ -56,8 +56,7 @@ private:
     std::string symbol;
   };
   void makeSquares(mlir::ModuleOp module, llvm::StringRef name);
-  mlir::Value inSquare(Square &square, mlir::Value line,
-                       mlir::Value place);
+  mlir::Value inSquare(Square &square, mlir::Value line, mlir::Value place);
   Frame elementOf(Frame &frame, mlir::ValueRange corner, mlir::Value turned,
                   mlir::Value lane, bool clamps);
   void fillSquares(Frame &frame, mlir::ValueRange corner);

@@ -166,7 +166,6 @@ bool Parser::reportMisplaced() {
   return true;
 }
 
-/// A word of another language is a better message than "expected …".
 /// Words of two letters have too many neighbours, and values are names.
 static bool isLikelyMeant(llvm::StringRef keyword) {
   return keyword.size() > 2 && keyword != "inf" && keyword != "nan" &&
@@ -189,6 +188,7 @@ std::string Parser::keywordHint() const {
   return {};
 }
 
+/// A word of another language is a better message than "expected …".
 bool Parser::reportForeignWord() {
   if (!at(Kind::Identifier))
     return false;
