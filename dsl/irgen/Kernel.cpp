@@ -211,7 +211,13 @@ void Generator::storeResults(Frame &top) {
   for (auto [result, value] :
        llvm::zip(top.declaration.results, top.returned.values)) {
     int argument = firstArgument[number++];
-    if (argument >= 0 && !value.isAbsent())
+    if (argument < 0)
+      continue;
+    if (value.isAbsent())
+      complain(result.span,
+               "whether this result is there cannot be told before compiling",
+               "QN2060");
+    else
       storeAt(body->getArgument(argument), value, top.type(result.element));
   }
 }

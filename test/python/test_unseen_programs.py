@@ -262,6 +262,18 @@ rowwise alone[T: Float, ON: bool](x: T[N]) -> T[N]?:
     return x if const ON else none
 op composed[T: Float](x: T[N]) -> (T[N], T[N]?):
     return by_flag[ON = false](x)
+rowwise called[T: Float, K: int](x: T[N], w: T[N]?) -> (T[N], T[N]?):
+    let (p, q) = chooses[K = K + 1](x, w)
+    return p, q
+rowwise chooses[T: Float, K: int = 2, MODE: {"one", "two"} = "one"](x: T[N], v: T[N]?)
+        -> (T[N], T[N]?):
+    if const K > 2 or MODE == "two" or T == f32:
+        return x, x * 5
+    return x, x * v if const present(v) else none
+rowwise called_by_mode[T: Float](x: T[N]) -> (T[N], T[N]?):
+    return chooses[MODE = "two"](x)
+rowwise called_without[T: Float](x: T[N]) -> (T[N], T[N]?):
+    return chooses(x)
 """
 
 
@@ -278,6 +290,13 @@ def test_results_that_are_none() -> None:
         (k.by_type(x), (x, x * 4)),
         (k.by_type(x.astype(np.float32)), (x, None)),
         ((k.alone(x, ON=True), k.alone(x, ON=False)), (x, None)),
+        (k.composed(x), (x, None)),
+        (k.called(x, None, K=1), (x, None)),
+        (k.called(x, x, K=1), (x, x * x)),
+        (k.called(x, None, K=2), (x, x * 5)),
+        (k.called_by_mode(x), (x, x * 5)),
+        (k.called_without(x), (x, None)),
+        (k.called_without(x.astype(np.float32)), (x, x * 5)),
     ]
     for found, expected in cases:
         for one, other in zip(found, expected, strict=True):
@@ -285,3 +304,12 @@ def test_results_that_are_none() -> None:
                 assert one is None
             else:
                 np.testing.assert_array_equal(one, other)
+
+
+def test_a_result_that_may_be_none_by_the_target() -> None:
+    text = """
+rowwise k(x: f32[N]) -> (f32[N], f32[N]?):
+    return x, x * 2 if const target.warp_size == 32 else none
+"""
+    with pytest.raises(quern.Error, match="QN2060"):
+        quern.compile(text).k(np.ones(3, np.float32))
