@@ -1,6 +1,7 @@
 // The compiler as a library: text in, launch handles out. Includes std only.
 #pragma once
 
+#include <complex>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -91,9 +92,10 @@ struct TensorView {
 /// scalar, the name of a function or type for a compile-time parameter (a
 /// `bool[n]` as n digits), a list of scalars (`int[*S]`, `int[3]`), or a list
 /// of tensors.
-using Argument = std::variant<std::monostate, TensorView, std::int64_t, double,
-                              bool, std::string, std::vector<std::int64_t>,
-                              std::vector<double>, std::vector<TensorView>>;
+using Argument =
+    std::variant<std::monostate, TensorView, std::int64_t, double, bool,
+                 std::string, std::vector<std::int64_t>, std::vector<double>,
+                 std::vector<TensorView>, std::complex<double>>;
 
 /// Shape and type of an output that the caller is to allocate.
 struct TensorSpec {

@@ -52,6 +52,8 @@ private:
   void addScalars(Frame &frame, const typed::Parameter &parameter);
   unsigned tensorCount(const typed::Parameter &parameter) const;
   void addParts(Frame &frame);
+  std::vector<Value> scalarsFrom(int first, unsigned count, unsigned &scalar,
+                                 ElementType element);
   void attachArguments(Frame &frame);
   void storeResults(Frame &frame);
   void storeAt(mlir::Value tensor, const Value &value, ElementType element);

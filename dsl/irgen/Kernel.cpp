@@ -83,9 +83,10 @@ void Generator::addScalars(Frame &top, const typed::Parameter &parameter) {
   else if (parameter.count > 0)
     count = parameter.count;
   firstArgument.push_back(argumentTypes.size());
-  // The host's numbers are real, also where the type is complex.
-  ElementType element = componentOf(top.type(parameter.element));
-  Type type = storageType(builder.getContext(), element);
+  ElementType element = top.type(parameter.element);
+  Type type = storageType(builder.getContext(), componentOf(element));
+  if (kindOf(element) == ElementKind::Complex)
+    count *= 2;
   for (unsigned number = 0; number != count; ++number) {
     argumentTypes.push_back(type);
     argumentNumbers.push_back(scalarNumber++);
@@ -133,9 +134,30 @@ void Generator::addParts(Frame &top) {
   }
 }
 
+/// The numbers of a parameter from argument `first` on; a complex one is two.
+std::vector<irgen::Value> Generator::scalarsFrom(int first, unsigned count,
+                                                 unsigned &scalar,
+                                                 ElementType element) {
+  const std::vector<bool> &units = request.specialization.unitScalars;
+  auto take = [&] {
+    bool isOne = scalar < units.size() && units[scalar];
+    ++scalar;
+    mlir::Value word = body->getArgument(first++);
+    return isOne ? b.integer(element, 1)
+                 : b.fromStorage(word, componentOf(element));
+  };
+  std::vector<irgen::Value> scalars;
+  for (unsigned left = count; left; --left) {
+    Scalar taken = take();
+    if (kindOf(element) == ElementKind::Complex)
+      taken = {element, taken.value, take().value};
+    scalars.push_back(taken);
+  }
+  return scalars;
+}
+
 /// Ties the variables of the parameters to the arguments of the kernel.
 void Generator::attachArguments(Frame &top) {
-  const std::vector<bool> &units = request.specialization.unitScalars;
   unsigned number = 0, scalar = 0;
   for (const typed::Parameter &parameter : top.declaration.parameters) {
     Binding &binding = top.binding(*parameter.variable);
@@ -164,14 +186,8 @@ void Generator::attachArguments(Frame &top) {
     unsigned count = parameter.pack.valid()
                          ? top.axes[parameter.pack.index].size()
                          : std::max<std::int64_t>(parameter.count, 1);
-    std::vector<irgen::Value> scalars;
-    for (unsigned element_ = 0; element_ != count; ++element_, ++scalar)
-      scalars.push_back(
-          scalar < units.size() && units[scalar]
-              ? b.integer(element, 1)
-              : b.cast(b.fromStorage(body->getArgument(first + element_),
-                                     componentOf(element)),
-                       element));
+    std::vector<irgen::Value> scalars =
+        scalarsFrom(first, count, scalar, element);
     bind(*parameter.variable, isList ? irgen::Value::list(std::move(scalars))
                                      : std::move(scalars.front()));
   }

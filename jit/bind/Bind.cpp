@@ -108,10 +108,13 @@ bool quern::jit::solveScalars(const CallRequest &request, Solution &solution,
       std::uint64_t bits[2];
       if (!encodeElement(value, type, bits)) {
         report.report(variable.span, fault::ScalarExpected, variable.name,
-                      spelling(type), "number that does not fit");
+                      spelling(type), misfit(value));
         return false;
       }
-      solution.scalars.push_back(bits[0]);
+      bool isSingle = type == ElementType::C64;
+      solution.scalars.push_back(isSingle ? bits[0] & 0xffffffff : bits[0]);
+      if (kindOf(type) == ElementKind::Complex)
+        solution.scalars.push_back(isSingle ? bits[0] >> 32 : bits[1]);
     }
   }
   for (const JoinedAxis &joined : solution.joined)

@@ -268,8 +268,10 @@ std::vector<bool> Collapser::unitScalars() const {
     std::size_t count = std::max<std::int64_t>(parameter.count, 1);
     if (parameter.pack.valid())
       count = solution.axes[parameter.pack.index].extents.size();
-    bool isInt =
-        parameter.element.substitute(solution.types) == ElementType::I64;
+    ElementType type = parameter.element.substitute(solution.types);
+    bool isInt = type == ElementType::I64;
+    if (kindOf(type) == ElementKind::Complex)
+      count *= 2;
     for (std::size_t left = count; left; --left)
       units.push_back(isInt && solution.scalars[units.size()] == 1);
   }

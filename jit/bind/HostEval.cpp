@@ -43,11 +43,15 @@ private:
   std::optional<HostValue> bits(BinaryOperator op, std::int64_t a,
                                 std::int64_t b);
   std::optional<HostValue> floats(BinaryOperator op, double a, double b);
+  std::optional<HostValue> complexes(BinaryOperator op, std::complex<double> a,
+                                     std::complex<double> b);
   std::optional<HostValue> select(const SelectExpression &e);
   std::optional<ElementType> element(ScalarType type);
   std::optional<HostValue> typeTest(const TypeTestExpression &e);
   std::optional<HostValue> cast(const CastExpression &e);
   std::optional<HostValue> builtin(const BuiltinExpression &e);
+  std::optional<HostValue> function(Builtin builtin,
+                                    llvm::ArrayRef<HostValue> operands);
   std::optional<HostValue> call(const CallExpression &e);
 
   const HostEnvironment &environment;
@@ -132,6 +136,8 @@ std::optional<HostValue> Evaluator::unary(const UnaryExpression &e) {
     return std::nullopt;
   switch (e.op) {
   case UnaryOperator::Negate:
+    if (operand->isComplex())
+      return HostValue::of(-operand->asComplex());
     if (operand->isFloat)
       return HostValue::of(-operand->floating);
     return HostValue::of(static_cast<std::int64_t>(
@@ -149,6 +155,8 @@ std::optional<HostValue> Evaluator::binary(const BinaryExpression &e) {
   auto b = a ? value(*e.right) : std::nullopt;
   if (!b)
     return std::nullopt;
+  if (a->isComplex() || b->isComplex())
+    return complexes(e.op, a->asComplex(), b->asComplex());
   if (a->isFloat || b->isFloat)
     return floats(e.op, a->asDouble(), b->asDouble());
   return integers(e.op, a->integer, b->integer);
@@ -252,6 +260,27 @@ std::optional<HostValue> Evaluator::floats(BinaryOperator op, double a,
   }
 }
 
+std::optional<HostValue> Evaluator::complexes(BinaryOperator op,
+                                              std::complex<double> a,
+                                              std::complex<double> b) {
+  switch (op) {
+  case BinaryOperator::Add:
+    return HostValue::of(a + b);
+  case BinaryOperator::Sub:
+    return HostValue::of(a - b);
+  case BinaryOperator::Mul:
+    return HostValue::of(a * b);
+  case BinaryOperator::Div:
+    return HostValue::of(a / b);
+  case BinaryOperator::Equal:
+    return HostValue::of(std::int64_t{a == b});
+  case BinaryOperator::NotEqual:
+    return HostValue::of(std::int64_t{a != b});
+  default:
+    return fail("it is no arithmetic on complex numbers");
+  }
+}
+
 std::optional<HostValue> Evaluator::select(const SelectExpression &e) {
   auto condition = value(*e.condition);
   if (!condition)
@@ -283,6 +312,10 @@ std::optional<HostValue> Evaluator::cast(const CastExpression &e) {
   if (!operand || !e.type->scalar.isConcrete())
     return operand;
   ElementKind kind = kindOf(e.type->scalar.element());
+  if (kind == ElementKind::Complex)
+    return operand;
+  if (operand->isComplex())
+    return fail("a complex number is not cast to a real one");
   if (kind == ElementKind::Float)
     return HostValue::of(operand->asDouble());
   if (kind == ElementKind::Bool)
@@ -318,13 +351,23 @@ std::optional<HostValue> Evaluator::builtin(const BuiltinExpression &e) {
     auto known = value(*operand);
     if (!known)
       return std::nullopt;
+    if (known->isComplex())
+      return fail("it is no arithmetic on complex numbers");
     operands.push_back(*known);
   }
+  return function(e.builtin, operands);
+}
+
+std::optional<HostValue>
+Evaluator::function(Builtin builtin, llvm::ArrayRef<HostValue> operands) {
   auto less = [](HostValue a, HostValue b) {
     return a.isFloat || b.isFloat ? a.asDouble() < b.asDouble()
                                   : a.integer < b.integer;
   };
-  switch (e.builtin) {
+  switch (builtin) {
+  case Builtin::MakeComplex:
+    return HostValue::of(
+        std::complex<double>(operands[0].asDouble(), operands[1].asDouble()));
   case Builtin::Min:
     return less(operands[1], operands[0]) ? operands[1] : operands[0];
   case Builtin::Max:

@@ -5,6 +5,7 @@
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 
+#include <complex>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,17 +13,23 @@
 
 namespace quern::jit {
 
-/// An integer, a float or a bool (an integer 0 or 1).
+/// An integer, a float, a complex number (a float with an imaginary part) or a
+/// bool (an integer 0 or 1).
 struct HostValue {
   bool isFloat = false;
   std::int64_t integer = 0;
-  double floating = 0;
+  double floating = 0, imaginary = 0;
 
-  static HostValue of(std::int64_t value) { return {false, value, 0}; }
+  static HostValue of(std::int64_t value) { return {false, value}; }
   static HostValue of(double value) { return {true, 0, value}; }
+  static HostValue of(std::complex<double> value) {
+    return {true, 0, value.real(), value.imag()};
+  }
+  bool isComplex() const { return imaginary != 0; }
   double asDouble() const {
     return isFloat ? floating : static_cast<double>(integer);
   }
+  std::complex<double> asComplex() const { return {asDouble(), imaginary}; }
 };
 
 /// What host expressions may ask. Nothing: not known.

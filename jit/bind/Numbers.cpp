@@ -23,6 +23,8 @@ std::optional<HostValue> quern::jit::hostValueOf(const Argument &argument) {
     return HostValue::of(*floating);
   if (auto *boolean = std::get_if<bool>(&argument))
     return HostValue::of(static_cast<std::int64_t>(*boolean));
+  if (auto *complex = std::get_if<std::complex<double>>(&argument))
+    return HostValue::of(*complex);
   return std::nullopt;
 }
 
@@ -81,6 +83,8 @@ static bool integerBits(const HostValue &value, ElementType type,
 bool quern::jit::encodeElement(const HostValue &value, ElementType type,
                                std::uint64_t (&bits)[2]) {
   bits[0] = bits[1] = 0;
+  if (value.isComplex() && kindOf(type) != ElementKind::Complex)
+    return false;
   switch (kindOf(type)) {
   case ElementKind::Bool:
     bits[0] = value.isFloat ? value.floating != 0 : value.integer != 0;
@@ -88,12 +92,24 @@ bool quern::jit::encodeElement(const HostValue &value, ElementType type,
   case ElementKind::Signed:
   case ElementKind::Unsigned:
     return integerBits(value, type, bits[0]);
+  case ElementKind::Complex: {
+    bits[0] = floatBits(value, type);
+    std::uint64_t imaginary = floatBits(HostValue::of(value.imaginary), type);
+    if (type == ElementType::C64)
+      bits[0] |= imaginary << 32;
+    else
+      bits[1] = imaginary;
+    return true;
+  }
   case ElementKind::Float:
-  case ElementKind::Complex:
     bits[0] = floatBits(value, type);
     return true;
   }
   return false;
+}
+
+llvm::StringRef quern::jit::misfit(const HostValue &value) {
+  return value.isComplex() ? "complex number" : "number that does not fit";
 }
 
 std::optional<HostValue> quern::jit::decodeElement(const void *bytes,

@@ -25,6 +25,9 @@ std::optional<HostValue> hostValueOf(const Argument &argument);
 bool encodeElement(const HostValue &value, ElementType type,
                    std::uint64_t (&bits)[2]);
 
+/// What such a value is called.
+llvm::StringRef misfit(const HostValue &value);
+
 /// The number that an element's bytes are; nothing for a complex one.
 std::optional<HostValue> decodeElement(const void *bytes, ElementType type);
 

@@ -171,7 +171,8 @@ bool OperandBuilder::parameter(const Parameter &parameter,
                   .evaluate(*parameter.defaultValue, 0, problem);
     if (!value || !encodeElement(*value, operand.type, operand.bits)) {
       report.report(operand.span, fault::ScalarExpected, operand.name,
-                    spelling(operand.type), "number that does not fit");
+                    spelling(operand.type),
+                    value ? misfit(*value) : "value that is not known");
       return false;
     }
   }

@@ -12,9 +12,16 @@ namespace {
 
 /// What is said of an argument of the wrong kind.
 llvm::StringRef described(const Argument &argument) {
-  constexpr llvm::StringLiteral names[] = {
-      "nothing", "tensor",          "number",          "number",         "bool",
-      "string",  "list of numbers", "list of numbers", "list of tensors"};
+  constexpr llvm::StringLiteral names[] = {"nothing",
+                                           "tensor",
+                                           "number",
+                                           "number",
+                                           "bool",
+                                           "string",
+                                           "list of numbers",
+                                           "list of numbers",
+                                           "list of tensors",
+                                           "complex number"};
   return names[argument.index()];
 }
 
@@ -108,6 +115,7 @@ bool TypeSolver::isShape(const Parameter &parameter, const Argument &argument) {
   bool isTensor = std::holds_alternative<TensorView>(argument);
   bool isNumber = std::holds_alternative<std::int64_t>(argument) ||
                   std::holds_alternative<double>(argument) ||
+                  std::holds_alternative<std::complex<double>>(argument) ||
                   std::holds_alternative<bool>(argument);
   bool isList = parameter.pack.valid() || parameter.count > 0;
   if (parameter.isList)
@@ -178,6 +186,8 @@ bool TypeSolver::numbers() {
       continue;
     if (std::holds_alternative<double>(argument))
       known[index] = ElementType::F32;
+    if (std::holds_alternative<std::complex<double>>(argument))
+      known[index] = ElementType::C64;
     if (std::holds_alternative<std::int64_t>(argument))
       known[index] =
           admits(declaration.typeParameters[index].constraint, ElementType::I64)

@@ -62,6 +62,10 @@ void refuseNumber(PyObject *object, const std::string &text,
                  Py_TYPE(object)->tp_name);
 }
 
+std::complex<double> complexOf(PyObject *object) {
+  return {PyComplex_RealAsDouble(object), PyComplex_ImagAsDouble(object)};
+}
+
 /// A Python object that is no tensor, as the binder takes it.
 Argument toArgument(PyObject *object) {
   if (!object || object == Py_None)
@@ -72,6 +76,8 @@ Argument toArgument(PyObject *object) {
     return static_cast<std::int64_t>(PyLong_AsLongLong(object));
   if (PyFloat_Check(object))
     return PyFloat_AS_DOUBLE(object);
+  if (PyComplex_Check(object))
+    return complexOf(object);
   if (PyList_Check(object) || PyTuple_Check(object))
     return toList(object);
   std::string value = textOf(object);
@@ -82,7 +88,7 @@ Argument toArgument(PyObject *object) {
 
 bool isScalar(PyObject *object) {
   return object == Py_None || PyFloat_Check(object) || PyLong_Check(object) ||
-         PyUnicode_Check(object);
+         PyUnicode_Check(object) || PyComplex_Check(object);
 }
 
 } // namespace
@@ -219,6 +225,25 @@ bool CallArguments::take(py::object number, PyObject *&place) {
   return true;
 }
 
+bool CallArguments::numbersSignature(PyObject *&object,
+                                     const std::string &name) {
+  take(ownNumbers(object), object);
+  Py_ssize_t size = PySequence_Fast_GET_SIZE(object);
+  key.add(-6);
+  key.add(size);
+  for (Py_ssize_t i = 0; i < size; ++i) {
+    PyObject *element = PySequence_Fast_GET_ITEM(object, i);
+    if (!PyFloat_Check(element) && !PyLong_Check(element)) {
+      PyErr_Format(PyExc_TypeError, "`%s` must hold numbers, not %s",
+                   name.c_str(), Py_TYPE(element)->tp_name);
+      return false;
+    }
+    if (!scalarSignature(element, name))
+      return false;
+  }
+  return true;
+}
+
 bool CallArguments::scalarSignature(PyObject *&object,
                                     const std::string &name) {
   if (!object || object == Py_None) {
@@ -230,29 +255,21 @@ bool CallArguments::scalarSignature(PyObject *&object,
     key.add(std::bit_cast<std::int64_t>(PyFloat_AS_DOUBLE(object)));
     return true;
   }
+  if (PyComplex_Check(object)) {
+    std::complex<double> number = complexOf(object);
+    key.add(-8);
+    key.add(std::bit_cast<std::int64_t>(number.real()));
+    key.add(std::bit_cast<std::int64_t>(number.imag()));
+    return true;
+  }
   if (PyLong_Check(object)) {
     key.add(PyBool_Check(object) ? -3 : -4);
     long long value = PyLong_AsLongLong(object);
     key.add(value);
     return value != -1 || !PyErr_Occurred();
   }
-  if (PyList_Check(object) || PyTuple_Check(object)) {
-    take(ownNumbers(object), object);
-    Py_ssize_t size = PySequence_Fast_GET_SIZE(object);
-    key.add(-6);
-    key.add(size);
-    for (Py_ssize_t i = 0; i < size; ++i) {
-      PyObject *element = PySequence_Fast_GET_ITEM(object, i);
-      if (!PyFloat_Check(element) && !PyLong_Check(element)) {
-        PyErr_Format(PyExc_TypeError, "`%s` must hold numbers, not %s",
-                     name.c_str(), Py_TYPE(element)->tp_name);
-        return false;
-      }
-      if (!scalarSignature(element, name))
-        return false;
-    }
-    return true;
-  }
+  if (PyList_Check(object) || PyTuple_Check(object))
+    return numbersSignature(object, name);
   if (take(ownNumber(object), object))
     return scalarSignature(object, name);
   std::string text = textOf(object);

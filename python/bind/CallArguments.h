@@ -56,6 +56,7 @@ private:
   /// Replaces what stands at `place` by a number made for it, if there is one.
   bool take(pybind11::object number, PyObject *&place);
   bool scalarSignature(PyObject *&object, const std::string &name);
+  bool numbersSignature(PyObject *&list, const std::string &name);
   bool readList(std::size_t index);
   Borrowed *readTensor(PyObject *object, const std::string &name);
   Borrowed *nextOperand();

@@ -7,12 +7,14 @@ namespace quern::python {
 
 static bool isPlain(PyObject *object) {
   return !object || object == Py_None || PyFloat_Check(object) ||
-         PyLong_Check(object) || PyUnicode_Check(object) ||
-         PyList_Check(object) || PyTuple_Check(object);
+         PyLong_Check(object) || PyComplex_Check(object) ||
+         PyUnicode_Check(object) || PyList_Check(object) ||
+         PyTuple_Check(object);
 }
 
 static bool isNumber(PyObject *object) {
-  return PyLong_Check(object) || PyFloat_Check(object);
+  return PyLong_Check(object) || PyFloat_Check(object) ||
+         PyComplex_Check(object);
 }
 
 /// Scalars and arrays of NumPy and torch say what they hold as Python's own;
