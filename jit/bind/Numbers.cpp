@@ -112,29 +112,31 @@ llvm::StringRef quern::jit::misfit(const HostValue &value) {
   return value.isComplex() ? "complex number" : "number that does not fit";
 }
 
-std::optional<HostValue> quern::jit::decodeElement(const void *bytes,
-                                                   ElementType type) {
+static double floatOf(const void *bytes, ElementType type) {
+  const llvm::fltSemantics &semantics = floatSemantics(type);
+  unsigned width = llvm::APFloat::semanticsSizeInBits(semantics);
   std::uint64_t bits = 0;
-  if (bytesOf(type) > sizeof(bits))
-    return std::nullopt;
+  std::memcpy(&bits, bytes, width / 8);
+  llvm::APFloat number(semantics, llvm::APInt(width, bits));
+  bool lost = false;
+  number.convert(llvm::APFloat::IEEEdouble(),
+                 llvm::APFloat::rmNearestTiesToEven, &lost);
+  return number.convertToDouble();
+}
+
+HostValue quern::jit::decodeElement(const void *bytes, ElementType type) {
+  if (kindOf(type) == ElementKind::Float)
+    return HostValue::of(floatOf(bytes, type));
+  if (kindOf(type) == ElementKind::Complex) {
+    const char *second = static_cast<const char *>(bytes) + bytesOf(type) / 2;
+    return HostValue::of(
+        std::complex<double>(floatOf(bytes, type), floatOf(second, type)));
+  }
+  std::uint64_t bits = 0;
   std::memcpy(&bits, bytes, bytesOf(type));
-  unsigned width = 8 * bytesOf(type);
-  switch (kindOf(type)) {
-  case ElementKind::Bool:
+  if (kindOf(type) == ElementKind::Bool)
     return HostValue::of(std::int64_t{bits != 0});
-  case ElementKind::Signed:
-    return HostValue::of(llvm::SignExtend64(bits, width));
-  case ElementKind::Unsigned:
-    return HostValue::of(static_cast<std::int64_t>(bits));
-  case ElementKind::Float: {
-    llvm::APFloat number(floatSemantics(type), llvm::APInt(width, bits));
-    bool lost = false;
-    number.convert(llvm::APFloat::IEEEdouble(),
-                   llvm::APFloat::rmNearestTiesToEven, &lost);
-    return HostValue::of(number.convertToDouble());
-  }
-  case ElementKind::Complex:
-    return std::nullopt;
-  }
-  return std::nullopt;
+  if (kindOf(type) == ElementKind::Signed)
+    return HostValue::of(llvm::SignExtend64(bits, 8 * bytesOf(type)));
+  return HostValue::of(static_cast<std::int64_t>(bits));
 }

@@ -28,7 +28,7 @@ bool encodeElement(const HostValue &value, ElementType type,
 /// What such a value is called.
 llvm::StringRef misfit(const HostValue &value);
 
-/// The number that an element's bytes are; nothing for a complex one.
-std::optional<HostValue> decodeElement(const void *bytes, ElementType type);
+/// The number that an element's bytes are.
+HostValue decodeElement(const void *bytes, ElementType type);
 
 } // namespace quern::jit

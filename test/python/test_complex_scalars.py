@@ -19,6 +19,9 @@ op twice[T: Complex](x: T[N], z: T) -> T[N]:
 op made(x: c128[N], re: f64, im: f64) -> c128[N]:
     return turned(x, 0, -complex(re, im), 0)
 
+op read[T: Complex](x: T[N], z: T[]) -> T[N]:
+    return turned(x, 0, host(z) + 1, 0)
+
 elementwise product(x: f32, y: f32) -> f32:
     return x * y
 
@@ -58,6 +61,13 @@ def test_complex_number(dtype: type, z: complex) -> None:
 def test_number_made_by_an_op() -> None:
     x = values(np.complex128)
     np.testing.assert_allclose(quern.compile(TEXT).made(x, 1.5, -2.0), x * (-1.5 + 2j))
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_number_read_from_a_tensor(dtype: type) -> None:
+    k, x = quern.compile(TEXT), values(dtype)
+    for z in (2 - 1j, 2 + 3j, -1.5):
+        np.testing.assert_allclose(k.read(x, np.array(z, dtype)), x * (z + 1), rtol=1e-6)
 
 
 @pytest.mark.parametrize(
