@@ -81,6 +81,9 @@ private:
   bool countRound(Span span);
   unsigned temporary(std::int64_t bytes);
   PlanTensor allocate(ElementType type, Extents sizes);
+  /// Holds `element` everywhere; nothing where that is no element of `type`.
+  std::optional<PlanTensor> filled(ElementType type, Extents sizes,
+                                   const HostValue &element);
 
   // TraceLists.cpp
   OpValue tensorArgument(const typed::Parameter &parameter,

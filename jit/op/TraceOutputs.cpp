@@ -149,11 +149,18 @@ bool OpTracer::giveOutputs(const CallRequest &request,
     bool isList = declared.isList && value.kind == OpValue::Kind::List;
     llvm::ArrayRef<OpValue> tensors =
         isList ? llvm::ArrayRef(value.elements) : llvm::ArrayRef(value);
-    for (const OpValue &each : tensors) {
+    for (OpValue each : tensors) {
       if (each.kind == OpValue::Kind::Absent)
         continue;
+      // A number is a tensor without axes for the caller.
+      if (each.kind == OpValue::Kind::Number)
+        if (auto made =
+                filled(declared.element.substitute(frame->solution.types), {},
+                       each.number))
+          each = *made;
       if (each.kind != OpValue::Kind::Tensor) {
-        unsupported(declared.span, "a result that is no tensor");
+        unsupported(declared.span,
+                    "a result that is neither tensor nor number");
         return false;
       }
       bool fits = isList || isAsDeclared(declared, each.tensor);

@@ -240,14 +240,21 @@ OpTracer::MaybeValue OpTracer::allocation(const BuiltinExpression &expression) {
   for (std::int64_t size : *sizes)
     if (size < 0)
       return unsupported(expression.span, "a negative extent");
-  PlanTensor tensor = allocate(type, *sizes);
   if (expression.builtin == Builtin::Empty)
-    return tensor;
+    return allocate(type, *sizes);
+  if (auto tensor = filled(type, *sizes, element))
+    return *tensor;
+  return unsupported(expression.span, "a number that does not fit");
+}
+
+std::optional<PlanTensor> OpTracer::filled(ElementType type, Extents sizes,
+                                           const HostValue &element) {
   PlanStep step;
   step.kind = PlanStep::Kind::Fill;
-  step.tensors = {tensor};
   if (!encodeElement(element, type, step.bits))
-    return unsupported(expression.span, "a number that does not fit");
+    return std::nullopt;
+  PlanTensor tensor = allocate(type, std::move(sizes));
+  step.tensors = {tensor};
   plan->steps.push_back(std::move(step));
   return tensor;
 }

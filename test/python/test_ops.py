@@ -76,6 +76,36 @@ def test_shifts_of_host_values(a: int, by: int) -> None:
     assert len(right) == ((-1 if a < 0 else 0) if beyond else a >> by) & 255
 
 
+NUMBERS = """
+rowwise total(x: f32[N]) -> f32[]:
+    return sum(x over N)
+
+op counted(x: f32[N], n: int) -> (f32[N], int, bool, f32):
+    return x, size(N) + n, size(N) > 2, host(total(x)) / 2
+
+op inner(n: int) -> int:
+    return n * 2
+
+op outer(n: int) -> int:
+    return inner(n) + 1
+"""
+
+
+def test_numbers_are_results() -> None:
+    k = quern.compile(NUMBERS, "numbers.qn")
+    x = torch.arange(4.0)
+    for n in (1, 3):
+        same, count, is_many, half = k.counted(x, n)
+        assert torch.equal(same, x)
+        assert torch.equal(count, torch.tensor(4 + n))
+        assert torch.equal(is_many, torch.tensor(True))
+        assert torch.equal(half, torch.tensor(3.0))
+    out = torch.zeros((), dtype=torch.int64)
+    assert k.inner(4, out=out) is out
+    assert out == 8
+    assert k.outer(4) == 9
+
+
 LISTS = """
 elementwise step[T: Float](p: mut T, g: T, rate: T):
     p = p - rate * g
