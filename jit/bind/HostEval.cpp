@@ -390,6 +390,9 @@ Evaluator::function(Builtin builtin, llvm::ArrayRef<HostValue> operands) {
 
 std::optional<HostValue> Evaluator::call(const CallExpression &e) {
   constexpr unsigned deepest = 64;
+  if (e.callee->kind == typed::DeclarationKind::Op && environment.other)
+    if (auto known = environment.other(e))
+      return known;
   if (e.callee->kind != typed::DeclarationKind::Function || depth == deepest)
     return fail("it is no arithmetic on host values");
   llvm::SmallVector<ElementType, 2> innerTypes;

@@ -46,7 +46,8 @@ struct HostEnvironment {
   llvm::function_ref<std::optional<HostValue>(const typed::ConstantParameter &,
                                               unsigned element)>
       constant;
-  /// What is no arithmetic: extents of views, in an `op`. May be missing.
+  /// What is no arithmetic, in an `op`: extents of views, calls of others. May
+  /// be missing.
   llvm::function_ref<std::optional<HostValue>(const typed::Expression &)>
       other = nullptr;
   unsigned element = 0; ///< which axis of a pack is being computed

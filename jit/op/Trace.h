@@ -120,6 +120,7 @@ private:
   MaybeValue evaluate(const typed::Expression &expression);
   std::optional<std::vector<OpValue>>
   evaluateAll(typed::Expressions expressions);
+  std::optional<HostValue> numberOf(const typed::Expression &expression);
   std::optional<HostValue> number(const typed::Expression &expression,
                                   unsigned element = 0);
   std::optional<Extents> numbers(typed::Expressions expressions);

@@ -57,6 +57,18 @@ static std::optional<HostValue> constantNumber(const ConstantArgument &given) {
   return std::nullopt;
 }
 
+/// What is no arithmetic, but a number.
+std::optional<HostValue> OpTracer::numberOf(const Expression &expression) {
+  MaybeValue value;
+  if (const auto *builtin = llvm::dyn_cast<BuiltinExpression>(&expression))
+    value = hostBuiltin(*builtin);
+  else if (const auto *called = llvm::dyn_cast<CallExpression>(&expression))
+    value = call(*called);
+  if (!value || value->kind != OpValue::Kind::Number)
+    return std::nullopt;
+  return value->number;
+}
+
 std::optional<HostValue> OpTracer::number(const Expression &expression,
                                           unsigned element) {
   auto ofVariable = [this](const Variable &variable,
@@ -85,14 +97,7 @@ std::optional<HostValue> OpTracer::number(const Expression &expression,
                            unsigned) -> std::optional<HostValue> {
     return constantNumber(frame->solution.constants[parameter.index]);
   };
-  auto ofTensors = [this](const Expression &e) -> std::optional<HostValue> {
-    if (e.kind != ExpressionKind::Builtin)
-      return std::nullopt;
-    MaybeValue value = hostBuiltin(llvm::cast<BuiltinExpression>(e));
-    if (!value || value->kind != OpValue::Kind::Number)
-      return std::nullopt;
-    return value->number;
-  };
+  auto ofTensors = [this](const Expression &e) { return numberOf(e); };
   HostEnvironment environment{.variable = ofVariable,
                               .extent = ofExtent,
                               .constant = ofConstant,
