@@ -86,7 +86,7 @@ std::optional<ConstantArgument> convert(const Argument &argument,
       return ConstantArgument(*boolean);
     return std::nullopt;
   case ConstantParameterKind::Float:
-    if (auto value = hostValueOf(argument); value && !value->isComplex())
+    if (auto value = hostValueOf(argument); value && !value->isComplex)
       return ConstantArgument(value->asDouble());
     return std::nullopt;
   case ConstantParameterKind::Booleans: {

@@ -32,7 +32,7 @@ SolutionEnvironment::evaluate(const Expression &expression, unsigned element,
 
 /// A whole float for an integer is that integer.
 static HostValue asTyped(HostValue value, ScalarType type) {
-  bool isWhole = value.isFloat && !value.isComplex() && takesIntegers(type) &&
+  bool isWhole = value.isFloat && !value.isComplex && takesIntegers(type) &&
                  value.floating == std::trunc(value.floating) &&
                  std::abs(value.floating) < 0x1p63;
   return isWhole ? HostValue::of(std::int64_t(value.floating)) : value;

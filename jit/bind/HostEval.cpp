@@ -136,7 +136,7 @@ std::optional<HostValue> Evaluator::unary(const UnaryExpression &e) {
     return std::nullopt;
   switch (e.op) {
   case UnaryOperator::Negate:
-    if (operand->isComplex())
+    if (operand->isComplex)
       return HostValue::of(-operand->asComplex());
     if (operand->isFloat)
       return HostValue::of(-operand->floating);
@@ -155,7 +155,7 @@ std::optional<HostValue> Evaluator::binary(const BinaryExpression &e) {
   auto b = a ? value(*e.right) : std::nullopt;
   if (!b)
     return std::nullopt;
-  if (a->isComplex() || b->isComplex())
+  if (a->isComplex || b->isComplex)
     return complexes(e.op, a->asComplex(), b->asComplex());
   if (a->isFloat || b->isFloat)
     return floats(e.op, a->asDouble(), b->asDouble());
@@ -314,7 +314,7 @@ std::optional<HostValue> Evaluator::cast(const CastExpression &e) {
   ElementKind kind = kindOf(e.type->scalar.element());
   if (kind == ElementKind::Complex)
     return operand;
-  if (operand->isComplex())
+  if (operand->isComplex)
     return fail("a complex number is not cast to a real one");
   if (kind == ElementKind::Float)
     return HostValue::of(operand->asDouble());
@@ -351,7 +351,7 @@ std::optional<HostValue> Evaluator::builtin(const BuiltinExpression &e) {
     auto known = value(*operand);
     if (!known)
       return std::nullopt;
-    if (known->isComplex())
+    if (known->isComplex)
       return fail("it is no arithmetic on complex numbers");
     operands.push_back(*known);
   }

@@ -19,13 +19,13 @@ struct HostValue {
   bool isFloat = false;
   std::int64_t integer = 0;
   double floating = 0, imaginary = 0;
+  bool isComplex = false;
 
   static HostValue of(std::int64_t value) { return {false, value}; }
   static HostValue of(double value) { return {true, 0, value}; }
   static HostValue of(std::complex<double> value) {
-    return {true, 0, value.real(), value.imag()};
+    return {true, 0, value.real(), value.imag(), true};
   }
-  bool isComplex() const { return imaginary != 0; }
   double asDouble() const {
     return isFloat ? floating : static_cast<double>(integer);
   }

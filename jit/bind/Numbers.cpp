@@ -83,7 +83,7 @@ static bool integerBits(const HostValue &value, ElementType type,
 bool quern::jit::encodeElement(const HostValue &value, ElementType type,
                                std::uint64_t (&bits)[2]) {
   bits[0] = bits[1] = 0;
-  if (value.isComplex() && kindOf(type) != ElementKind::Complex)
+  if (value.isComplex && kindOf(type) != ElementKind::Complex)
     return false;
   switch (kindOf(type)) {
   case ElementKind::Bool:
@@ -109,7 +109,7 @@ bool quern::jit::encodeElement(const HostValue &value, ElementType type,
 }
 
 llvm::StringRef quern::jit::misfit(const HostValue &value) {
-  return value.isComplex() ? "complex number" : "number that does not fit";
+  return value.isComplex ? "complex number" : "number that does not fit";
 }
 
 static double floatOf(const void *bytes, ElementType type) {

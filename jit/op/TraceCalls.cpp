@@ -57,7 +57,7 @@ std::optional<Argument> OpTracer::toArgument(const OpValue &value) {
   case OpValue::Kind::Absent:
     return Argument();
   case OpValue::Kind::Number:
-    if (value.number.isComplex())
+    if (value.number.isComplex)
       return value.number.asComplex();
     if (value.number.isFloat)
       return value.number.floating;
