@@ -142,15 +142,14 @@ irgen::Value Generator::loadTensor(const Binding &operand,
   if (!load.outside) {
     at(load.span);
     mlir::Value condition = when.value;
-    bool checked = load.isChecked && readsAreChecked;
-    if (mlir::Value around = checked ? predicate() : mlir::Value())
+    if (mlir::Value around = readsAreChecked ? predicate() : mlir::Value())
       condition = condition
                       ? mlir::Value(b.create<arith::AndIOp>(around, condition))
                       : around;
     mlir::Value missing;
-    if (condition && !checked)
+    if (condition && !readsAreChecked)
       missing = storedZero(operand.element);
-    return emitLoad(operand, indices, missing, condition, checked);
+    return emitLoad(operand, indices, missing, condition, readsAreChecked);
   }
   Scalar outside = coerce(scalar(*load.outside), operand.element);
   at(load.span);
@@ -181,14 +180,11 @@ irgen::Value Generator::loadComputed(const typed::LoadExpression &load,
     substitution = &substitutions.emplace_back(
         Substitution{move.place.name, move.position, substitution});
   bool outerGuarded = std::exchange(readsAreGuarded, isGuarded);
-  bool outerChecked = readsAreChecked;
-  readsAreChecked &= load.isChecked;
   if (condition)
     conditions.push_back({condition.value, false});
   Scalar value = scalar(*load.base);
   if (condition)
     conditions.pop_back();
-  readsAreChecked = outerChecked;
   readsAreGuarded = outerGuarded;
   substitution = outer;
   at(load.span);

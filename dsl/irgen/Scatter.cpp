@@ -93,7 +93,7 @@ mlir::Value Generator::isSeen(const typed::ScatterExpression &expression,
   auto outer = std::exchange(conditions, std::move(visible));
   mlir::Value taken = predicate();
   conditions = std::move(outer);
-  if (!taken || !expression.isChecked || !readsAreChecked)
+  if (!taken || !readsAreChecked)
     return {};
   std::optional<SmallVector<Attribute, 4>> axes = kernelAxesBehind(taken);
   if (!axes)
@@ -131,7 +131,6 @@ void Generator::scatter(const typed::ScatterExpression &expression,
     for (const Place &place : frame->axes[axis.index])
       names.push_back(place.name);
   ArrayAttr over = names.empty() ? ArrayAttr() : builder.getArrayAttr(names);
-  bool checked = expression.isChecked && readsAreChecked;
   if (declaration && expression.includeSelf &&
       !decide(*expression.includeSelf)) {
     Monoid monoid = openMonoid(*declaration, expression.typeArguments, {}, {});
@@ -139,10 +138,10 @@ void Generator::scatter(const typed::ScatterExpression &expression,
     Scalar neutral = scalar(*monoid.reduction.states.front().initial);
     frame = outer;
     b.create<qn::ScatterOp>(partsOf(b, coerce(neutral, element)), tensor,
-                            indices, when.value, over, checked);
+                            indices, when.value, over, readsAreChecked);
   }
   auto op = b.create<qn::ScatterOp>(partsOf(b, value), tensor, indices,
-                                    when.value, over, checked);
+                                    when.value, over, readsAreChecked);
   if (declaration)
     fillCombine(expression, op.getMerge(), element);
 }

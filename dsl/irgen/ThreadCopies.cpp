@@ -43,12 +43,11 @@ irgen::Value Generator::copy(const typed::BuiltinExpression &expression,
   Scalar outside =
       from.outside ? coerce(scalar(*from.outside), source->element) : Scalar();
   at(expression.span);
-  bool checked =
-      (to.isChecked || (from.isChecked && !outside)) && readsAreChecked;
   bool isAsync = expression.builtin == Builtin::CopyAsync;
   auto inFew = [&] {
     b.create<qn::CopyOp>(target->tensor, toIndices, source->tensor, fromIndices,
-                         static_cast<std::uint64_t>(count), isAsync, checked);
+                         static_cast<std::uint64_t>(count), isAsync,
+                         readsAreChecked);
   };
   if (!outside) {
     inFew();
@@ -68,7 +67,7 @@ irgen::Value Generator::copy(const typed::BuiltinExpression &expression,
     };
     SmallVector<mlir::Value, 4> at = shifted(fromIndices);
     Value read = readGuarded(*source, at, isInside(*source, at, 1), outside);
-    emitWrite(*target, shifted(toIndices), read.scalar, checked);
+    emitWrite(*target, shifted(toIndices), read.scalar, readsAreChecked);
   }
   return Value();
 }

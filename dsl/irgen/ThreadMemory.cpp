@@ -89,13 +89,12 @@ SmallVector<mlir::Value, 4> Generator::extentsOf(const Binding &place) {
 irgen::Value Generator::loadThread(const typed::LoadExpression &load) {
   const Binding &place = *placeOf(load);
   SmallVector<mlir::Value, 4> indices = threadIndices(load);
-  bool checked = load.isChecked && readsAreChecked;
   Scalar when = load.when ? scalar(*load.when) : Scalar();
   Scalar outside =
       load.outside ? coerce(scalar(*load.outside), place.element) : Scalar();
   at(load.span);
   if (!when && !outside)
-    return emitRead(place, indices, checked);
+    return emitRead(place, indices, readsAreChecked);
   mlir::Value good = when.value;
   for (auto [index, extent] : llvm::zip(indices, extentsOf(place))) {
     mlir::Value fits =
@@ -116,13 +115,12 @@ void Generator::executeStore(const typed::StoreStatement &statement) {
   Scalar value = scalar(*statement.value);
   SmallVector<mlir::Value, 4> indices = threadIndices(*statement.place);
   at(statement.span);
-  bool checked = statement.place->isChecked && readsAreChecked;
   if (statement.op) {
-    Scalar old = emitRead(*place, indices, checked);
+    Scalar old = emitRead(*place, indices, readsAreChecked);
     value =
         arithmetic(*statement.op, old, coerce(value, place->element)).scalar;
   }
-  emitWrite(*place, indices, value, checked);
+  emitWrite(*place, indices, value, readsAreChecked);
 }
 
 void Generator::executeStorage(const typed::StorageStatement &statement) {
@@ -208,8 +206,8 @@ irgen::Value Generator::atomic(const typed::BuiltinExpression &expression) {
           ? *qn::symbolizeScope(typed::spelling(*expression.atomic.scope))
       : isShared ? qn::Scope::block
                  : qn::Scope::device;
-  mlir::Value old = b.create<qn::AtomicOp>(
-      stored.getType(), kind, stored, expected, place->tensor, indices,
-      load.isChecked && readsAreChecked, order, scope);
+  mlir::Value old = b.create<qn::AtomicOp>(stored.getType(), kind, stored,
+                                           expected, place->tensor, indices,
+                                           readsAreChecked, order, scope);
   return b.fromStorage(old, place->element);
 }

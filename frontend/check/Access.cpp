@@ -82,7 +82,6 @@ const Expression *DeclarationChecker::makeLoad(Span span,
   node->positions = builder.list(positions);
   node->outside = outside;
   node->when = when;
-  node->isChecked = !isUnchecked;
   return node;
 }
 

@@ -1,21 +1,21 @@
 // `@aten("mm", dim = C, (kh, kw) = kernel_size)`: checked against the
 // declaration.
-#include "frontend/check/DeclarationChecker.h"
+#include "frontend/check/AttributeChecker.h"
 
 using namespace quern;
 using namespace quern::check;
 using namespace quern::typed;
 
 std::optional<unsigned>
-DeclarationChecker::parameterIndex(llvm::StringRef name) const {
-  for (auto [number, parameter] : llvm::enumerate(parameters))
+AttributeChecker::parameterIndex(llvm::StringRef name) const {
+  for (auto [number, parameter] : llvm::enumerate(checker.parameters))
     if (parameter.variable->name == name)
       return static_cast<unsigned>(number);
   return std::nullopt;
 }
 
 std::optional<AtenAttribute>
-DeclarationChecker::aten(const ast::Attribute &attribute) {
+AttributeChecker::aten(const ast::Attribute &attribute) {
   AtenAttribute result;
   result.span = attribute.span;
   const auto *overload =
@@ -23,10 +23,10 @@ DeclarationChecker::aten(const ast::Attribute &attribute) {
           ? nullptr
           : llvm::dyn_cast<ast::StringExpr>(attribute.arguments[0].value);
   if (!overload || !attribute.arguments[0].names.empty()) {
-    report(attribute.span, diag::AtenOverload);
+    checker.report(attribute.span, diag::AtenOverload);
     return std::nullopt;
   }
-  result.overload = builder.string(overload->value);
+  result.overload = checker.builder.string(overload->value);
   result.overload.consume_front("aten::");
   llvm::SmallVector<AtenBinding, 8> bindings;
   bool areRead = true;
@@ -34,36 +34,36 @@ DeclarationChecker::aten(const ast::Attribute &attribute) {
        attribute.arguments.drop_front()) {
     AtenBinding binding;
     binding.span = argument.span;
-    binding.text = module.text(argument.value->span);
+    binding.text = checker.module.text(argument.value->span);
     if (!atenBinding(argument, binding)) {
       areRead = false;
       continue;
     }
     for (const AtenBinding &other : bindings)
       if (!binding.left.empty() && other.left == binding.left)
-        report(argument.span, diag::BindingRepeated, binding.left)
+        checker.report(argument.span, diag::BindingRepeated, binding.left)
             .label(other.span, "bound here already");
     bindings.push_back(binding);
   }
-  result.bindings = builder.list(bindings);
+  result.bindings = checker.builder.list(bindings);
   if (areRead)
     checkSchema(result);
   return result;
 }
 
-bool DeclarationChecker::atenBinding(const ast::AttributeArgument &argument,
-                                     AtenBinding &binding) {
+bool AttributeChecker::atenBinding(const ast::AttributeArgument &argument,
+                                   AtenBinding &binding) {
   if (argument.names.empty()) {
     const auto *call = llvm::dyn_cast<ast::CallExpr>(argument.value);
     const auto *name =
         call ? llvm::dyn_cast<ast::NameExpr>(call->callee) : nullptr;
     if (name && name->name().text() == "promotes")
       return promotionBinding(argument, binding);
-    report(argument.span, diag::BindingForm);
+    checker.report(argument.span, diag::BindingForm);
     return false;
   }
   Span left = join(argument.names.front().span, argument.names.back().span);
-  binding.left = module.text(left);
+  binding.left = checker.module.text(left);
   if (binding.left == "promotes")
     return promotionBinding(argument, binding);
   // A name of a parameter on the left: it takes its value from ATen. Otherwise
@@ -79,24 +79,25 @@ bool DeclarationChecker::atenBinding(const ast::AttributeArgument &argument,
 }
 
 /// `(sh, sw) = stride or kernel_size`.
-bool DeclarationChecker::parameterBinding(
-    const ast::AttributeArgument &argument, AtenBinding &binding) {
+bool AttributeChecker::parameterBinding(const ast::AttributeArgument &argument,
+                                        AtenBinding &binding) {
   binding.kind = AtenBindingKind::Parameter;
   llvm::SmallVector<unsigned, 4> numbers;
   for (const ast::Identifier &name : argument.names) {
     std::optional<unsigned> number = parameterIndex(name.text());
     if (!number) {
       Suggestion suggestion(name.text());
-      for (const Parameter &parameter : parameters)
+      for (const Parameter &parameter : checker.parameters)
         suggestion.consider(parameter.variable->name);
-      report(name.span, diag::BindingUnknownParameter, declaration.name,
-             name.text())
+      checker
+          .report(name.span, diag::BindingUnknownParameter,
+                  checker.declaration.name, name.text())
           .hint(suggestion.hint());
       return false;
     }
     numbers.push_back(*number);
   }
-  binding.parameters = builder.list(numbers);
+  binding.parameters = checker.builder.list(numbers);
   const ast::Expr *value = ast::withoutParens(argument.value);
   const auto *binary = llvm::dyn_cast<ast::BinaryExpr>(value);
   const auto *second = binary && binary->op == ast::BinaryOp::Or
@@ -105,7 +106,7 @@ bool DeclarationChecker::parameterBinding(
   const auto *first =
       llvm::dyn_cast<ast::NameExpr>(second ? binary->left : value);
   if (!first) {
-    report(argument.value->span, diag::BindingForm);
+    checker.report(argument.value->span, diag::BindingForm);
     return false;
   }
   binding.argument = first->name().text();
@@ -118,16 +119,17 @@ bool DeclarationChecker::parameterBinding(
 
 /// `seed = generator`: the call's own number, from torch's generator where the
 /// overload has such an argument, which then is none.
-bool DeclarationChecker::seedBinding(AtenBinding &binding) {
+bool AttributeChecker::seedBinding(AtenBinding &binding) {
   binding.kind = AtenBindingKind::Seed;
   for (unsigned number : binding.parameters) {
-    const Parameter &parameter = parameters[number];
+    const Parameter &parameter = checker.parameters[number];
     if (parameter.element == ScalarType::integer() && !parameter.isOptional &&
         !parameter.isMutable && !parameter.isList && !parameter.count &&
         !parameter.pack.valid() && parameter.dimensions.empty())
       continue;
-    report(binding.span, diag::SeedType, parameter.variable->name,
-           parameter.text)
+    checker
+        .report(binding.span, diag::SeedType, parameter.variable->name,
+                parameter.text)
         .label(parameter.variable->span, "declared here");
     return false;
   }
@@ -135,8 +137,8 @@ bool DeclarationChecker::seedBinding(AtenBinding &binding) {
 }
 
 /// `promotes = int_to_float`, `promotes(args = (self, other))`.
-bool DeclarationChecker::promotionBinding(
-    const ast::AttributeArgument &argument, AtenBinding &binding) {
+bool AttributeChecker::promotionBinding(const ast::AttributeArgument &argument,
+                                        AtenBinding &binding) {
   static constexpr llvm::StringLiteral known[] = {
       "default", "no_opmath",    "int_to_float", "complex_to_float",
       "bool",    "bool_to_long", "none"};
@@ -144,13 +146,14 @@ bool DeclarationChecker::promotionBinding(
   binding.left = "promotes";
   binding.promotion = "default";
   auto kind = [&](const ast::Expr *expr) {
-    llvm::StringRef text = module.text(expr->span);
+    llvm::StringRef text = checker.module.text(expr->span);
     Suggestion suggestion(text);
     for (llvm::StringRef candidate : known)
       suggestion.consider(candidate);
     binding.promotion = text;
     if (!llvm::is_contained(known, text))
-      report(expr->span, diag::UnknownPromotion, text).hint(suggestion.hint());
+      checker.report(expr->span, diag::UnknownPromotion, text)
+          .hint(suggestion.hint());
     return llvm::is_contained(known, text);
   };
   const auto *call = llvm::dyn_cast<ast::CallExpr>(argument.value);
@@ -166,22 +169,22 @@ bool DeclarationChecker::promotionBinding(
     const auto *tuple =
         llvm::dyn_cast<ast::TupleExpr>(ast::withoutParens(row.value));
     if (!tuple)
-      promoted.push_back(module.text(row.value->span));
+      promoted.push_back(checker.module.text(row.value->span));
     for (const ast::Argument &element :
          tuple ? tuple->elements : llvm::ArrayRef<ast::Argument>())
-      promoted.push_back(module.text(element.value->span));
+      promoted.push_back(checker.module.text(element.value->span));
   }
-  binding.promotedArguments = builder.list(promoted);
+  binding.promotedArguments = checker.builder.list(promoted);
   return true;
 }
 
 /// A name on the right: type, parameter, compile-time parameter or axis.
-bool DeclarationChecker::nameBinding(const ast::Expr *value,
-                                     const ast::Identifier &name, bool isPack,
-                                     AtenBinding &binding) {
+bool AttributeChecker::nameBinding(const ast::Expr *value,
+                                   const ast::Identifier &name, bool isPack,
+                                   AtenBinding &binding) {
   std::optional<ScalarType> type;
   if (!isPack)
-    type = typeNamed(value);
+    type = checker.typeNamed(value);
   if (type && type->isBareParameter()) {
     binding.kind = AtenBindingKind::Type;
     binding.typeParameter = type->parameterIndex();
@@ -189,10 +192,10 @@ bool DeclarationChecker::nameBinding(const ast::Expr *value,
   }
   if (std::optional<unsigned> number = parameterIndex(name.text())) {
     binding.kind = AtenBindingKind::Parameter;
-    binding.parameters = builder.list(llvm::ArrayRef(*number));
+    binding.parameters = checker.builder.list(llvm::ArrayRef(*number));
     return true;
   }
-  Binding *found = lookup(name.text());
+  Binding *found = checker.lookup(name.text());
   if (found && found->kind == Binding::Kind::ConstantParameter) {
     binding.kind = AtenBindingKind::Generic;
     binding.constantParameter = found->index;
@@ -204,16 +207,16 @@ bool DeclarationChecker::nameBinding(const ast::Expr *value,
     return true;
   }
   Suggestion suggestion(name.text());
-  for (const Axis &row : axes)
+  for (const Axis &row : checker.axes)
     suggestion.consider(row.name);
-  report(value->span, diag::BindingAxis, source(value->span))
+  checker.report(value->span, diag::BindingAxis, checker.source(value->span))
       .hint(suggestion.hint());
   return false;
 }
 
 /// `dim = C`, `dtype = U`, `half_to_float = false`.
-bool DeclarationChecker::valueBinding(const ast::Expr *value,
-                                      AtenBinding &binding) {
+bool AttributeChecker::valueBinding(const ast::Expr *value,
+                                    AtenBinding &binding) {
   value = ast::withoutParens(value);
   if (llvm::isa<ast::NoneExpr>(value)) {
     binding.isNone = true;
@@ -228,10 +231,10 @@ bool DeclarationChecker::valueBinding(const ast::Expr *value,
     return nameBinding(value, name->name(), false, binding);
   const Expression *constant = nullptr;
   if (!llvm::isa<ast::ListExpr, ast::TupleExpr>(value))
-    constant = fold(check(value));
+    constant = checker.fold(checker.check(value));
   const auto *known = llvm::dyn_cast_if_present<ConstantExpression>(constant);
   if (!known) {
-    report(value->span, diag::BindingForm);
+    checker.report(value->span, diag::BindingForm);
     return false;
   }
   binding.constant = known->value;

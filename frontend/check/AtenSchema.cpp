@@ -1,7 +1,7 @@
 // `@aten` against the overload's arguments: each is bound, or declared
 // constant.
 #include "frontend/aten/Schemas.h"
-#include "frontend/check/DeclarationChecker.h"
+#include "frontend/check/AttributeChecker.h"
 
 using namespace quern;
 using namespace quern::check;
@@ -35,20 +35,20 @@ struct Matching {
 /// Written bindings first, then equal names, then tensors and last numbers by
 /// position. What `keepdim` says is the binder's affair where an axis is
 /// selected.
-void DeclarationChecker::checkSchema(const AtenAttribute &attribute) {
+void AttributeChecker::checkSchema(const AtenAttribute &attribute) {
   auto schema = aten::argumentsOf(attribute.overload);
   if (!schema) {
     Suggestion suggestion(attribute.overload);
     aten::forEachOverload(
         [&](llvm::StringRef name) { suggestion.consider(name); });
     if (!attribute.overload.contains("::"))
-      report(attribute.span, diag::UnknownOverload, attribute.overload)
+      checker.report(attribute.span, diag::UnknownOverload, attribute.overload)
           .hint(suggestion.hint());
     return;
   }
   Matching matching{*schema, {}, {}};
   matching.isBound.resize(schema->size());
-  matching.hasValue.resize(parameters.size());
+  matching.hasValue.resize(checker.parameters.size());
   for (const AtenBinding &binding : attribute.bindings) {
     for (unsigned number : binding.parameters)
       matching.hasValue[number] = true;
@@ -57,26 +57,31 @@ void DeclarationChecker::checkSchema(const AtenAttribute &attribute) {
     for (llvm::StringRef name : {binding.argument, binding.alternative})
       if (!name.empty() && !matching.bind(name) &&
           binding.kind != AtenBindingKind::Seed)
-        report(binding.span, diag::AtenArgumentUnknown, attribute.overload,
-               name);
+        checker.report(binding.span, diag::AtenArgumentUnknown,
+                       attribute.overload, name);
   }
-  for (auto [parameter, hasValue] : llvm::zip(parameters, matching.hasValue))
+  for (auto [parameter, hasValue] :
+       llvm::zip(checker.parameters, matching.hasValue))
     hasValue = hasValue || matching.bind(parameter.variable->name);
-  for (const ConstantParameter *parameter : constantParameters)
+  for (const ConstantParameter *parameter : checker.constantParameters)
     (void)matching.bind(parameter->name);
   for (bool isTensor : {true, false})
-    for (auto [parameter, hasValue] : llvm::zip(parameters, matching.hasValue))
+    for (auto [parameter, hasValue] :
+         llvm::zip(checker.parameters, matching.hasValue))
       if (!hasValue && parameter.isTensor == isTensor)
         hasValue = matching.bindNext(isTensor);
-  for (auto [parameter, hasValue] : llvm::zip(parameters, matching.hasValue))
+  for (auto [parameter, hasValue] :
+       llvm::zip(checker.parameters, matching.hasValue))
     if (!hasValue && !parameter.defaultValue && !parameter.isOptional)
-      report(attribute.span, diag::ParameterUnbound, attribute.overload,
-             parameter.variable->name)
+      checker
+          .report(attribute.span, diag::ParameterUnbound, attribute.overload,
+                  parameter.variable->name)
           .label(parameter.variable->span, "declared here");
   for (auto [argument, isBound] : llvm::zip(schema.value(), matching.isBound))
     if (!isBound)
-      report(attribute.span, diag::AtenArgumentUnbound, attribute.overload,
-             argument.name)
+      checker
+          .report(attribute.span, diag::AtenArgumentUnbound, attribute.overload,
+                  argument.name)
           .hint(("write `" + argument.name +
                  " = …` with a parameter or the one value it is for")
                     .str());

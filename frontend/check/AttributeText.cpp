@@ -1,15 +1,15 @@
 // Attributes other than `@aten`.
-#include "frontend/check/DeclarationChecker.h"
+#include "frontend/check/AttributeChecker.h"
 
 using namespace quern;
 using namespace quern::check;
 using namespace quern::typed;
 
-void DeclarationChecker::checkAttributes() {
+void AttributeChecker::check() {
   Attributes result;
   llvm::SmallVector<AtenAttribute, 2> overloads;
   llvm::SmallVector<llvm::StringRef, 4> seen;
-  for (const ast::Attribute &row : text.attributes) {
+  for (const ast::Attribute &row : checker.text.attributes) {
     llvm::StringRef name = row.name.text();
     if (name == "aten") {
       if (std::optional<AtenAttribute> one = aten(row))
@@ -17,16 +17,16 @@ void DeclarationChecker::checkAttributes() {
       continue;
     }
     if (llvm::is_contained(seen, name))
-      report(row.span, diag::RepeatedAttribute, name);
+      checker.report(row.span, diag::RepeatedAttribute, name);
     seen.push_back(name);
     attribute(row, result);
   }
-  result.aten = builder.list(overloads);
-  declaration.attributes = result;
+  result.aten = checker.builder.list(overloads);
+  checker.declaration.attributes = result;
 }
 
-void DeclarationChecker::attribute(const ast::Attribute &attribute,
-                                   Attributes &result) {
+void AttributeChecker::attribute(const ast::Attribute &attribute,
+                                 Attributes &result) {
   llvm::StringRef name = attribute.name.text();
   if (name == "backward")
     return backward(attribute, result);
@@ -40,12 +40,12 @@ void DeclarationChecker::attribute(const ast::Attribute &attribute,
   for (llvm::StringRef known : {"aten", "backward", "from", "expect",
                                 "portable", "fastmath", "unchecked"})
     suggestion.consider(known);
-  report(attribute.name.span, diag::UnknownAttribute, name)
+  checker.report(attribute.name.span, diag::UnknownAttribute, name)
       .hint(suggestion.hint());
 }
 
-bool DeclarationChecker::flagAttribute(const ast::Attribute &attribute,
-                                       Attributes &result) {
+bool AttributeChecker::flagAttribute(const ast::Attribute &attribute,
+                                     Attributes &result) {
   llvm::StringRef name = attribute.name.text();
   bool *flag = name == "portable"    ? &result.portable
                : name == "fastmath"  ? &result.fastmath
@@ -54,23 +54,24 @@ bool DeclarationChecker::flagAttribute(const ast::Attribute &attribute,
   if (!flag)
     return false;
   if (!attribute.arguments.empty())
-    report(attribute.span, diag::AttributeArguments, name, "no arguments");
+    checker.report(attribute.span, diag::AttributeArguments, name,
+                   "no arguments");
   *flag = true;
   return true;
 }
 
-bool DeclarationChecker::isParameterOrResult(llvm::StringRef name) const {
-  return llvm::any_of(parameters,
+bool AttributeChecker::isParameterOrResult(llvm::StringRef name) const {
+  return llvm::any_of(checker.parameters,
                       [&](const Parameter &row) {
                         return row.variable->name == name;
                       }) ||
-         llvm::any_of(results,
+         llvm::any_of(checker.results,
                       [&](const Result &row) { return row.name == name; });
 }
 
 /// One name of `saves`; reports what is neither parameter nor result.
-bool DeclarationChecker::saved(const ast::Expr *expr,
-                               llvm::SmallVectorImpl<llvm::StringRef> &saves) {
+bool AttributeChecker::saved(const ast::Expr *expr,
+                             llvm::SmallVectorImpl<llvm::StringRef> &saves) {
   const auto *name = llvm::dyn_cast<ast::NameExpr>(ast::withoutParens(expr));
   llvm::StringRef text = name ? name->name().text() : llvm::StringRef();
   if (isParameterOrResult(text)) {
@@ -78,28 +79,31 @@ bool DeclarationChecker::saved(const ast::Expr *expr,
     return true;
   }
   Suggestion suggestion(text);
-  for (const Parameter &row : parameters)
+  for (const Parameter &row : checker.parameters)
     suggestion.consider(row.variable->name);
-  report(expr->span, diag::SavesUnknown, source(expr->span), declaration.name)
+  checker
+      .report(expr->span, diag::SavesUnknown, checker.source(expr->span),
+              checker.declaration.name)
       .hint(suggestion.hint());
   return false;
 }
 
 const Declaration *
-DeclarationChecker::derivativeNamed(const ast::Identifier &name) {
-  const Symbol *symbol = module.lookup(name.text());
+AttributeChecker::derivativeNamed(const ast::Identifier &name) {
+  const Symbol *symbol = checker.module.lookup(name.text());
   if (symbol && (symbol->callable || symbol->isPoisoned))
     return symbol->callable;
   Suggestion suggestion(name.text());
-  module.suggest(suggestion);
-  report(name.span, diag::BackwardUnknown, name.text()).hint(suggestion.hint());
+  checker.module.suggest(suggestion);
+  checker.report(name.span, diag::BackwardUnknown, name.text())
+      .hint(suggestion.hint());
   return nullptr;
 }
 
 /// `@backward(silu_backward, saves = (x, y))`.
-void DeclarationChecker::backward(const ast::Attribute &attribute,
-                                  Attributes &result) {
-  auto *made = builder.make<BackwardAttribute>();
+void AttributeChecker::backward(const ast::Attribute &attribute,
+                                Attributes &result) {
+  auto *made = checker.builder.make<BackwardAttribute>();
   made->span = attribute.span;
   llvm::SmallVector<llvm::StringRef, 4> saves;
   bool isNamed = false;
@@ -123,16 +127,16 @@ void DeclarationChecker::backward(const ast::Attribute &attribute,
     }
   }
   if (!isNamed)
-    report(attribute.span, diag::AttributeArguments, "backward",
-           "a declaration and `saves = (…)`");
-  made->saves = builder.list(saves);
+    checker.report(attribute.span, diag::AttributeArguments, "backward",
+                   "a declaration and `saves = (…)`");
+  made->saves = checker.builder.list(saves);
   if (made->declaration)
     result.backward = made;
 }
 
 /// `@from("model.py", 12)`.
-void DeclarationChecker::origin(const ast::Attribute &attribute,
-                                Attributes &result) {
+void AttributeChecker::origin(const ast::Attribute &attribute,
+                              Attributes &result) {
   const ast::StringExpr *file = nullptr;
   const ast::IntExpr *line = nullptr;
   if (attribute.arguments.size() == 2) {
@@ -140,18 +144,18 @@ void DeclarationChecker::origin(const ast::Attribute &attribute,
     line = llvm::dyn_cast<ast::IntExpr>(attribute.arguments[1].value);
   }
   if (!file || !line) {
-    report(attribute.span, diag::AttributeArguments, "from",
-           "a file's name and a line's number");
+    checker.report(attribute.span, diag::AttributeArguments, "from",
+                   "a file's name and a line's number");
     return;
   }
-  auto *made = builder.make<OriginAttribute>();
-  made->file = builder.string(file->value);
+  auto *made = checker.builder.make<OriginAttribute>();
+  made->file = checker.builder.string(file->value);
   made->line = static_cast<std::int64_t>(line->value);
   result.origin = made;
 }
 
-void DeclarationChecker::expectations(const ast::Attribute &attribute,
-                                      Attributes &result) {
+void AttributeChecker::expectations(const ast::Attribute &attribute,
+                                    Attributes &result) {
   static constexpr llvm::StringLiteral known[] = {"vectorized", "one_pass",
                                                   "no_workspace"};
   llvm::SmallVector<llvm::StringRef, 2> expected;
@@ -162,14 +166,16 @@ void DeclarationChecker::expectations(const ast::Attribute &attribute,
     for (llvm::StringRef candidate : known)
       suggestion.consider(candidate);
     if (!llvm::is_contained(known, text)) {
-      report(argument.span, diag::UnknownExpectation, source(argument.span))
+      checker
+          .report(argument.span, diag::UnknownExpectation,
+                  checker.source(argument.span))
           .hint(suggestion.hint());
       continue;
     }
     expected.push_back(text);
   }
   if (attribute.arguments.empty())
-    report(attribute.span, diag::AttributeArguments, "expect",
-           "what is expected");
-  result.expectations = builder.list(expected);
+    checker.report(attribute.span, diag::AttributeArguments, "expect",
+                   "what is expected");
+  result.expectations = checker.builder.list(expected);
 }

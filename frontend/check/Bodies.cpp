@@ -1,5 +1,5 @@
 // Runs over a declaration's body, in as many passes as it takes.
-#include "frontend/check/DeclarationChecker.h"
+#include "frontend/check/AttributeChecker.h"
 
 using namespace quern;
 using namespace quern::check;
@@ -75,7 +75,7 @@ void DeclarationChecker::checkBody() {
     checkReductionBody(*reduction);
   else
     runBody(llvm::cast<ast::CallableDecl>(text).body);
-  checkAttributes();
+  AttributeChecker(*this).check();
   declaration.axes = builder.list(axes);
   declaration.extentChecks = builder.list(extentChecks);
   declaration.hasError = hasFailed;
@@ -103,7 +103,7 @@ void DeclarationChecker::runBody(const ast::Block &body) {
   }
   declaration.body = block(body);
   bool isKernel = declaration.kind == DeclarationKind::Kernel;
-  if (isKernel && !hasLaunch && !hasFailed)
+  if (isKernel && !firstLaunch && !hasFailed)
     report(text.name.span, diag::MissingLaunch, text.name.text());
   if (!results.empty() && !hasFailed && fallsThrough(declaration.body))
     report(text.name.span, diag::MissingReturn, text.name.text())

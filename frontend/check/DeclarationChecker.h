@@ -23,6 +23,7 @@ public:
   const typed::ConstantTable *constantTable(const ast::ConstDecl &decl);
 
 private:
+  friend class AttributeChecker;
   friend class ListChecker;
   bool constantEntry(const ast::Expr *expr, ScalarType type,
                      llvm::SmallVectorImpl<typed::Constant> &values);
@@ -413,32 +414,6 @@ private:
                                      const typed::Reduction &reduction,
                                      llvm::StringRef name);
 
-  // Attributes.cpp, AtenAttribute.cpp
-  void checkAttributes();
-  void attribute(const ast::Attribute &attribute, typed::Attributes &result);
-  bool flagAttribute(const ast::Attribute &attribute,
-                     typed::Attributes &result);
-  bool saved(const ast::Expr *expr,
-             llvm::SmallVectorImpl<llvm::StringRef> &saves);
-  const typed::Declaration *derivativeNamed(const ast::Identifier &name);
-  void backward(const ast::Attribute &attribute, typed::Attributes &result);
-  void origin(const ast::Attribute &attribute, typed::Attributes &result);
-  void expectations(const ast::Attribute &attribute, typed::Attributes &result);
-  bool isParameterOrResult(llvm::StringRef name) const;
-  std::optional<typed::AtenAttribute> aten(const ast::Attribute &attribute);
-  void checkSchema(const typed::AtenAttribute &attribute);
-  bool atenBinding(const ast::AttributeArgument &argument,
-                   typed::AtenBinding &binding);
-  bool seedBinding(typed::AtenBinding &binding);
-  bool parameterBinding(const ast::AttributeArgument &argument,
-                        typed::AtenBinding &binding);
-  bool promotionBinding(const ast::AttributeArgument &argument,
-                        typed::AtenBinding &binding);
-  bool nameBinding(const ast::Expr *value, const ast::Identifier &name,
-                   bool isPack, typed::AtenBinding &binding);
-  bool valueBinding(const ast::Expr *value, typed::AtenBinding &binding);
-  std::optional<unsigned> parameterIndex(llvm::StringRef name) const;
-
   // Bodies.cpp: the order of the above, and passes over bodies
   void adoptSignature();
   void runBody(const ast::Block &body);
@@ -493,8 +468,8 @@ private:
   /// What a part of a reduction returns; null: not known yet.
   const Type *returnType = nullptr;
   bool learnsReturn = false; ///< the first `return` decides `returnType`
-  bool hasLaunch = false, isUnchecked = false; ///< `@unchecked`
-  Span firstLaunch;
+  /// Of a kernel, once it is met.
+  std::optional<Span> firstLaunch;
 };
 
 } // namespace quern::check

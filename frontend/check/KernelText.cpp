@@ -131,10 +131,9 @@ void DeclarationChecker::launch(const ast::LaunchStmt &stmt,
     return misplaced(stmt.span, "launch");
   if (nesting != 1)
     report(stmt.span, diag::LaunchNested);
-  if (hasLaunch)
+  if (firstLaunch)
     report(stmt.span, diag::RepeatedLaunch)
-        .label(firstLaunch, "the first is here");
-  hasLaunch = true;
+        .label(*firstLaunch, "the first is here");
   firstLaunch = stmt.span;
   place = Place::Extent;
   auto *node = makeStatement<LaunchStatement>(stmt.span);

@@ -168,6 +168,5 @@ const Expression *DeclarationChecker::makeScatter(const ast::CallExpr &expr,
       parts.includeSelf ? parts.includeSelf : booleanConstant(expr.span, true);
   node->where = parts.where;
   node->freeOrder = parts.freeOrder;
-  node->isChecked = !isUnchecked;
   return node;
 }

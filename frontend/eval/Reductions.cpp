@@ -248,7 +248,7 @@ Value Evaluator::scatter(const ScatterExpression &node, const Frame &frame,
         continue;
       std::int64_t place = expression(*position, frame, scope, at).asInteger();
       std::int64_t extent = extentOf(axis, frame, scope, point).front();
-      if (node.isChecked && (place < 0 || place >= extent)) {
+      if (place < 0 || place >= extent) {
         fail("scatter index " + std::to_string(place) + " of extent " +
              std::to_string(extent));
         return;

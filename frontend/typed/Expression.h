@@ -189,7 +189,6 @@ struct LoadExpression : ExpressionNode<ExpressionKind::Load> {
   const Expression *outside = nullptr;
   /// Where false nothing is read and the value is `outside`, or 0 without one.
   const Expression *when = nullptr;
-  bool isChecked = true;
 };
 
 /// Which axes of the caller an axis of the callee stands for: one for a plain
@@ -281,7 +280,7 @@ struct ScatterExpression : ExpressionNode<ExpressionKind::Scatter> {
   llvm::ArrayRef<ScalarType> typeArguments;
   const Expression *includeSelf = nullptr; ///< compile-time bool
   const Expression *where = nullptr;
-  bool freeOrder = false, isChecked = true;
+  bool freeOrder = false;
 };
 
 /// `concat(a, b over C)` or `concat(xs over C)` of a list: the type's axis

@@ -232,8 +232,9 @@ std::optional<HostValue> Evaluator::bits(BinaryOperator op, std::int64_t a,
   }
 }
 
-std::optional<HostValue> Evaluator::floats(BinaryOperator op, double a,
-                                           double b) {
+/// What real and complex numbers share: the operators of a field.
+template <typename Number>
+std::optional<HostValue> inField(BinaryOperator op, Number a, Number b) {
   switch (op) {
   case BinaryOperator::Add:
     return HostValue::of(a + b);
@@ -243,6 +244,18 @@ std::optional<HostValue> Evaluator::floats(BinaryOperator op, double a,
     return HostValue::of(a * b);
   case BinaryOperator::Div:
     return HostValue::of(a / b);
+  case BinaryOperator::Equal:
+    return HostValue::of(std::int64_t{a == b});
+  case BinaryOperator::NotEqual:
+    return HostValue::of(std::int64_t{a != b});
+  default:
+    return std::nullopt;
+  }
+}
+
+std::optional<HostValue> Evaluator::floats(BinaryOperator op, double a,
+                                           double b) {
+  switch (op) {
   case BinaryOperator::Less:
     return HostValue::of(std::int64_t{a < b});
   case BinaryOperator::LessEqual:
@@ -251,11 +264,9 @@ std::optional<HostValue> Evaluator::floats(BinaryOperator op, double a,
     return HostValue::of(std::int64_t{a > b});
   case BinaryOperator::GreaterEqual:
     return HostValue::of(std::int64_t{a >= b});
-  case BinaryOperator::Equal:
-    return HostValue::of(std::int64_t{a == b});
-  case BinaryOperator::NotEqual:
-    return HostValue::of(std::int64_t{a != b});
   default:
+    if (auto result = inField(op, a, b))
+      return result;
     return fail("it is no arithmetic on host values");
   }
 }
@@ -263,22 +274,9 @@ std::optional<HostValue> Evaluator::floats(BinaryOperator op, double a,
 std::optional<HostValue> Evaluator::complexes(BinaryOperator op,
                                               std::complex<double> a,
                                               std::complex<double> b) {
-  switch (op) {
-  case BinaryOperator::Add:
-    return HostValue::of(a + b);
-  case BinaryOperator::Sub:
-    return HostValue::of(a - b);
-  case BinaryOperator::Mul:
-    return HostValue::of(a * b);
-  case BinaryOperator::Div:
-    return HostValue::of(a / b);
-  case BinaryOperator::Equal:
-    return HostValue::of(std::int64_t{a == b});
-  case BinaryOperator::NotEqual:
-    return HostValue::of(std::int64_t{a != b});
-  default:
-    return fail("it is no arithmetic on complex numbers");
-  }
+  if (auto result = inField(op, a, b))
+    return result;
+  return fail("it is no arithmetic on complex numbers");
 }
 
 std::optional<HostValue> Evaluator::select(const SelectExpression &e) {
