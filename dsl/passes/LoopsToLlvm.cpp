@@ -11,6 +11,8 @@
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Rewrite/PatternApplicator.h"
 
 namespace quern {
 #define GEN_PASS_DEF_LOOPSTOLLVM
@@ -42,13 +44,34 @@ struct SignOfRounded : ConvertOpToLLVMPattern<math::CopySignOp> {
   }
 };
 
+/// Makes blocks of loops and branches. Each splits its block and moves what
+/// stands behind it: the last goes first, so that every operation moves once.
+LogicalResult makeBlocks(Operation *top, const FrozenRewritePatternSet &rules) {
+  SmallVector<Operation *> control;
+  top->walk([&](Operation *op) {
+    if (isa<scf::SCFDialect>(op->getDialect()) &&
+        !op->hasTrait<OpTrait::IsTerminator>())
+      control.push_back(op);
+  });
+  PatternApplicator applicator(rules);
+  applicator.applyDefaultCostModel();
+  PatternRewriter rewriter(top->getContext());
+  for (Operation *op : llvm::reverse(control)) {
+    rewriter.setInsertionPoint(op);
+    if (failed(applicator.matchAndRewrite(op, rewriter)))
+      return op->emitOpError("has no form as blocks");
+  }
+  return success();
+}
+
 struct LoopsToLlvmPass : quern::impl::LoopsToLlvmBase<LoopsToLlvmPass> {
   /// The patterns are made once for all modules the pass will see.
   LogicalResult initialize(MLIRContext *context) override {
     converter = std::make_shared<LLVMTypeConverter>(
         context, LowerToLLVMOptions(context));
-    RewritePatternSet made(context);
-    populateSCFToControlFlowConversionPatterns(made);
+    RewritePatternSet blocks(context), made(context);
+    populateSCFToControlFlowConversionPatterns(blocks);
+    blockRules = FrozenRewritePatternSet(std::move(blocks));
     cf::populateControlFlowToLLVMConversionPatterns(*converter, made);
     arith::populateCeilFloorDivExpandOpsPatterns(made);
     arith::populateArithToLLVMConversionPatterns(*converter, made);
@@ -62,11 +85,12 @@ struct LoopsToLlvmPass : quern::impl::LoopsToLlvmBase<LoopsToLlvmPass> {
   void runOnOperation() override {
     LLVMConversionTarget target(getContext());
     target.addLegalOp<ModuleOp>();
-    if (failed(applyFullConversion(getOperation(), target, patterns)))
+    if (failed(makeBlocks(getOperation(), blockRules)) ||
+        failed(applyFullConversion(getOperation(), target, patterns)))
       signalPassFailure();
   }
 
   std::shared_ptr<LLVMTypeConverter> converter;
-  FrozenRewritePatternSet patterns;
+  FrozenRewritePatternSet blockRules, patterns;
 };
 } // namespace
