@@ -33,10 +33,11 @@ std::string_view quern::spelling(DslStage stage) {
 struct DslContext::State {
   State()
       : context(registry(), mlir::MLIRContext::Threading::DISABLED),
-        simplify(&context), toLlvm(&context) {
+        simplify(&context), toLlvm(&context), toLines(&context) {
     context.loadAllAvailableDialects();
     simplifyPipeline(simplify);
     llvmPipeline(toLlvm);
+    linesPipeline(toLines);
     simplify.enableVerifier(false);
     toLlvm.enableVerifier(false);
   }
@@ -48,7 +49,7 @@ struct DslContext::State {
   }
 
   mlir::MLIRContext context;
-  mlir::PassManager simplify, toLlvm;
+  mlir::PassManager simplify, toLlvm, toLines;
 };
 
 DslContext::DslContext() : state(std::make_unique<State>()) {}
@@ -139,7 +140,8 @@ std::optional<LoweredModule> quern::lower(DslContext &context, QnModule module,
   if (!abi)
     return std::nullopt;
   leave(options, DslStage::Loops, top);
-  if (failed(state.toLlvm.run(top)))
+  if (failed(state.toLlvm.run(top)) ||
+      (options.hasLines && failed(state.toLines.run(top))))
     return std::nullopt;
   leave(options, DslStage::LlvmDialect, top);
   LoweredModule lowered;

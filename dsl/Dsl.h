@@ -77,6 +77,8 @@ struct LoweringOptions {
   std::function<void(DslStage, const std::string &)> dump;
   /// Called when a stage is done, when set.
   std::function<void(DslStage)> reached = {};
+  /// Whether code says which lines of the text it is made of.
+  bool hasLines = false;
 };
 
 /// One kernel in LLVM's terms; symbols are those of `abi`.

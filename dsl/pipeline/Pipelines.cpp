@@ -3,6 +3,7 @@
 
 #include "dsl/passes/Passes.h"
 
+#include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -15,4 +16,8 @@ void quern::simplifyPipeline(mlir::OpPassManager &passes) {
 
 void quern::llvmPipeline(mlir::OpPassManager &passes) {
   passes.addPass(createLoopsToLlvm());
+}
+
+void quern::linesPipeline(mlir::OpPassManager &passes) {
+  passes.addPass(mlir::LLVM::createDIScopeForLLVMFuncOpPass());
 }

@@ -13,4 +13,7 @@ void simplifyPipeline(mlir::OpPassManager &passes);
 /// From loops to the LLVM dialect.
 void llvmPipeline(mlir::OpPassManager &passes);
 
+/// On the LLVM dialect: places in the text become what debuggers read.
+void linesPipeline(mlir::OpPassManager &passes);
+
 } // namespace quern

@@ -240,9 +240,15 @@ std::string reproducerFolder() {
   return folder ? folder : "";
 }
 
-bool namesCodeForPerf() {
-  const char *wish = std::getenv("QUERN_PERF");
-  return wish && llvm::StringRef(wish) == "1";
+Listeners wishedListeners() {
+  auto wish = [](const char *variable) {
+    const char *text = std::getenv(variable);
+    return llvm::StringRef(text ? text : "");
+  };
+  llvm::StringRef perf = wish("QUERN_PERF");
+  return {.perfNames = perf == "1",
+          .perfLines = perf == "lines",
+          .debugger = wish("QUERN_GDB") == "1"};
 }
 
 std::string defaultCacheFolder() {

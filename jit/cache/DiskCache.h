@@ -2,6 +2,7 @@
 #pragma once
 
 #include "jit/cache/Entry.h"
+#include "jit/orc/Listeners.h"
 
 #include <atomic>
 #include <cstdint>
@@ -52,7 +53,7 @@ bool keepsEveryStage();
 /// Where QUERN_REPRODUCE asks to leave compilations that end badly, or "".
 std::string reproducerFolder();
 
-/// Whether QUERN_PERF=1 asks to tell `perf` where kernels lie.
-bool namesCodeForPerf();
+/// Whom QUERN_PERF and QUERN_GDB ask to tell of code.
+Listeners wishedListeners();
 
 } // namespace quern::jit

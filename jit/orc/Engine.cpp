@@ -3,8 +3,12 @@
 
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/Core.h"
+#include "llvm/ExecutionEngine/Orc/Debugging/DebugInfoSupport.h"
+#include "llvm/ExecutionEngine/Orc/Debugging/ELFDebugObjectPlugin.h"
+#include "llvm/ExecutionEngine/Orc/Debugging/PerfSupportPlugin.h"
 #include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
 #include "llvm/ExecutionEngine/Orc/SelfExecutorProcessControl.h"
+#include "llvm/ExecutionEngine/Orc/TargetProcess/JITLoaderPerf.h"
 #include "llvm/ExecutionEngine/Orc/TaskDispatch.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -37,6 +41,24 @@ struct Engine::State {
   std::mutex reporting;
   std::string reported;
 
+  llvm::Error tell(const Listeners &listeners) {
+    if (listeners.perfLines) {
+      linker.addPlugin(std::make_shared<orc::DebugInfoPreservationPlugin>());
+      linker.addPlugin(std::make_shared<orc::PerfSupportPlugin>(
+          session.getExecutorProcessControl(),
+          orc::ExecutorAddr::fromPtr(&llvm_orc_registerJITLoaderPerfStart),
+          orc::ExecutorAddr::fromPtr(&llvm_orc_registerJITLoaderPerfEnd),
+          orc::ExecutorAddr::fromPtr(&llvm_orc_registerJITLoaderPerfImpl),
+          /*EmitDebugInfo=*/true, /*EmitUnwindInfo=*/false));
+    }
+    llvm::Error problem = llvm::Error::success();
+    if (listeners.debugger)
+      linker.addPlugin(std::make_shared<orc::ELFDebugObjectPlugin>(
+          session, /*RequireDebugSections=*/true, /*AutoRegisterCode=*/true,
+          problem));
+    return problem;
+  }
+
   Error failure(llvm::Error problem) {
     std::lock_guard lock(reporting);
     std::string text = std::exchange(reported, "");
@@ -66,10 +88,11 @@ private:
 
 } // namespace
 
-Engine::Engine(std::shared_ptr<State> state) : state(std::move(state)) {}
+Engine::Engine(std::shared_ptr<State> state, const Listeners &listeners)
+    : state(std::move(state)), isNamedForPerf(listeners.perfNames) {}
 Engine::~Engine() = default;
 
-Result<std::shared_ptr<Engine>> Engine::create() {
+Result<std::shared_ptr<Engine>> Engine::create(const Listeners &listeners) {
   // Linking happens on the thread that asks for it: requests already come from
   // as many threads as the host wants.
   auto process = orc::SelfExecutorProcessControl::Create(
@@ -94,7 +117,9 @@ Result<std::shared_ptr<Engine>> Engine::create() {
            {session.intern("fmaf"), symbol(fusedFloat)},
            {session.intern("memset"), symbol(&std::memset)}})))
     return toError(std::move(problem));
-  return std::shared_ptr<Engine>(new Engine(std::move(state)));
+  if (llvm::Error problem = state->tell(listeners))
+    return toError(std::move(problem));
+  return std::shared_ptr<Engine>(new Engine(std::move(state), listeners));
 }
 
 Result<std::shared_ptr<LoadedObject>>
@@ -118,6 +143,8 @@ Engine::load(std::string object, const std::vector<std::string> &symbols) {
   for (const std::string &symbol : symbols)
     code->addresses.push_back(
         (*found)[session.intern(symbol)].getAddress().toPtr<void *>());
+  if (isNamedForPerf)
+    addToPerfMap(object, symbols, code->addresses);
   return std::shared_ptr<LoadedObject>(std::move(code));
 }
 

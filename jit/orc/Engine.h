@@ -2,6 +2,7 @@
 #pragma once
 
 #include "jit/Jit.h"
+#include "jit/orc/Listeners.h"
 
 #include <memory>
 #include <string>
@@ -20,7 +21,7 @@ public:
 /// A linker in this process. Made on first use by the session; thread-safe.
 class Engine {
 public:
-  static Result<std::shared_ptr<Engine>> create();
+  static Result<std::shared_ptr<Engine>> create(const Listeners &listeners);
   ~Engine();
 
   /// Links `object` and finds `symbols` in it. An object may call nothing but
@@ -31,8 +32,9 @@ public:
 
 private:
   struct State;
-  explicit Engine(std::shared_ptr<State> state);
+  Engine(std::shared_ptr<State> state, const Listeners &listeners);
   std::shared_ptr<State> state;
+  bool isNamedForPerf;
 };
 
 } // namespace quern::jit

@@ -1,5 +1,5 @@
 // Writes the map that `perf report` and `perf annotate` name functions by.
-#include "jit/orc/PerfMap.h"
+#include "jit/orc/Listeners.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Object/ELFObjectFile.h"

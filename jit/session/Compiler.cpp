@@ -2,7 +2,6 @@
 #include "jit/session/Compiler.h"
 
 #include "frontend/typed/TypedModule.h"
-#include "jit/orc/PerfMap.h"
 #include "jit/session/AbiText.h"
 #include "jit/session/BuildId.h"
 #include "jit/session/Keep.h"
@@ -128,7 +127,7 @@ std::string Compiler::cacheWarning() {
 }
 
 Result<std::shared_ptr<Engine>> Compiler::linker() {
-  std::call_once(engineOnce, [this] { engine = Engine::create(); });
+  std::call_once(engineOnce, [this] { engine = Engine::create(listeners); });
   return *engine;
 }
 
@@ -142,6 +141,7 @@ CacheKey Compiler::keyOf(const CompileRequest &request,
       .add(request.declaration->name)
       .add(keyText(request.specialization))
       .add(keyText(target))
+      .add(hasLines(target) ? "lines" : "")
       .finish();
 }
 
@@ -271,7 +271,8 @@ Result<CacheEntry> Compiler::compileStages(
     return lease.error();
   Tools &tools = *(*lease)->tools;
   leave("tools");
-  LoweringOptions lowering{.target = *machine, .dump = {}};
+  LoweringOptions lowering{
+      .target = *machine, .dump = {}, .hasLines = hasLines(*machine)};
   if (reached)
     lowering.reached = [&](DslStage stage) {
       leave(stageName(stage, *machine));
@@ -350,8 +351,6 @@ Compiler::load(const CacheEntry &entry) {
   auto code = (*engine)->load(entry.object, symbols);
   if (!code)
     return code.error();
-  if (isSeenByPerf)
-    addToPerfMap(entry.object, symbols, (*code)->addresses);
   for (std::size_t i = 0; i + 1 < (*code)->addresses.size(); i += 2)
     kernel->launches.push_back(
         {reinterpret_cast<CompiledKernel::Plan>((*code)->addresses[i]),

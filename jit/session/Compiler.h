@@ -90,6 +90,10 @@ private:
   class Lease;
 
   CacheKey keyOf(const CompileRequest &request, const TargetInfo &target);
+  /// Whether code for `target` names the lines that it is made of.
+  bool hasLines(const TargetInfo &target) const {
+    return listeners.needLines() && !target.isGpu();
+  }
   Result<std::shared_ptr<const CompiledKernel>>
   make(const CompileRequest &request, const CacheKey &key);
   Result<LoweredModule> lowered(Tools &tools, const CompileRequest &request,
@@ -110,7 +114,7 @@ private:
   std::optional<Result<TargetInfo>> knownTarget;
   std::optional<Result<std::shared_ptr<Engine>>> engine;
   DiskCache::Opened diskCache;
-  bool isSeenByPerf = namesCodeForPerf();
+  Listeners listeners = wishedListeners();
   std::string reproducers = reproducerFolder();
   std::string keptIn; ///< folder for every stage of what is made, or ""
 };

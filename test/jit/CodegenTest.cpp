@@ -52,7 +52,7 @@ std::string emit(const char *text, const TargetInfo &target, Image image) {
 
 TEST(Codegen, AnObjectRunsInThisProcess) {
   std::string object = emit(doubling, hostTarget(), Image::Object);
-  auto engine = Engine::create();
+  auto engine = Engine::create({});
   ASSERT_TRUE(engine);
   auto code = (*engine)->load(object, {"double_task"});
   ASSERT_TRUE(code) << code.error().message;
@@ -71,7 +71,7 @@ TEST(Codegen, CodeOutlivesTheEngineHandle) {
   std::string object = emit(doubling, hostTarget(), Image::Object);
   std::shared_ptr<LoadedObject> code;
   {
-    auto engine = Engine::create();
+    auto engine = Engine::create({});
     ASSERT_TRUE(engine);
     code = *(*engine)->load(object, {"double_task"});
     // The same symbol names again: every object has its own.
@@ -114,7 +114,7 @@ define double @f(double %x) {
   ret double %y
 })",
                             hostTarget(), Image::Object);
-  auto engine = Engine::create();
+  auto engine = Engine::create({});
   ASSERT_TRUE(engine);
   auto code = (*engine)->load(object, {"f"});
   ASSERT_FALSE(code);
@@ -122,7 +122,7 @@ define double @f(double %x) {
 }
 
 TEST(Codegen, ADamagedObjectIsAnError) {
-  auto engine = Engine::create();
+  auto engine = Engine::create({});
   ASSERT_TRUE(engine);
   EXPECT_FALSE((*engine)->load("no object at all", {"f"}));
 }
