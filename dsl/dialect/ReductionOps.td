@@ -22,7 +22,9 @@ def Qn_ReduceOp : Qn_MonoidOp<"reduce"> {
   let summary = "removes axes by combining the values along them";
   let description = [{
     The order of combination is free unless `portable` is given, which fixes a
-    tree by the extent alone. Positions where `where` is false are left out.
+    tree by the extent alone, or `ordered`: then states are merged in the order
+    of their elements, row-major over the axes as they are listed, and with both
+    one element follows the other. Positions where `where` is false are left out.
 
     ```mlir
     %m = qn.reduce (%v : f32) init (%z : f32) over [C] step {
@@ -37,11 +39,12 @@ def Qn_ReduceOp : Qn_MonoidOp<"reduce"> {
     ```
   }];
   let arguments = (ins Variadic<AnyType>:$inputs, Variadic<AnyType>:$inits,
-    Optional<I1>:$where, StrArrayAttr:$axes, UnitAttr:$portable);
+    Optional<I1>:$where, StrArrayAttr:$axes, UnitAttr:$portable,
+    UnitAttr:$ordered);
   let assemblyFormat = [{
     `(` $inputs `:` type($inputs) `)` `init` `(` $inits `:` type($inits) `)`
     `over` custom<AxisList>($axes) (`where` $where^)? (`portable` $portable^)?
-    attr-dict `step` $step `merge` $merge
+    (`ordered` $ordered^)? attr-dict `step` $step `merge` $merge
   }];
 }
 

@@ -65,6 +65,7 @@ private:
   void mergeParts(Frame &frame);
   LoopSpec everyPart(Frame &frame, const AxisPlan &split);
   void describeParts(LaunchEntry &entry) const;
+  mlir::Value dealParts(Frame &frame, LoopSpec &parts, bool ordered);
   AxisPlan partAxis() const;
   LoopSpec rowsOf(Frame &frame, mlir::Value part);
   void partUnit(Frame &frame, mlir::ValueRange position);

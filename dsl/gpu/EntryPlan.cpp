@@ -159,7 +159,7 @@ unsigned keptBy(const KernelModel &model, const LaunchPlan &launch,
   for (qn::ReduceOp op : model.reductions) {
     AxisSet axes = model.axesOf(op.getAxes());
     isRead |= axes == lane;
-    if (axes & ~lane)
+    if ((axes & ~lane) || op.getOrdered())
       return 0;
   }
   for (qn::StoreOp store : launch.stores)

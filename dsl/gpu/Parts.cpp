@@ -161,15 +161,25 @@ LoopSpec EntryBuilder::everyPart(Frame &frame, const AxisPlan &split) {
   return {split, {}, count};
 }
 
-/// The threads of a warp take turns at the parts of one result, then merge.
+/// Which parts belong to a thread: neighbours where their order counts, else
+/// the threads take turns. Gives how far one is from the next.
+Value EntryBuilder::dealParts(Frame &frame, LoopSpec &parts, bool ordered) {
+  if (ordered) {
+    std::tie(parts.lower, parts.upper) = emitter.ownChunk(frame, parts.upper);
+    return emitter.constant(frame, 1);
+  }
+  OpBuilder &b = emitter.in(frame);
+  parts.lower = arith::ExtUIOp::create(b, loc, b.getI64Type(), team.thread);
+  return emitter.constant(frame, team.size);
+}
+
+/// The threads of a warp share the parts of one result, then merge.
 void EntryBuilder::mergeUnit(Frame &frame, ValueRange position) {
   for (auto [axis, at] : llvm::zip(launch.axes, position))
     frame.bind(Binding{.axis = axis.axis, .position = at});
   const Columns &columns = *launch.columns;
   LoopSpec parts = everyPart(frame, partAxis());
-  Value by = emitter.constant(frame, team.size);
-  OpBuilder &b = emitter.in(frame);
-  parts.lower = arith::ExtUIOp::create(b, loc, b.getI64Type(), team.thread);
+  Value by = dealParts(frame, parts, columns.ordered);
   Emitter::Values states = mergedParts(
       frame, columns.members, parts, by,
       [&](Frame &body, Value part) { return stateSlots(body, part); });
@@ -184,12 +194,11 @@ void EntryBuilder::mergeUnit(Frame &frame, ValueRange position) {
   emitter.emitStores(frame, launch.stores);
 }
 
-/// The threads of the block take turns at the parts of everything, then merge.
+/// The threads of the block share the parts of everything, then merge.
 void EntryBuilder::mergeParts(Frame &frame) {
+  qn::ReduceOp sample = launch.reductions.front();
   LoopSpec parts = everyPart(frame, launch.axes.front());
-  Value by = emitter.constant(frame, team.size);
-  OpBuilder &b = emitter.in(frame);
-  parts.lower = arith::ExtUIOp::create(b, loc, b.getI64Type(), team.thread);
+  Value by = dealParts(frame, parts, sample.getOrdered());
   Emitter::Values states = mergedParts(
       frame, launch.reductions, parts, by,
       [&](Frame &body, Value number) { return partSlots(body, number); });

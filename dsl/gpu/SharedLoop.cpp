@@ -42,15 +42,13 @@ AxisPlan Emitter::lanePlan(const Frame &frame, unsigned axis,
 /// Several vectors at once, then one by one, then the elements that are left.
 void Emitter::sharedLoop(Frame &frame, const LoopSpec &loop,
                          ArrayRef<LoopSpec> rest, Values &states, Body body) {
+  if (loop.plan.chunks)
+    return chunkLoop(frame, loop, rest, states, body);
   if (rest.empty() && isKeptRow(frame, loop))
     return keptRow(frame, loop, states, body);
   LoopSpec part = loop;
   Location loc = model.kernel.getLoc();
-  Value zero = constant(frame, 0);
-  OpBuilder &b = in(frame);
-  Value length = arith::SubIOp::create(b, loc, loop.upper, loop.lower);
-  if (model.localAxis(loop.plan.axis))
-    length = arith::MaxSIOp::create(b, loc, length, zero);
+  Value length = lengthOf(frame, loop);
   auto upTo = [&](std::int64_t multiple) -> Value {
     Value by = constant(frame, multiple);
     Value left = arith::RemUIOp::create(in(frame), loc, length, by);
@@ -71,6 +69,34 @@ void Emitter::sharedLoop(Frame &frame, const LoopSpec &loop,
   part.upper = loop.upper;
   part.plan.lanes = 1;
   sharedPart(frame, part, rest, states, body);
+}
+
+/// What belongs to each thread of the team when `length` positions or parts are
+/// dealt out in their order, as evenly as possible: the first of it and its
+/// end.
+std::pair<Value, Value> Emitter::ownChunk(Frame &frame, Value length) {
+  Location loc = model.kernel.getLoc();
+  Value size = constant(frame, team->size),
+        more = constant(frame, team->size - 1);
+  OpBuilder &b = in(frame);
+  Value each = arith::AddIOp::create(b, loc, length, more);
+  each = arith::DivUIOp::create(b, loc, each, size);
+  Value own = arith::ExtUIOp::create(b, loc, b.getI64Type(), team->thread);
+  Value first = arith::MulIOp::create(b, loc, own, each);
+  first = arith::MinUIOp::create(b, loc, first, length);
+  Value end = arith::AddIOp::create(b, loc, first, each);
+  return {first, arith::MinUIOp::create(b, loc, end, length)};
+}
+
+/// Every thread has neighbours, which it takes one after the other.
+void Emitter::chunkLoop(Frame &frame, LoopSpec loop, ArrayRef<LoopSpec> rest,
+                        Values &states, Body body) {
+  Location loc = model.kernel.getLoc();
+  auto [first, end] = ownChunk(frame, lengthOf(frame, loop));
+  OpBuilder &b = in(frame);
+  loop.upper = arith::AddIOp::create(b, loc, loop.lower, end);
+  loop.lower = arith::AddIOp::create(b, loc, loop.lower, first);
+  laneLoop(frame, loop, rest, states, body);
 }
 
 /// One loop of a thread: its own vectors, `size` vectors from one to the next.
@@ -118,10 +144,12 @@ void Emitter::sharedPart(Frame &frame, const LoopSpec &part,
   states.assign(made.result_begin(), made.result_end());
 }
 
-/// Halves the threads whose states count until the first has them all.
+/// Halves the threads whose states count until the first has them all: one half
+/// meets the other, or neighbours meet where their order counts.
 Emitter::Values Emitter::mergeThreads(Frame &frame, qn::ReduceOp op,
                                       Values state, unsigned threads) {
-  for (unsigned by = threads / 2; by > 0; by /= 2) {
+  for (unsigned left = threads; left > 1; left /= 2) {
+    unsigned by = op.getOrdered() ? threads / left : left / 2;
     Values both = state;
     in(frame);
     for (Value value : state)

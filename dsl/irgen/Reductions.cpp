@@ -222,7 +222,7 @@ mlir::Value ScalarBuilder::total(mlir::Value value, mlir::Value where,
   Type type = value.getType();
   mlir::Value zero = create<arith::ConstantOp>(builder.getZeroAttr(type));
   auto op = create<qn::ReduceOp>(value, zero, where, builder.getArrayAttr(axes),
-                                 /*portable=*/false);
+                                 /*portable=*/false, /*ordered=*/false);
   for (Region *region : {&op.getStep(), &op.getMerge()}) {
     OpBuilder::InsertionGuard guard(builder);
     Block &block = region->emplaceBlock();
@@ -285,9 +285,9 @@ irgen::Value Generator::visit(const typed::ReduceExpression &expression) {
     return reduceOne(monoid, where);
   bool portable = request.declaration.attributes.portable ||
                   monoid.frame.declaration.attributes.portable;
-  auto op =
-      b.create<qn::ReduceOp>(flatten(monoid.inputs), flatten(monoid.initial),
-                             where, namesOf(builder, over), portable);
+  auto op = b.create<qn::ReduceOp>(
+      flatten(monoid.inputs), flatten(monoid.initial), where,
+      namesOf(builder, over), portable, expression.monoid->keepsOrder());
   fillRegions(monoid, op.getStep(), op.getMerge());
   b.location = location;
   return finishMonoid(monoid, op.getResults());
@@ -319,6 +319,12 @@ irgen::Value Generator::prefix(const typed::ScanExpression &expression,
   Monoid monoid =
       openMonoid(*expression.monoid, expression.typeArguments,
                  expression.constantArguments, expression.parameters);
+  bool ordered = expression.monoid->keepsOrder();
+  if (ordered && expression.reverse) {
+    mlir::Value last = b.create<arith::SubIOp>(upper, one);
+    mlir::Value done = b.create<arith::SubIOp>(position, lower);
+    position = b.create<arith::SubIOp>(last, done);
+  }
   const Substitution *outer = substitution;
   for (const Place &place : llvm::reverse(along)) {
     mlir::Value digit = position;
@@ -337,7 +343,7 @@ irgen::Value Generator::prefix(const typed::ScanExpression &expression,
   Location location = at(expression.span);
   auto op = b.create<qn::ReduceOp>(
       flatten(monoid.inputs), flatten(monoid.initial), where,
-      builder.getArrayAttr({Attribute(name)}), false);
+      builder.getArrayAttr({Attribute(name)}), false, ordered);
   fillRegions(monoid, op.getStep(), op.getMerge());
   b.location = location;
   return finishMonoid(monoid, op.getResults());

@@ -216,6 +216,15 @@ static bool canCarry(qn::ScatterOp scatter, qn::ScanOp scan) {
          });
 }
 
+/// Whether the loops of a reduction carry a scan that it takes values of, as
+/// their innermost.
+static bool canCarry(qn::ReduceOp reduction, qn::ScanOp scan) {
+  ArrayRef<Attribute> axes = reduction.getAxes().getValue();
+  Attribute axis = scan.getAxisAttr();
+  return reduction.getOrdered() ? axes.back() == axis
+                                : llvm::is_contained(axes, axis);
+}
+
 /// Whether something runs along other axes than the scan and takes its values:
 /// they cannot come from one loop.
 static bool feedsOtherLoops(qn::ScanOp scan, bool isGpu) {
@@ -229,8 +238,7 @@ static bool feedsOtherLoops(qn::ScanOp scan, bool isGpu) {
       auto reduction = dyn_cast<qn::ReduceOp>(op);
       auto scatter = dyn_cast<qn::ScatterOp>(op);
       if ((scatter && (isGpu || !canCarry(scatter, scan))) ||
-          (reduction && !llvm::is_contained(reduction.getAxes(),
-                                            Attribute(scan.getAxisAttr()))))
+          (reduction && !canCarry(reduction, scan)))
         return true;
       if (!reduction)
         llvm::append_range(open, op->getResults());
@@ -240,6 +248,8 @@ static bool feedsOtherLoops(qn::ScanOp scan, bool isGpu) {
 
 /// Loops that go backwards would step from the last position to the first.
 static bool goesForward(qn::ReduceOp op, StringAttr axis) {
+  if (op.getOrdered() && llvm::is_contained(op.getAxes(), Attribute(axis)))
+    return true;
   return llvm::any_of(op.getInputs(), [&](mlir::Value input) {
     auto place = input.getDefiningOp<qn::IndexOp>();
     return place && place.getAxisAttr() == axis;

@@ -54,17 +54,26 @@ void Emitter::nest(Frame &frame, ArrayRef<LoopSpec> loops, Values &states,
             loops.drop_front(), states, body);
 }
 
+/// How many positions a loop visits; bounds of a local axis may cross.
+Value Emitter::lengthOf(Frame &frame, const LoopSpec &loop) {
+  Value zero = constant(frame, 0);
+  OpBuilder &b = in(frame);
+  Location loc = model.kernel.getLoc();
+  Value length = arith::SubIOp::create(b, loc, loop.upper, loop.lower);
+  return model.localAxis(loop.plan.axis)
+             ? Value(arith::MaxSIOp::create(b, loc, length, zero))
+             : length;
+}
+
 /// An unrolled loop, then one for the rest: masked where the target has masks,
 /// else element by element.
 void Emitter::laneLoop(Frame &frame, const LoopSpec &loop,
                        ArrayRef<LoopSpec> rest, Values &states, Body body) {
   std::int64_t width = std::int64_t(loop.plan.lanes) * loop.plan.copies;
-  Value by = constant(frame, width), zero = constant(frame, 0);
-  OpBuilder &b = in(frame);
+  Value by = constant(frame, width);
   Location loc = model.kernel.getLoc();
-  Value length = arith::SubIOp::create(b, loc, loop.upper, loop.lower);
-  if (model.localAxis(loop.plan.axis))
-    length = arith::MaxSIOp::create(b, loc, length, zero);
+  Value length = lengthOf(frame, loop);
+  OpBuilder &b = in(frame);
   Value left = arith::RemUIOp::create(b, loc, length, by);
   Value middle = arith::SubIOp::create(b, loc, loop.upper, left);
   plainLoop(frame, loop, loop.lower, middle, /*mask=*/false, rest, states,
@@ -107,7 +116,8 @@ void Emitter::plainLoop(Frame &frame, const LoopSpec &loop, Value lower,
   Binding binding{.axis = plan.axis,
                   .position = made.getInductionVar(),
                   .lanes = plan.lanes,
-                  .copies = plan.copies};
+                  .copies = plan.copies,
+                  .shared = plan.shared};
   if (loop.reverse) {
     assert(plan.lanes == 1 && plan.copies == 1 && "lanes run forward");
     Value one = constant(inner, 1);

@@ -51,6 +51,7 @@ ReductionGroup Emitter::groupOf(Frame &frame, qn::ReduceOp op) {
     if (other == op ||
         (!made && other.getAxes() == op.getAxes() && its.axes == facts.axes &&
          its.rank == facts.rank && other.getPortable() == op.getPortable() &&
+         other.getOrdered() == op.getOrdered() &&
          wanted.contains(other.getOperation())))
       group.members.push_back(other);
   }
@@ -78,6 +79,8 @@ void Emitter::planLoops(Frame &frame, ReductionGroup &group) {
   int lane = laneOf(frame, around) ? -1 : laneAxis(frame, set);
   for (qn::ReduceOp member : group.members)
     valid &= scansBehind(member.getOperands(), set, group.scans);
+  if (op.getOrdered())
+    return planOrdered(frame, group);
   if (!group.scans.empty())
     lane = -1;
   int last = lane;
@@ -116,7 +119,8 @@ void Emitter::planLoops(Frame &frame, ReductionGroup &group) {
 Emitter::Values Emitter::initialStates(Frame &frame,
                                        const ReductionGroup &group) {
   Values states;
-  unsigned lanes = group.lanes ? group.loops.back().plan.lanes : 1;
+  bool apart = group.lanes && !group.inOrder;
+  unsigned lanes = apart ? group.loops.back().plan.lanes : 1;
   for (qn::ReduceOp op : group.members) {
     const Binding *around = laneOf(frame, model.axesOf(op->getResult(0)));
     unsigned own = countsMasks(op, target) ? 1 : lanes;
@@ -134,7 +138,7 @@ Emitter::Values Emitter::initialStates(Frame &frame,
 }
 
 bool Emitter::separateTail(const ReductionGroup &group) const {
-  if (!group.lanes || target.hasMask)
+  if (!group.lanes || group.inOrder || target.hasMask)
     return false;
   const AxisPlan &last = group.loops.back().plan;
   return last.lanes > 1 && !last.fixed;
@@ -151,15 +155,20 @@ void Emitter::step(Frame &frame, const ReductionGroup &group, Values &states) {
     unsigned used = inner ? inner->copies : 1;
     unsigned regular = group.outer.size() * group.inner * width;
     MutableArrayRef<Value> all(states);
-    for (auto [number, copy] : llvm::enumerate(group.outer))
-      for (unsigned unrolled = 0; unrolled < used; ++unrolled) {
-        Copies which = copy;
-        if (used > 1)
-          which |= unrolled << (8 * inner->slot);
+    for (auto [number, copy] : llvm::enumerate(group.outer)) {
+      SmallVector<Copies> copies(used, copy);
+      for (unsigned unrolled = 1; unrolled < used; ++unrolled)
+        copies[unrolled] |= unrolled << (8 * inner->slot);
+      if (group.inOrder) {
+        stepInOrder(frame, op, copies, all.slice(at + number * width, width));
+        continue;
+      }
+      for (auto [unrolled, which] : llvm::enumerate(copies)) {
         unsigned place = alone ? at + regular + number * width
                                : at + (number * group.inner + unrolled) * width;
         stepOne(frame, op, which, all.slice(place, width));
       }
+    }
     at += regular + (separateTail(group) ? group.outer.size() * width : 0);
   }
   keep(frame, group);
@@ -246,7 +255,8 @@ Emitter::Values Emitter::mergeLanes(Frame &frame, qn::ReduceOp op,
 /// Merges accumulators and lanes and notes the results.
 void Emitter::finish(Frame &frame, const ReductionGroup &group,
                      Values &states) {
-  bool isShared = !group.loops.empty() && group.loops.back().plan.shared;
+  bool isShared = llvm::any_of(
+      group.loops, [](const LoopSpec &loop) { return loop.plan.shared; });
   unsigned at = 0;
   for (qn::ReduceOp op : group.members) {
     unsigned width = op.getInits().size();
@@ -267,7 +277,7 @@ void Emitter::finish(Frame &frame, const ReductionGroup &group,
         for (unsigned i = 0; i < parts.size() / 2; ++i)
           parts[i] = merge(parts[i], parts[i + parts.size() / 2]);
       Values result = parts.front();
-      if (group.lanes && group.loops.back().plan.lanes > 1)
+      if (group.lanes && !group.inOrder && group.loops.back().plan.lanes > 1)
         result = mergeLanes(frame, op, result);
       if (separateTail(group))
         result = merge(result, take(at + regular + number * width));
@@ -375,7 +385,8 @@ Emitter::Values Emitter::partialStates(Frame &frame,
   // A thread's own loop has several positions under way.
   AxisPlan &last = group.loops.back().plan;
   if (!group.lanes && last.axis == split.plan.axis && split.plan.copies > 1) {
-    last.copies = group.inner = split.plan.copies;
+    last.copies = split.plan.copies;
+    group.inner = group.inOrder ? 1 : last.copies;
     group.lanes = true;
   }
   run(frame, group);

@@ -50,6 +50,7 @@ struct ReductionGroup {
   unsigned inner = 1;                  ///< copies of the innermost loop
   bool lanes = false;                  ///< the innermost loop runs over lanes
   bool inTurns = false;                ///< portable, without lanes of its own
+  bool inOrder = false;                ///< one accumulator, elements in order
 };
 
 /// Bytes an element takes in memory.
@@ -165,6 +166,8 @@ public:
   int laneAxis(const Frame &frame, AxisSet candidates) const;
   /// How a loop along that axis is walked in `frame`.
   AxisPlan lanePlan(const Frame &frame, unsigned axis, bool reduces) const;
+  std::pair<mlir::Value, mlir::Value> ownChunk(Frame &frame,
+                                               mlir::Value length);
   /// Merges the states of all threads of a team; every thread gets the result.
   Values mergeTeam(Frame &frame, qn::ReduceOp op, Values state);
 
@@ -341,6 +344,8 @@ private:
   // dsl/gpu/SharedLoop.cpp
   void sharedLoop(Frame &frame, const LoopSpec &loop,
                   llvm::ArrayRef<LoopSpec> rest, Values &states, Body body);
+  void chunkLoop(Frame &frame, LoopSpec loop, llvm::ArrayRef<LoopSpec> rest,
+                 Values &states, Body body);
   void sharedPart(Frame &frame, const LoopSpec &part,
                   llvm::ArrayRef<LoopSpec> rest, Values &states, Body body);
   // dsl/gpu/KeptRow.cpp
@@ -374,6 +379,7 @@ private:
                           mlir::Value stride);
 
   // EmitLoop.cpp
+  mlir::Value lengthOf(Frame &frame, const LoopSpec &loop);
   void laneLoop(Frame &frame, const LoopSpec &loop,
                 llvm::ArrayRef<LoopSpec> rest, Values &states, Body body);
   void plainLoop(Frame &frame, const LoopSpec &loop, mlir::Value lower,
@@ -408,6 +414,11 @@ private:
   void run(Frame &frame, ReductionGroup &group);
   Values initialStates(Frame &frame, const ReductionGroup &group);
   void step(Frame &frame, const ReductionGroup &group, Values &states);
+  void stepInOrder(Frame &frame, qn::ReduceOp op, llvm::ArrayRef<Copies> copies,
+                   llvm::MutableArrayRef<mlir::Value> state);
+  Values mergeNeighbours(Frame &frame, qn::ReduceOp op, const Values &left,
+                         const Values &right, unsigned lanes);
+  void planOrdered(Frame &frame, ReductionGroup &group);
   void finish(Frame &frame, const ReductionGroup &group, Values &states);
   Values mergeLanes(Frame &frame, qn::ReduceOp op, Values state);
   bool separateTail(const ReductionGroup &group) const;

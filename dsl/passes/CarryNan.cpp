@@ -13,7 +13,7 @@ using namespace quern;
 
 /// The one operation of a reduction that only takes a maximum or a minimum.
 static Operation *extremum(qn::ReduceOp op) {
-  if (op.getPortable() || op.getInputs().size() != 1 ||
+  if (op.getPortable() || op.getOrdered() || op.getInputs().size() != 1 ||
       op.getInits().size() != 1)
     return nullptr;
   Operation *found = nullptr;
@@ -59,7 +59,7 @@ static void split(qn::ReduceOp op, Operation *extremum) {
                                                  : arith::CmpFPredicate::OLT;
   auto made =
       qn::ReduceOp::create(builder, loc, op.getInputs(), ValueRange{init, init},
-                           op.getWhere(), op.getAxes(), false);
+                           op.getWhere(), op.getAxes(), false, false);
   fill(builder, made.getStep(), loc, init.getType(), false, better);
   fill(builder, made.getMerge(), loc, init.getType(), true, better);
   Value best = made->getResult(0), nan = made->getResult(1);

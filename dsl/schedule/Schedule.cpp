@@ -296,7 +296,7 @@ void Schedule::addContractions() {
 std::optional<int> Schedule::portableAxis(const LaunchPlan &launch) const {
   std::optional<int> found;
   for (qn::ReduceOp op : reductionsBehind(launch.stores, /*all=*/true)) {
-    if (!op.getPortable())
+    if (!op.getPortable() || op.getOrdered())
       continue;
     int last = model.axisOf(cast<StringAttr>(op.getAxes().getValue().back()));
     if (!hasAxis(uneven, last))

@@ -16,6 +16,7 @@ struct AxisPlan {
   unsigned copies = 1;   ///< vectors (or scalars) of one unrolled iteration
   std::int64_t tile = 1; ///< elements of one unit, for a parallel axis
   bool shared = false;   ///< the threads of a GPU's team take turns along it
+  bool chunks = false;   ///< or each of them has neighbours, in their order
   /// Tiles are as narrow as this where the extent is below `narrowBelow`.
   std::int64_t narrow = 0, narrowBelow = 0;
   bool fixed = false;    ///< lanes are part of the result: never fewer of them

@@ -29,8 +29,10 @@ static bool takesScan(qn::ReduceOp op) {
 bool Schedule::isSplit(qn::ReduceOp op) const {
   AxisSet axes = model.axesOf(op.getAxes());
   AxisSet declared = axisBit(model.declaredAxes()) - 1;
+  unsigned first = model.axisOf(cast<StringAttr>(op.getAxes()[0]));
   return !op.getPortable() && !model.axesOf(op->getResult(0)) &&
-         (axes & declared) && !takesScan(op);
+         (axes & declared) && !takesScan(op) &&
+         (!op.getOrdered() || hasAxis(declared, first));
 }
 
 /// Finds reductions whose result is one value for the whole kernel, where the
@@ -59,6 +61,7 @@ void Schedule::splitReductions() {
     SmallVector<qn::ReduceOp> members;
     llvm::erase_if(left, [&](qn::ReduceOp op) {
       bool same = op.getAxes() == first.getAxes() &&
+                  op.getOrdered() == first.getOrdered() &&
                   model.factsOf(op->getResult(0)).rank == rank;
       if (same)
         members.push_back(op);

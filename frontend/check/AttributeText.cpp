@@ -37,8 +37,9 @@ void AttributeChecker::attribute(const ast::Attribute &attribute,
   if (flagAttribute(attribute, result))
     return;
   Suggestion suggestion(name);
-  for (llvm::StringRef known : {"aten", "backward", "from", "expect",
-                                "portable", "fastmath", "unchecked"})
+  for (llvm::StringRef known :
+       {"aten", "backward", "from", "expect", "portable", "fastmath",
+        "unchecked", "commutative"})
     suggestion.consider(known);
   checker.report(attribute.name.span, diag::UnknownAttribute, name)
       .hint(suggestion.hint());
@@ -47,15 +48,19 @@ void AttributeChecker::attribute(const ast::Attribute &attribute,
 bool AttributeChecker::flagAttribute(const ast::Attribute &attribute,
                                      Attributes &result) {
   llvm::StringRef name = attribute.name.text();
-  bool *flag = name == "portable"    ? &result.portable
-               : name == "fastmath"  ? &result.fastmath
-               : name == "unchecked" ? &result.unchecked
-                                     : nullptr;
+  bool *flag = name == "portable"      ? &result.portable
+               : name == "fastmath"    ? &result.fastmath
+               : name == "unchecked"   ? &result.unchecked
+               : name == "commutative" ? &result.commutative
+                                       : nullptr;
   if (!flag)
     return false;
   if (!attribute.arguments.empty())
     checker.report(attribute.span, diag::AttributeArguments, name,
                    "no arguments");
+  if (name == "commutative" && !checker.declaration.reduction)
+    checker.report(attribute.name.span, diag::CommutativeMisplaced,
+                   checker.declaration.name, keyword(checker.declaration.kind));
   *flag = true;
   return true;
 }

@@ -1,5 +1,6 @@
 // Runs over a declaration's body, in as many passes as it takes.
 #include "frontend/check/AttributeChecker.h"
+#include "frontend/check/Presence.h"
 
 using namespace quern;
 using namespace quern::check;
@@ -76,6 +77,15 @@ void DeclarationChecker::checkBody() {
   else
     runBody(llvm::cast<ast::CallableDecl>(text).body);
   AttributeChecker(*this).check();
+  // Which results a call has is known before its target is.
+  for (auto [number, result] : llvm::enumerate(results)) {
+    bool isLate = !hasFailed && declaration.isLifted() && result.isOptional;
+    const Expression *condition =
+        isLate ? decidedByTarget(declaration, number) : nullptr;
+    if (condition)
+      report(condition->span, diag::PresenceByTarget, source(condition->span))
+          .label(result.span, "the result");
+  }
   declaration.axes = builder.list(axes);
   declaration.extentChecks = builder.list(extentChecks);
   declaration.hasError = hasFailed;

@@ -1,4 +1,5 @@
 // Declarations of reductions: states, step, merge and finish.
+#include "frontend/check/Commutes.h"
 #include "frontend/check/DeclarationChecker.h"
 
 using namespace quern;
@@ -164,6 +165,7 @@ void DeclarationChecker::checkReductionBody(const ast::ReductionDecl &text) {
     reduction.step = reductionPart(*text.step, reduction, "step");
   if (text.merge)
     reduction.merge = reductionPart(*text.merge, reduction, "merge");
+  reduction.commutes = !hasFailed && commutes(reduction.merge);
   if (text.finish)
     reduction.finish = reductionPart(*text.finish, reduction, "finish");
 }

@@ -127,7 +127,8 @@ Value Evaluator::reduce(const ReduceExpression &node, const Frame &frame,
                             node.constantArguments, frame, scope),
                 *node.monoid->reduction,
                 evaluateAll(*this, node.parameters, frame, scope, point)};
-  bool isPortable = portable || node.monoid->attributes.portable;
+  bool isPortable = (portable || node.monoid->attributes.portable) &&
+                    !node.monoid->keepsOrder();
   std::vector<Value> states(isPortable ? portableStates : 1, monoid.initial());
   std::int64_t position = 0;
   AxisId last = node.over.back();

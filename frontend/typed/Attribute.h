@@ -62,6 +62,8 @@ struct Attributes {
   const OriginAttribute *origin = nullptr;
   llvm::ArrayRef<llvm::StringRef> expectations; ///< `@expect(vectorized)`
   bool portable = false, fastmath = false, unchecked = false;
+  /// Of a reduction: its author says that `merge` commutes.
+  bool commutative = false;
 };
 
 } // namespace quern::typed

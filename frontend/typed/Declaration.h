@@ -129,6 +129,8 @@ struct Reduction {
   const Type *resultType = nullptr;
   /// Types of step's operands, the position left out.
   llvm::ArrayRef<const Type *> operands;
+  /// `merge(a, b)` and `merge(b, a)` are seen to be the same.
+  bool commutes = false;
 };
 
 /// An axis that a call inside the body gave a second extent; the binder checks
@@ -167,6 +169,10 @@ struct Declaration {
   /// The host calls it and code is made for it: lifted text or a `kernel`.
   bool isCompiled() const {
     return isLifted() || kind == DeclarationKind::Kernel;
+  }
+  /// A reduction whose states are merged in the order of their elements.
+  bool keepsOrder() const {
+    return reduction && !reduction->commutes && !attributes.commutative;
   }
   const Axis &axis(AxisId id) const { return axes[id.index]; }
 };

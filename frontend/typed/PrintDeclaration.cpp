@@ -277,6 +277,8 @@ void Printer::attributes() {
     line() << "@fastmath\n";
   if (all.unchecked)
     line() << "@unchecked\n";
+  if (all.commutative)
+    line() << "@commutative\n";
 }
 
 void Printer::part(llvm::StringRef name, const ReductionPart &part) {
@@ -296,7 +298,7 @@ void Printer::reduction() {
     out << '\n';
   }
   part("step", reduction.step);
-  part("merge", reduction.merge);
+  part(declaration.keepsOrder() ? "merge in order" : "merge", reduction.merge);
   if (reduction.hasFinish)
     part("finish", reduction.finish);
   line() << "yields ";

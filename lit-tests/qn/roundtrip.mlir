@@ -43,8 +43,8 @@ qn.rowwise @window axes [H, P] wide attributes {numbers = array<i64: 0, 3>} (
   // CHECK: qn.load %{{.*}}[%[[P]]] checked : <i1, [H:0]>
   %w = qn.load %x[%p] checked : !qn.tensor<i1, [H:0]>
   %t = arith.xori %v, %w : i1
-  // CHECK: over [I] where %{{.*}} portable step
-  %any = qn.reduce (%t : i1) init (%false : i1) over [I] where %c portable step {
+  // CHECK: over [I] where %{{.*}} portable ordered step
+  %any = qn.reduce (%t : i1) init (%false : i1) over [I] where %c portable ordered step {
   ^bb0(%s: i1, %e: i1):
     %n = arith.ori %s, %e : i1
     qn.yield %n : i1

@@ -311,5 +311,5 @@ def test_a_result_that_may_be_none_by_the_target() -> None:
 rowwise k(x: f32[N]) -> (f32[N], f32[N]?):
     return x, x * 2 if const target.warp_size == 32 else none
 """
-    with pytest.raises(quern.Error, match="QN2060"):
-        quern.compile(text).k(np.ones(3, np.float32))
+    with pytest.raises(quern.Error, match="QN1337"):
+        quern.compile(text)

@@ -93,6 +93,8 @@ private:
 
   // Functions.cpp
   void declareFunction();
+  std::string freeParts(const std::string &given, Callable &callable);
+  std::string orderedParts(const std::string &given, Callable &callable);
   void declareReduction();
   std::string loopsAndBranches(const std::string &name, ElementType type);
 

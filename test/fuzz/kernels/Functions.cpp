@@ -60,7 +60,51 @@ void Builder::declareFunction() {
   functions.push_back(callable);
 }
 
-/// Monoids whose result no order of the elements changes.
+/// Parts of a monoid whose result follows from the order of the elements, and
+/// from nothing else.
+std::string Builder::orderedParts(const std::string &given,
+                                  Callable &callable) {
+  auto value = [&](ElementType of) { return expression(of, 0, 2).text; };
+  if (choices.below(2)) {
+    callable.result = ElementType::I64;
+    return "(sum: i64 = 0, power: i64 = 1)\n    step" + given +
+           "): (s.sum * 31 + " + value(ElementType::I64) +
+           ", s.power * 31)\n    merge(a, b): (a.sum * b.power + b.sum, "
+           "a.power * b.power)\n    finish(s): s.sum\n";
+  }
+  callable.result = ElementType::F32;
+  return "(last: f32 = 0, n: i64 = 0)\n    step" + given + "):\n        if " +
+         comparison(0, 1).text + ":\n            return (" +
+         value(ElementType::F32) +
+         ", s.n + 1)\n        return s\n    merge(a, b): (b.last if b.n > 0 "
+         "else a.last, a.n + b.n)\n    finish(s): s.last\n";
+}
+
+/// Parts of a monoid that commutes, to the bit.
+std::string Builder::freeParts(const std::string &given, Callable &callable) {
+  auto value = [&](ElementType of) { return expression(of, 0, 2).text; };
+  callable.result = ElementType::I64;
+  switch (choices.below(3)) {
+  case 0:
+    return "i64 = 0\n    step" + given + "): s + " + value(ElementType::I64) +
+           "\n    merge(a, b): a + b\n";
+  case 1:
+    return "(bits: i64 = 0, n: i32 = 0)\n    step" + given + "):\n        if " +
+           comparison(0, 1).text + ":\n            return (s.bits ^ " +
+           value(ElementType::I64) +
+           ", s.n + 1)\n        return s\n    merge(a, b): (a.bits ^ b.bits, "
+           "a.n + b.n)\n    finish(s): s.bits + i64(s.n)\n";
+  default:
+    callable.result = ElementType::F32;
+    return "(low: f32 = inf, high: f32 = -inf)\n    step" + given +
+           "):\n        let v = " + value(ElementType::F32) +
+           "\n        return (min(s.low, v), max(s.high, v))\n    merge(a, b): "
+           "(min(a.low, b.low), max(a.high, b.high))\n    finish(s): s.high if "
+           "s.high > 3 else s.low\n";
+  }
+}
+
+/// Monoids whose result is the same to the bit however they are merged.
 void Builder::declareReduction() {
   Callable callable;
   callable.name = "r" + std::to_string(reductions.size());
@@ -82,29 +126,8 @@ void Builder::declareReduction() {
     given += ", i: index";
     bound.push_back({"i", ElementType::I64});
   }
-  auto value = [&](ElementType of) { return expression(of, 0, 2).text; };
-  switch (choices.below(3)) {
-  case 0:
-    callable.result = ElementType::I64;
-    declared += head + "i64 = 0\n    step" + given + "): s + " +
-                value(ElementType::I64) + "\n    merge(a, b): a + b\n";
-    break;
-  case 1:
-    callable.result = ElementType::I64;
-    declared += head + "(bits: i64 = 0, n: i32 = 0)\n    step" + given +
-                "):\n        if " + comparison(0, 1).text +
-                ":\n            return (s.bits ^ " + value(ElementType::I64) +
-                ", s.n + 1)\n        return s\n    merge(a, b): (a.bits ^ "
-                "b.bits, a.n + b.n)\n    finish(s): s.bits + i64(s.n)\n";
-    break;
-  default:
-    callable.result = ElementType::F32;
-    declared += head + "(low: f32 = inf, high: f32 = -inf)\n    step" + given +
-                "):\n        let v = " + value(ElementType::F32) +
-                "\n        return (min(s.low, v), max(s.high, v))\n    "
-                "merge(a, b): (min(a.low, b.low), max(a.high, b.high))\n    "
-                "finish(s): s.high if s.high > 3 else s.low\n";
-  }
+  declared += head + (choices.below(5) < 3 ? freeParts(given, callable)
+                                           : orderedParts(given, callable));
   declared += "\n";
   bound = std::move(outer);
   isScalar = wasScalar;
