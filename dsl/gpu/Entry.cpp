@@ -224,6 +224,42 @@ Emitter::Values EntryBuilder::positions(Frame &frame, Value unit) {
   return position;
 }
 
+/// Where a unit begins along the axes that it has several elements of, of which
+/// `second` is given behind the other one; along the rest it has a position.
+std::array<Value, 2> EntryBuilder::cornerOf(Frame &frame, ValueRange position,
+                                            unsigned second) {
+  std::array<Value, 2> corner;
+  for (auto [axis, at] : llvm::zip(launch.axes, position)) {
+    if (axis.tile == 1) {
+      frame.bind(Binding{.axis = axis.axis, .position = at});
+      continue;
+    }
+    Value size = emitter.constant(frame, axis.tile);
+    corner[axis.axis == second] =
+        arith::MulIOp::create(emitter.in(frame), loc, at, size);
+  }
+  return corner;
+}
+
+/// Memory of a block, for every thread of it.
+void EntryBuilder::share(ModuleOp module, StringRef symbol,
+                         std::int64_t bytes) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(module.getBody());
+  LLVM::GlobalOp::create(builder, loc,
+                         LLVM::LLVMArrayType::get(builder.getI8Type(), bytes),
+                         /*isConstant=*/false, LLVM::Linkage::Internal, symbol,
+                         Attribute(), /*alignment=*/128, /*addrSpace=*/3);
+}
+
+/// So many bytes, i32, from where it begins.
+Value EntryBuilder::inShared(StringRef symbol, Value bytes) {
+  Type pointer = LLVM::LLVMPointerType::get(builder.getContext(), 3);
+  Value base = LLVM::AddressOfOp::create(builder, loc, pointer, symbol);
+  return LLVM::GEPOp::create(builder, loc, pointer, builder.getI8Type(), base,
+                             ArrayRef<LLVM::GEPArg>{bytes});
+}
+
 /// One unit that is not a merge of everything.
 void EntryBuilder::work(Frame &frame, ValueRange position) {
   if (plan.product)

@@ -47,8 +47,12 @@ private:
   mlir::Value unitCount(Frame &root);
   mlir::Value tileCount(Frame &root, const AxisPlan &axis);
   Emitter::Values positions(Frame &frame, mlir::Value unit);
+  std::array<mlir::Value, 2> cornerOf(Frame &frame, mlir::ValueRange position,
+                                      unsigned second);
   void work(Frame &frame, mlir::ValueRange position);
   static GridEntry::Tile describeTile(const AxisPlan &axis);
+  void share(mlir::ModuleOp module, llvm::StringRef symbol, std::int64_t bytes);
+  mlir::Value inShared(llvm::StringRef symbol, mlir::Value bytes);
   // Turned.cpp
   /// A load, and the memory of the block that a square of its operand has.
   struct Square {
@@ -62,6 +66,9 @@ private:
   void fillSquares(Frame &frame, mlir::ValueRange corner);
   void turnedUnit(Frame &frame, mlir::ValueRange position);
   // Parts.cpp
+  Emitter::Values mergedByTeam(Frame &frame,
+                               llvm::ArrayRef<qn::ReduceOp> members,
+                               LoopSpec parts, SlotsOfPart slotsOf);
   void mergeParts(Frame &frame);
   LoopSpec everyPart(Frame &frame, const AxisPlan &split);
   void describeParts(LaunchEntry &entry) const;
@@ -123,7 +130,9 @@ private:
   void leaveChunk(const Chunk &at, mlir::Value value, mlir::Value stage);
   // StagedProduct.cpp
   mlir::Value chunkPlace(mlir::Value line, mlir::Value number, bool alongDepth);
-  mlir::Value inStages(mlir::Value bytes);
+  mlir::Value inStages(mlir::Value bytes) {
+    return inShared(stagesName, bytes);
+  }
   mlir::Value short32(std::int64_t value);
   /// An operation of `arith` on a number and a constant.
   mlir::Value math(llvm::StringRef name, mlir::Value a, std::int64_t other);

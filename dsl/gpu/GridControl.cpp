@@ -136,25 +136,16 @@ void GridEmitter::branch(scf::IfOp op) {
     all = hereOrAll();
     taken = device.ballot(loc, all, condition);
   }
-  bool hasElse = !op.getElseRegion().empty();
-  auto made =
-      scf::IfOp::create(b, loc, op.getResultTypes(), condition, hasElse);
-  OpBuilder::InsertionGuard guard(b);
-  for (unsigned side = 0; side < 1u + hasElse; ++side) {
-    Block *target = side ? made.elseBlock() : made.thenBlock();
-    Block *source = side ? op.elseBlock() : op.thenBlock();
-    if (!target->empty())
-      target->back().erase();
-    b.setInsertionPointToEnd(target);
+  auto side = [&](Block &source, bool isElse) {
     if (parts) {
       here = {taken, true};
-      if (side && taken)
+      if (isElse && taken)
         here.set = arith::XOrIOp::create(b, loc, all, taken);
     }
-    block(*source);
-    scf::YieldOp::create(b, loc,
-                         getAll(source->getTerminator()->getOperands()));
-  }
+    block(source);
+    return getAll(source.getTerminator()->getOperands());
+  };
+  auto made = rebuiltIf(b, loc, op, op.getResultTypes(), condition, side);
   here = around;
   for (auto [result, value] : llvm::zip(op.getResults(), made.getResults()))
     values[result] = value;
@@ -173,10 +164,7 @@ void GridEmitter::countedLoop(scf::ForOp op) {
   made->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   {
     OpBuilder::InsertionGuard guard(b);
-    Block *inside = made.getBody();
-    if (!inside->empty())
-      inside->back().erase();
-    b.setInsertionPointToEnd(inside);
+    enter(b, made.getBody());
     values[op.getInductionVar()] = made.getInductionVar();
     for (auto [argument, value] :
          llvm::zip(op.getRegionIterArgs(), made.getRegionIterArgs()))

@@ -4,12 +4,6 @@
 using namespace mlir;
 using namespace quern;
 
-static Type elementOf(Value place) {
-  if (auto operand = dyn_cast<qn::OperandType>(place.getType()))
-    return operand.getElementType();
-  return cast<MemRefType>(place.getType()).getElementType();
-}
-
 static unsigned unitOf(Value place) {
   return isa<ComplexType>(elementOf(place)) ? 2 : 1;
 }

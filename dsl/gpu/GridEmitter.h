@@ -5,12 +5,11 @@
 #include "dsl/gpu/Device.h"
 #include "dsl/lower/InMemory.h"
 #include "dsl/lower/Packet.h"
+#include "dsl/threads/Rebuild.h"
 #include "dsl/threads/Sites.h"
 #include "dsl/threads/ThreadModel.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace quern {
 
@@ -107,7 +106,9 @@ private:
                       mlir::Value index);
   void record(std::int64_t site, mlir::Value index, mlir::Value extent);
   mlir::Value guarded(mlir::Value good, mlir::Type type,
-                      llvm::function_ref<mlir::Value()> body);
+                      llvm::function_ref<mlir::Value()> body) {
+    return guardedBy(b, loc, good, type, body);
+  }
   mlir::Value read(qn::ReadOp op);
   void write(qn::WriteOp op);
   mlir::Value atomic(qn::AtomicOp op);
@@ -138,6 +139,7 @@ private:
   mlir::Value shuffle(qn::ShuffleOp op);
   mlir::Value vote(qn::VoteOp op);
   mlir::Value isHere(mlir::Value lane);
+  mlir::Value laneBefore(unsigned by, bool reverse, mlir::Value &takes);
   Values fromLane(mlir::ValueRange values, mlir::Value lane);
   Values chosen(mlir::Value condition, mlir::ValueRange yes,
                 mlir::ValueRange no);

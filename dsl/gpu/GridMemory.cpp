@@ -9,12 +9,6 @@ static unsigned byteWidth(Type element) {
   return element.getIntOrFloatBitWidth() / 8;
 }
 
-static Type elementOf(Type place) {
-  if (auto operand = dyn_cast<qn::OperandType>(place))
-    return operand.getElementType();
-  return cast<MemRefType>(place).getElementType();
-}
-
 /// 32 bits, which is what a GPU multiplies fast, unless an operand is larger.
 Type GridEmitter::offsetType(Value of) const {
   bool isShort = isa<MemRefType>(of.getType()) || !model.kernel.getWide();
@@ -23,7 +17,7 @@ Type GridEmitter::offsetType(Value of) const {
 
 /// In elements as they lie in memory.
 GridEmitter::Values GridEmitter::stridesOf(Value of) {
-  std::int64_t unit = isa<ComplexType>(elementOf(of.getType())) ? 2 : 1;
+  std::int64_t unit = isa<ComplexType>(elementOf(of)) ? 2 : 1;
   Type type = offsetType(of);
   Values strides;
   if (auto memory = dyn_cast<MemRefType>(of.getType())) {
@@ -97,7 +91,7 @@ GridEmitter::Place GridEmitter::place(Operation *op, Value of,
                                       ValueRange indices, bool checked,
                                       std::optional<std::uint64_t> part) {
   Place at;
-  at.element = memoryType(elementOf(of.getType()));
+  at.element = memoryType(elementOf(of));
   for (auto [dimension, index] : llvm::enumerate(indices))
     if (Value fits = checked ? inRange(op, of, dimension, index) : Value())
       at.good =
@@ -107,29 +101,6 @@ GridEmitter::Place GridEmitter::place(Operation *op, Value of,
       LLVM::GEPOp::create(b, loc, base.getType(), at.element, base,
                           ArrayRef<LLVM::GEPArg>{offsetOf(of, indices, part)});
   return at;
-}
-
-/// `good` decides whether `body` runs; its value is 0 elsewhere.
-Value GridEmitter::guarded(Value good, Type type,
-                           llvm::function_ref<Value()> body) {
-  if (!good)
-    return body();
-  SmallVector<Type> types;
-  if (type)
-    types.push_back(type);
-  auto branch = scf::IfOp::create(b, loc, types, good, bool(type));
-  OpBuilder::InsertionGuard guard(b);
-  if (!branch.thenBlock()->empty())
-    branch.thenBlock()->back().erase();
-  b.setInsertionPointToEnd(branch.thenBlock());
-  Value value = body();
-  scf::YieldOp::create(b, loc, value ? ValueRange(value) : ValueRange());
-  if (!type)
-    return {};
-  b.setInsertionPointToEnd(branch.elseBlock());
-  Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
-  scf::YieldOp::create(b, loc, zero);
-  return branch.getResult(0);
 }
 
 Value GridEmitter::read(qn::ReadOp op) {

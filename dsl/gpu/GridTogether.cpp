@@ -99,19 +99,25 @@ GridEmitter::Values GridEmitter::combineWarp(Region &merge, Values states) {
   return states;
 }
 
+/// The lane so many before this one, or behind it in reverse; where `takes`
+/// says that it is not there, the own one.
+Value GridEmitter::laneBefore(unsigned by, bool reverse, Value &takes) {
+  Value step = short32(by);
+  Value from = reverse ? Value(arith::AddIOp::create(b, loc, lane, step))
+                       : arith::SubIOp::create(b, loc, lane, step);
+  takes = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, from,
+                                short32(target.warp));
+  from = arith::AndIOp::create(b, loc, from, short32(target.warp - 1));
+  if (Value present = isHere(from))
+    takes = arith::AndIOp::create(b, loc, takes, present);
+  return arith::SelectOp::create(b, loc, takes, from, lane);
+}
+
 /// Every lane gets the states up to its own, in order or in reverse.
 GridEmitter::Values GridEmitter::prefixWarp(Region &merge, Values states,
                                             bool reverse) {
   for (unsigned by = 1; by < target.warp; by *= 2) {
-    Value from = reverse
-                     ? Value(arith::AddIOp::create(b, loc, lane, short32(by)))
-                     : arith::SubIOp::create(b, loc, lane, short32(by));
-    Value takes = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, from,
-                                        short32(target.warp));
-    from = arith::AndIOp::create(b, loc, from, short32(target.warp - 1));
-    if (Value present = isHere(from))
-      takes = arith::AndIOp::create(b, loc, takes, present);
-    from = arith::SelectOp::create(b, loc, takes, from, lane);
+    Value takes, from = laneBefore(by, reverse, takes);
     states = mergeIf(takes, merge, fromLane(states, from), states, states);
   }
   return states;
@@ -120,14 +126,7 @@ GridEmitter::Values GridEmitter::prefixWarp(Region &merge, Values states,
 /// Every lane gets what the lane before it has; the first one `inits`.
 GridEmitter::Values GridEmitter::shiftWarp(ValueRange states, ValueRange inits,
                                            bool reverse) {
-  Value from = reverse ? Value(arith::AddIOp::create(b, loc, lane, short32(1)))
-                       : arith::SubIOp::create(b, loc, lane, short32(1));
-  Value takes = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, from,
-                                      short32(target.warp));
-  from = arith::AndIOp::create(b, loc, from, short32(target.warp - 1));
-  if (Value present = isHere(from))
-    takes = arith::AndIOp::create(b, loc, takes, present);
-  from = arith::SelectOp::create(b, loc, takes, from, lane);
+  Value takes, from = laneBefore(1, reverse, takes);
   return chosen(takes, fromLane(states, from), inits);
 }
 

@@ -173,41 +173,44 @@ Value EntryBuilder::dealParts(Frame &frame, LoopSpec &parts, bool ordered) {
   return emitter.constant(frame, team.size);
 }
 
-/// The threads of a warp share the parts of one result, then merge.
+/// The threads of the team share the parts, then merge; gives the states of all
+/// members.
+Emitter::Values EntryBuilder::mergedByTeam(Frame &frame,
+                                           ArrayRef<qn::ReduceOp> members,
+                                           LoopSpec parts,
+                                           SlotsOfPart slotsOf) {
+  bool ordered =
+      llvm::any_of(members, [](qn::ReduceOp op) { return op.getOrdered(); });
+  Value by = dealParts(frame, parts, ordered);
+  Emitter::Values mine = mergedParts(frame, members, parts, by, slotsOf), all;
+  ValueRange rest = mine;
+  for (qn::ReduceOp op : members) {
+    Emitter::Values states(rest.take_front(op->getNumResults()));
+    rest = rest.drop_front(states.size());
+    llvm::append_range(all, emitter.mergeTeam(frame, op, states));
+  }
+  return all;
+}
+
+/// The parts of one result.
 void EntryBuilder::mergeUnit(Frame &frame, ValueRange position) {
   for (auto [axis, at] : llvm::zip(launch.axes, position))
     frame.bind(Binding{.axis = axis.axis, .position = at});
   const Columns &columns = *launch.columns;
-  LoopSpec parts = everyPart(frame, partAxis());
-  Value by = dealParts(frame, parts, columns.ordered);
-  Emitter::Values states = mergedParts(
-      frame, columns.members, parts, by,
+  Emitter::Values merged = mergedByTeam(
+      frame, columns.members, everyPart(frame, partAxis()),
       [&](Frame &body, Value part) { return stateSlots(body, part); });
-  ValueRange rest = states;
-  for (qn::ReduceOp op : columns.members) {
-    Emitter::Values mine(rest.take_front(op->getNumResults()));
-    rest = rest.drop_front(mine.size());
-    mine = emitter.mergeTeam(frame, op, mine);
-    for (auto [result, value] : llvm::zip(op->getResults(), mine))
-      frame.values[{result.getAsOpaquePointer(), Copies(0)}] = value;
-  }
+  auto next = merged.begin();
+  for (qn::ReduceOp op : columns.members)
+    for (Value result : op->getResults())
+      frame.values[{result.getAsOpaquePointer(), Copies(0)}] = *next++;
   emitter.emitStores(frame, launch.stores);
 }
 
-/// The threads of the block share the parts of everything, then merge.
+/// The parts of everything.
 void EntryBuilder::mergeParts(Frame &frame) {
-  qn::ReduceOp sample = launch.reductions.front();
-  LoopSpec parts = everyPart(frame, launch.axes.front());
-  Value by = dealParts(frame, parts, sample.getOrdered());
-  Emitter::Values states = mergedParts(
-      frame, launch.reductions, parts, by,
+  Emitter::Values merged = mergedByTeam(
+      frame, launch.reductions, everyPart(frame, launch.axes.front()),
       [&](Frame &body, Value number) { return partSlots(body, number); });
-  Emitter::Values merged;
-  ValueRange rest = states;
-  for (qn::ReduceOp op : launch.reductions) {
-    Emitter::Values mine(rest.take_front(op->getNumResults()));
-    rest = rest.drop_front(mine.size());
-    llvm::append_range(merged, emitter.mergeTeam(frame, op, mine));
-  }
   saveResults(frame, merged);
 }

@@ -228,17 +228,8 @@ EntryBuilder::Tile EntryBuilder::productTile(Frame &frame, Value rows,
 
 /// The tile of one warp, or of one block: sums, then what is behind them.
 void EntryBuilder::product(Frame &frame, ValueRange position) {
-  Value corner[2];
-  for (auto [axis, at] : llvm::zip(launch.axes, position)) {
-    if (axis.tile == 1) {
-      frame.bind(Binding{.axis = axis.axis, .position = at});
-      continue;
-    }
-    Value size = emitter.constant(frame, axis.tile);
-    corner[axis.axis == plan.product->column] =
-        arith::MulIOp::create(emitter.in(frame), loc, at, size);
-  }
-  Tile tile = productTile(frame, corner[0], corner[1]);
+  auto [row, column] = cornerOf(frame, position, plan.product->column);
+  Tile tile = productTile(frame, row, column);
   Emitter::Values sums;
   emitter.in(frame);
   for (unsigned part = 0; part < rowParts() * columnParts(); ++part)

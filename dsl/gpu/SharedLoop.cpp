@@ -180,8 +180,7 @@ Value Emitter::warpSlot(unsigned number, Value warp) {
 }
 
 /// Warps merge by shuffles; the warps of a block by shared memory, each reading
-/// what all have left there. What an earlier merge left may still be read when
-/// the next one writes: hence the first barrier.
+/// what all have left there.
 Emitter::Values Emitter::mergeTeam(Frame &frame, qn::ReduceOp op,
                                    Values state) {
   Device &device = *team->device;
@@ -190,20 +189,7 @@ Emitter::Values Emitter::mergeTeam(Frame &frame, qn::ReduceOp op,
   state = mergeThreads(frame, op, state, std::min(team->size, warp));
   in(frame);
   if (team->kind == TeamKind::Block && warps > 1) {
-    device.barrier(loc);
-    Value zero =
-        arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
-    Value leads = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                        team->lane, zero);
-    auto branch = scf::IfOp::create(builder, loc, leads, false);
-    Frame inside = Frame::inside(frame, branch.thenBlock());
-    inside.anchor = branch.thenBlock()->getTerminator();
-    for (auto [number, value] : llvm::enumerate(state)) {
-      Value at = warpSlot(number, (in(inside), team->warp));
-      write(inside, at, value, value.getType(), Value());
-    }
-    in(frame);
-    device.barrier(loc);
+    leaveWarpStates(frame, state, 0);
     Value mask = arith::ConstantOp::create(
         builder, loc, builder.getI32IntegerAttr(warps - 1));
     Value from = arith::AndIOp::create(builder, loc, team->lane, mask);

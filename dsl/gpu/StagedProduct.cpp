@@ -40,13 +40,6 @@ Value EntryBuilder::chunkPlace(Value line, Value number, bool alongDepth) {
                                place);
 }
 
-Value EntryBuilder::inStages(Value bytes) {
-  Type pointer = LLVM::LLVMPointerType::get(builder.getContext(), 3);
-  Value base = LLVM::AddressOfOp::create(builder, loc, pointer, stagesName);
-  return LLVM::GEPOp::create(builder, loc, pointer, builder.getI8Type(), base,
-                             ArrayRef<LLVM::GEPArg>{bytes});
-}
-
 /// Where an operand's element lies, in the memory of tensors.
 Value EntryBuilder::elementAt(Frame &body, BlockArgument operand, unsigned axis,
                               Value row, Value step) {
@@ -182,13 +175,8 @@ void EntryBuilder::multiplyStage(Frame &body, const Tile &tile, Value stage,
 
 void EntryBuilder::makeStages(ModuleOp module, StringRef name) {
   stagesName = (name + "_stages").str();
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(module.getBody());
-  std::int64_t count = device.hasAsyncCopies() ? depthOfStages : 2;
-  auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), count * stageBytes);
-  LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/false,
-                         LLVM::Linkage::Internal, stagesName, Attribute(), 128,
-                         3);
+  share(module, stagesName,
+        (device.hasAsyncCopies() ? depthOfStages : 2) * stageBytes);
 }
 
 /// The sums of a block's tile: copies run `stages - 1` steps ahead. A stage is

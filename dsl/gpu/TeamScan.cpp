@@ -148,16 +148,16 @@ Emitter::Values Emitter::beforeThread(Frame &frame, qn::ScanOp scan,
   return before;
 }
 
-/// Every warp's last lane leaves its states for the others. What was left
-/// before may still be read: hence the first barrier.
-void Emitter::leaveWarpStates(Frame &frame, ValueRange states) {
+/// A lane of every warp leaves its states for the others. What was left before
+/// may still be read: hence the first barrier.
+void Emitter::leaveWarpStates(Frame &frame, ValueRange states, unsigned lane) {
   Location loc = model.kernel.getLoc();
   in(frame);
   team->device->barrier(loc);
-  Value lastLane = arith::ConstantOp::create(
-      builder, loc, builder.getI32IntegerAttr(team->device->target.warp - 1));
+  Value which =
+      arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(lane));
   Value leaves = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                       team->lane, lastLane);
+                                       team->lane, which);
   auto branch = scf::IfOp::create(builder, loc, leaves, false);
   Frame inside = Frame::inside(frame, branch.thenBlock());
   inside.anchor = branch.thenBlock()->getTerminator();
@@ -176,7 +176,7 @@ Emitter::Values Emitter::behindWarps(Frame &frame, qn::ScanOp scan,
                                      Values &base) {
   Location loc = scan.getLoc();
   Values total = base;
-  leaveWarpStates(frame, states);
+  leaveWarpStates(frame, states, team->device->target.warp - 1);
   for (unsigned of = 0; of < team->size / team->device->target.warp; ++of) {
     Value which = arith::ConstantOp::create(in(frame), loc,
                                             builder.getI32IntegerAttr(of));

@@ -45,32 +45,21 @@ static std::int64_t linePitch(Type element) {
 
 /// Memory of the block for a square of each turned operand.
 void EntryBuilder::makeSquares(ModuleOp module, StringRef name) {
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(module.getBody());
   for (qn::LoadOp load : turnedLoads(model, launch)) {
     Type element = load.getType();
     std::string symbol =
         (name + "_square" + std::to_string(squares.size())).str();
-    std::int64_t bytes = side * linePitch(element) * storedBytes(element);
-    LLVM::GlobalOp::create(builder, loc,
-                           LLVM::LLVMArrayType::get(builder.getI8Type(), bytes),
-                           /*isConstant=*/false, LLVM::Linkage::Internal,
-                           symbol, Attribute(), 16, 3);
+    share(module, symbol, side * linePitch(element) * storedBytes(element));
     squares.push_back({load, symbol});
   }
 }
 
 /// Line `line` and place `place` of a square.
 Value EntryBuilder::inSquare(Square &square, Value line, Value place) {
-  Type element = square.load.getType(), generic = builder.getI64Type();
-  Type shared = LLVM::LLVMPointerType::get(builder.getContext(), 3);
+  Type element = square.load.getType();
   Value at = arith::AddIOp::create(
       builder, loc, math("muli", line, linePitch(element)), place);
-  at = arith::ExtUIOp::create(builder, loc, generic,
-                              math("muli", at, storedBytes(element)));
-  Value base = LLVM::AddressOfOp::create(builder, loc, shared, square.symbol);
-  return LLVM::GEPOp::create(builder, loc, shared, builder.getI8Type(), base,
-                             ArrayRef<LLVM::GEPArg>{at});
+  return inShared(square.symbol, math("muli", at, storedBytes(element)));
 }
 
 /// A frame for the element `down` the one axis and `along` the other one from
@@ -120,16 +109,7 @@ void EntryBuilder::fillSquares(Frame &frame, ValueRange corner) {
 /// order of the results. The barriers are behind the reading of what is written
 /// next.
 void EntryBuilder::turnedUnit(Frame &frame, ValueRange position) {
-  Value corner[2];
-  for (auto [axis, at] : llvm::zip(launch.axes, position)) {
-    if (axis.tile == 1) {
-      frame.bind(Binding{.axis = axis.axis, .position = at});
-      continue;
-    }
-    Value size = emitter.constant(frame, axis.tile);
-    corner[static_cast<int>(axis.axis) == launch.lane] =
-        arith::MulIOp::create(emitter.in(frame), loc, at, size);
-  }
+  auto corner = cornerOf(frame, position, unsigned(launch.lane));
   emitter.in(frame);
   device.barrier(loc);
   fillSquares(frame, corner);

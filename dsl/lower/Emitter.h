@@ -371,7 +371,7 @@ private:
                       llvm::MutableArrayRef<mlir::Value> state);
   Values behindWarps(Frame &frame, qn::ScanOp scan, Copies copies,
                      mlir::ValueRange states, Values &base);
-  void leaveWarpStates(Frame &frame, mlir::ValueRange states);
+  void leaveWarpStates(Frame &frame, mlir::ValueRange states, unsigned lane);
 
   // dsl/gpu/DeviceMemory.cpp
   mlir::Value globalPointer(mlir::Value at);

@@ -16,6 +16,12 @@ Type quern::memoryType(Type element) {
                 : element;
 }
 
+Type quern::elementOf(Value place) {
+  if (auto operand = dyn_cast<qn::OperandType>(place.getType()))
+    return operand.getElementType();
+  return cast<MemRefType>(place.getType()).getElementType();
+}
+
 static Type like(Value value, Type element) {
   auto vector = dyn_cast<VectorType>(value.getType());
   return vector ? Type(VectorType::get(vector.getShape(), element)) : element;

@@ -12,6 +12,9 @@ namespace quern {
 /// call, should it make a vector of equal ones.
 mlir::Type memoryType(mlir::Type element);
 
+/// Of a tensor or of an array of a kernel.
+mlir::Type elementOf(mlir::Value place);
+
 /// A scalar or vector as it was loaded, as a value; a truth value is a byte
 /// that is not zero.
 mlir::Value fromMemory(mlir::OpBuilder &b, mlir::Location loc, mlir::Value raw,

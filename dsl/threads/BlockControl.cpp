@@ -169,20 +169,13 @@ void ThreadEmitter::sharedIf(scf::IfOp op) {
   for (Value result : op.getResults())
     if (!model.differs(result))
       types.push_back(result.getType());
-  bool hasElse = !op.getElseRegion().empty();
-  auto made = scf::IfOp::create(b, loc, types, condition, hasElse);
-  OpBuilder::InsertionGuard guard(b);
-  for (unsigned side = 0; side < 1u + hasElse; ++side) {
-    Block *target = side ? made.elseBlock() : made.thenBlock();
-    Block *source = side ? op.elseBlock() : op.thenBlock();
-    if (!target->empty())
-      target->back().erase();
-    b.setInsertionPointToEnd(target);
-    region(*source);
-    auto yielded = source->getTerminator()->getOperands();
+  auto side = [&](Block &source, bool) {
+    region(source);
+    auto yielded = source.getTerminator()->getOperands();
     keepOthers(op.getResults(), yielded);
-    scf::YieldOp::create(b, loc, sharedOnly(op.getResults(), yielded));
-  }
+    return sharedOnly(op.getResults(), yielded);
+  };
+  auto made = rebuiltIf(b, loc, op, types, condition, side);
   bindShared(op.getResults(), made.getResults());
 }
 
@@ -196,10 +189,7 @@ void ThreadEmitter::sharedFor(scf::ForOp op) {
                                  sharedOnly(arguments, op.getInitArgs()));
   {
     OpBuilder::InsertionGuard guard(b);
-    Block *inside = made.getBody();
-    if (!inside->empty())
-      inside->back().erase();
-    b.setInsertionPointToEnd(inside);
+    enter(b, made.getBody());
     shared[op.getInductionVar()] = made.getInductionVar();
     bindShared(arguments, made.getRegionIterArgs());
     region(*op.getBody());

@@ -103,10 +103,7 @@ Lanes ThreadEmitter::atomic(qn::AtomicOp op) {
   auto branch = scf::IfOp::create(b, loc, types, all, /*withElseRegion=*/true);
   for (bool isFull : {true, false}) {
     OpBuilder::InsertionGuard guard(b);
-    Block *side = isFull ? branch.thenBlock() : branch.elseBlock();
-    if (!side->empty())
-      side->back().erase();
-    b.setInsertionPointToEnd(side);
+    enter(b, isFull ? branch.thenBlock() : branch.elseBlock());
     Value results = atomicLanes(op, at, isFull ? Value() : mask);
     scf::YieldOp::create(b, loc, results ? ValueRange(results) : ValueRange());
   }

@@ -132,23 +132,16 @@ void ThreadEmitter::uniformIf(scf::IfOp op, Value condition) {
   SmallVector<Type> types;
   for (Value result : op.getResults())
     types.push_back(argumentType(result));
-  bool hasElse = !op.getElseRegion().empty();
-  auto made = scf::IfOp::create(b, loc, types, condition, hasElse);
-  OpBuilder::InsertionGuard guard(b);
-  for (unsigned side = 0; side < 1u + hasElse; ++side) {
-    Block *target = side ? made.elseBlock() : made.thenBlock();
-    Block *source = side ? op.elseBlock() : op.thenBlock();
-    if (!target->empty())
-      target->back().erase();
-    b.setInsertionPointToEnd(target);
-    arm(*source, scope->mask, [&] {
-      Values values;
+  auto side = [&](Block &source, bool) {
+    Values values;
+    arm(source, scope->mask, [&] {
       for (auto [result, value] :
-           llvm::zip(op.getResults(), source->getTerminator()->getOperands()))
+           llvm::zip(op.getResults(), source.getTerminator()->getOperands()))
         values.push_back(asArgument(result, value));
-      scf::YieldOp::create(b, loc, values);
     });
-  }
+    return values;
+  };
+  auto made = rebuiltIf(b, loc, op, types, condition, side);
   for (auto [result, value] : llvm::zip(op.getResults(), made.getResults()))
     bindArgument(result, value);
 }
@@ -208,9 +201,7 @@ void ThreadEmitter::dividedIf(scf::IfOp op, Value condition) {
     }
     auto made = scf::IfOp::create(b, loc, types, anyLane(mask), !types.empty());
     OpBuilder::InsertionGuard guard(b);
-    if (!made.thenBlock()->empty())
-      made.thenBlock()->back().erase();
-    b.setInsertionPointToEnd(made.thenBlock());
+    enter(b, made.thenBlock());
     arm(source, mask, [&] {
       Values inner;
       for (Value value : operands)

@@ -89,10 +89,7 @@ ThreadEmitter::Values ThreadEmitter::rounds(scf::ForOp op, Value lower,
                                             ValueRange inits) {
   auto made = scf::ForOp::create(b, loc, lower, upper, step, inits);
   OpBuilder::InsertionGuard guard(b);
-  Block *inside = made.getBody();
-  if (!inside->empty())
-    inside->back().erase();
-  b.setInsertionPointToEnd(inside);
+  enter(b, made.getBody());
   LaneScope around(scope, scope->mask);
   scope = &around;
   set(op.getInductionVar(), {made.getInductionVar(), 0, {}});

@@ -6,16 +6,10 @@
 using namespace mlir;
 using namespace quern;
 
-static Type elementOf(Type place) {
-  if (auto operand = dyn_cast<qn::OperandType>(place))
-    return operand.getElementType();
-  return cast<MemRefType>(place).getElementType();
-}
-
 /// Strides count halves of complex elements.
 void ThreadEmitter::layout(Value place, SmallVectorImpl<Stride> &strides,
                            SmallVectorImpl<Extent> &extents) {
-  std::int64_t unit = isa<ComplexType>(elementOf(place.getType())) ? 2 : 1;
+  std::int64_t unit = isa<ComplexType>(elementOf(place)) ? 2 : 1;
   if (auto memory = dyn_cast<MemRefType>(place.getType())) {
     bool isOwn = memory.getMemorySpaceAsInt() == 5;
     std::int64_t stride = unit * (isOwn ? lanes : 1);
@@ -80,7 +74,7 @@ ThreadEmitter::address(Operation *op, Value place, ValueRange indices,
   layout(place, strides, extents);
   Address at;
   at.mask = scope->mask;
-  at.element = memoryType(elementOf(place.getType()));
+  at.element = memoryType(elementOf(place));
   auto memory = dyn_cast<MemRefType>(place.getType());
   bool isOwn = memory && memory.getMemorySpaceAsInt() == 5;
   Value sum;
@@ -164,25 +158,6 @@ void ThreadEmitter::report(Operation *op, unsigned dimension, StringRef axis,
         vector::ReductionOp::create(b, loc, vector::CombiningKind::MAXUI, seen);
   }
   record(sites.of(op, dimension, axis, ErrorSite::Kind::Index), worst, extent);
-}
-
-Value ThreadEmitter::guarded(Value good, Type type,
-                             llvm::function_ref<Value()> body) {
-  if (!good)
-    return body();
-  auto branch = type ? scf::IfOp::create(b, loc, TypeRange(type), good, true)
-                     : scf::IfOp::create(b, loc, good, false);
-  OpBuilder::InsertionGuard guard(b);
-  if (!branch.thenBlock()->empty())
-    branch.thenBlock()->back().erase();
-  b.setInsertionPointToEnd(branch.thenBlock());
-  Value value = body();
-  scf::YieldOp::create(b, loc, value ? ValueRange(value) : ValueRange());
-  if (!type)
-    return {};
-  b.setInsertionPointToEnd(branch.elseBlock());
-  scf::YieldOp::create(b, loc, zero(type));
-  return branch.getResult(0);
 }
 
 /// One pointer for each lane.

@@ -5,12 +5,11 @@
 #include "dsl/KernelAbi.h"
 #include "dsl/lower/InMemory.h"
 #include "dsl/lower/Packet.h"
+#include "dsl/threads/Rebuild.h"
 #include "dsl/threads/Sites.h"
 #include "dsl/threads/ThreadModel.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace quern {
 
@@ -186,9 +185,10 @@ private:
   mlir::Value toMemory(mlir::Value value, mlir::Type element) {
     return quern::toMemory(b, loc, value, element);
   }
-  /// `good` decides whether `body` runs; its value is 0 elsewhere.
   mlir::Value guarded(mlir::Value good, mlir::Type type,
-                      llvm::function_ref<mlir::Value()> body);
+                      llvm::function_ref<mlir::Value()> body) {
+    return guardedBy(b, loc, good, type, body);
+  }
 
   // LaneAtomics.cpp
   Lanes atomic(qn::AtomicOp op);

@@ -2,6 +2,7 @@
 #include "dsl/threads/Tiles.h"
 
 #include "dsl/gpu/Matrix.h"
+#include "dsl/lower/InMemory.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -12,12 +13,6 @@
 
 using namespace mlir;
 using namespace quern;
-
-static Type elementOf(Value place) {
-  if (auto operand = dyn_cast<qn::OperandType>(place.getType()))
-    return operand.getElementType();
-  return cast<MemRefType>(place.getType()).getElementType();
-}
 
 bool quern::isMatrixProduct(qn::MultiplyTileOp op, const TargetInfo &target) {
   Type factor = elementOf(op.getLeft());
