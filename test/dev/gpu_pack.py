@@ -45,8 +45,9 @@ def fill(folder: Path, preset: str) -> list[str]:
             for library in needed(folder / name)
             if library.startswith(FORBIDDEN)
         ]
-    for source in ("device_library.py", "gpu_test.py", "gpu_bench.py", "written.py", "README.md"):
-        shutil.copy2(GPU / source, folder)
+    for source in GPU.glob("*.py"):
+        shutil.copy2(source, folder)
+    shutil.copy2(GPU / "README.md", folder)
     for cases in ("kernel_cases.py", "tile_cases.py", "everyday_cases.py", "pattern_cases.py"):
         shutil.copy2(ROOT / "test" / "python" / cases, folder)
     shutil.copy2(GPU / "archive.sh", folder / "dev")
@@ -86,8 +87,8 @@ def hip_pack(arguments: list[str]) -> int:
 
 
 def gpu_test(arguments: list[str]) -> int:
-    return build() or run(VENV / "bin" / "python", GPU / "gpu_test.py", *arguments)
+    return build() or run(VENV / "bin" / "python", GPU / "start.py", "gpu-test", *arguments)
 
 
 def gpu_bench(arguments: list[str]) -> int:
-    return build() or run(VENV / "bin" / "python", GPU / "gpu_bench.py", *arguments)
+    return build() or run(VENV / "bin" / "python", GPU / "start.py", "gpu-bench", *arguments)

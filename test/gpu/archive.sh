@@ -1,11 +1,19 @@
 #!/bin/sh
 # The one command of an archive for machines with a GPU: tests and benchmarks.
 cd "$(dirname "$0")" || exit 1
-verb="${1:-help}"
-[ $# -gt 0 ] && shift
+python="${PYTHON:-python3}"
 export PYTHONPATH=. PYTHONDONTWRITEBYTECODE=1
-case "$verb" in
-  gpu-test) exec "${PYTHON:-python3}" gpu_test.py "$@" ;;
-  gpu-bench) exec "${PYTHON:-python3}" gpu_bench.py "$@" ;;
-  *) echo "usage: ./dev gpu-test|gpu-bench [-k PART]"; [ "$verb" = help ] ;;
+case "${1:-help}" in
+  gpu-test | gpu-bench)
+    if command -v "$python" >/dev/null; then
+      exec "$python" start.py "$@"
+    fi
+    echo "$1: no $python here; PYTHON=/path/to/python names one" >&2
+    exit 2
+    ;;
+  help) echo "usage: ./dev gpu-test|gpu-bench [-k PART]" ;;
+  *)
+    echo "usage: ./dev gpu-test|gpu-bench [-k PART]" >&2
+    exit 1
+    ;;
 esac

@@ -189,9 +189,6 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="./dev gpu-test")
     parser.add_argument("-k", default="", help="cases with this in their name")
     chosen = parser.parse_args()
-    if not torch.cuda.is_available():
-        print("gpu-test: PyTorch sees no GPU here", file=sys.stderr)
-        return 2
     sys.path.insert(0, str(TREE))
     lib = Library()
     print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}")

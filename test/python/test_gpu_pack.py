@@ -10,6 +10,7 @@ from pathlib import Path
 import gpu_pack
 import pytest
 import torch
+from tree import build_dir
 
 
 @pytest.fixture(scope="module")
@@ -19,10 +20,27 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def call(archive: Path, *words: str) -> subprocess.CompletedProcess[str]:
+@pytest.fixture
+def drivers(tmp_path: Path) -> Path:
+    """A folder where a test puts drivers that stand in for the vendors'."""
+    return tmp_path
+
+
+def stand_in(drivers: Path, vendor: str) -> None:
+    driver = build_dir() / "test" / "stand-in" / vendor
+    if not driver.exists():
+        pytest.skip("only these tests need it")
+    (drivers / vendor).symlink_to(driver)
+
+
+def call(
+    archive: Path, *words: str, python: str = sys.executable, drivers: Path | None = None
+) -> subprocess.CompletedProcess[str]:
     """With nothing of this tree on the paths."""
     kept = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "QUERN_LIBRARY")}
-    environment = {**kept, "PYTHON": sys.executable}
+    environment = {**kept, "PYTHON": python}
+    if drivers:
+        environment["LD_LIBRARY_PATH"] = str(drivers)
     return subprocess.run(
         ["sh", archive / "dev", *words],
         capture_output=True,
@@ -33,12 +51,81 @@ def call(archive: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
-@pytest.mark.parametrize("verb", ["gpu-test", "gpu-bench"])
-def test_without_a_gpu_it_says_so(archive: Path, verb: str) -> None:
+VERBS = pytest.mark.parametrize("verb", ["gpu-test", "gpu-bench"])
+NO_GPU = pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+
+
+@NO_GPU
+@VERBS
+def test_without_a_driver_it_says_so(archive: Path, verb: str) -> None:
     done = call(archive, verb)
     assert done.returncode == 2, done.stderr
-    assert done.stderr == f"{verb}: PyTorch sees no GPU here\n"
+    drivers = "neither libcuda.so.1 nor libamdhip64.so can be opened"
+    assert done.stderr == f"{verb}: no driver here: {drivers}\n"
+
+
+@NO_GPU
+@VERBS
+def test_without_a_gpu_it_says_so(archive: Path, verb: str, drivers: Path) -> None:
+    stand_in(drivers, "libcuda.so.1")
+    done = call(archive, verb, drivers=drivers)
+    assert done.returncode == 2, done.stderr
+    what = f"PyTorch {torch.__version__} sees no GPU here, though libcuda.so.1 is here"
+    assert done.stderr == f"{verb}: {what}\n"
+
+
+@VERBS
+def test_a_bare_python_is_told(archive: Path, verb: str, drivers: Path) -> None:
+    stand_in(drivers, "libcuda.so.1")
+    bare = drivers / "python"
+    bare.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
+    bare.chmod(0o755)
+    done = call(archive, verb, python=str(bare), drivers=drivers)
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith(f"{verb}: no PyTorch in "), done.stderr
+
+
+@VERBS
+def test_no_python_at_all(archive: Path, verb: str) -> None:
+    done = call(archive, verb, python="/nowhere/python")
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith(f"{verb}: no /nowhere/python here"), done.stderr
+
+
+def test_the_runner_without_a_driver(archive: Path) -> None:
+    words = ["bin/gpu-runner", "lib/libquern.so"]
+    done = subprocess.run(words, cwd=archive, capture_output=True, text=True, check=False)
+    assert done.returncode == (0 if torch.cuda.is_available() else 2)
+    assert done.stderr == (
+        ""
+        if done.returncode == 0
+        else "gpu-runner: neither libcuda.so.1 nor libamdhip64.so is here\n"
+    )
+
+
+@pytest.mark.parametrize("vendor", ["libcuda.so.1", "libamdhip64.so"])
+def test_the_runner_launches(archive: Path, vendor: str, drivers: Path) -> None:
+    """On a stand-in driver: the whole way of a launch, without a device."""
+    stand_in(drivers, vendor)
+    done = subprocess.run(
+        ["bin/gpu-runner", "lib/libquern.so"],
+        cwd=archive,
+        capture_output=True,
+        text=True,
+        env={"LD_LIBRARY_PATH": str(drivers)},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("launch: ")
+
+
+def test_nothing_needs_python_or_torch(archive: Path) -> None:
+    """LLVM is inside only where it is linked statically, which an archive's preset does."""
+    images = [archive / "lib" / "libquern.so", *sorted((archive / "bin").iterdir())]
+    assert len(images) == 3
+    needs = {library for image in images for library in gpu_pack.needed(image)}
+    assert needs
+    assert not [n for n in needs if n.startswith(("libpython", "libtorch", "libc10"))]
 
 
 def test_its_own_page_names_its_commands(archive: Path) -> None:
