@@ -156,8 +156,28 @@ static std::int64_t heldBy(DType type, std::int64_t number) {
   return number < 0 && number > -values ? number + values : number;
 }
 
-std::optional<std::string> literalOf(const GraphArgument &argument,
-                                     DType type) {
+/// The number with the same low bits that the type has.
+static std::int64_t wrappedTo(DType type, std::int64_t number) {
+  switch (type) {
+  case DType::I8:
+    return static_cast<std::int8_t>(number);
+  case DType::I16:
+    return static_cast<std::int16_t>(number);
+  case DType::I32:
+    return static_cast<std::int32_t>(number);
+  case DType::U8:
+    return static_cast<std::uint8_t>(number);
+  case DType::U16:
+    return static_cast<std::uint16_t>(number);
+  case DType::U32:
+    return static_cast<std::uint32_t>(number);
+  default:
+    return number;
+  }
+}
+
+std::optional<std::string> literalOf(const GraphArgument &argument, DType type,
+                                     bool wraps) {
   using Kind = GraphArgument::Kind;
   bool isNumber = argument.kind == Kind::Int || argument.kind == Kind::Float ||
                   argument.kind == Kind::Bool;
@@ -174,7 +194,8 @@ std::optional<std::string> literalOf(const GraphArgument &argument,
   if (isInteger(type)) {
     if (argument.kind == Kind::Float)
       return std::nullopt;
-    return std::to_string(heldBy(type, argument.integer));
+    return std::to_string(wraps ? wrappedTo(type, argument.integer)
+                                : heldBy(type, argument.integer));
   }
   return realLiteral(real);
 }
@@ -208,6 +229,16 @@ static Operation classifyPrimitive(const Graph &graph, const Node &node,
   return call;
 }
 
+/// Whether nothing of what a node gives has an element.
+static bool givesNothing(const Graph &graph, const Node &node) {
+  return std::ranges::all_of(node.results, [&](ValueId id) {
+    const TensorFacts *facts = graph.values[id].tensor();
+    return facts && std::ranges::any_of(facts->sizes, [&](Size size) {
+             return graph.sizes.constantOf(size) == 0;
+           });
+  });
+}
+
 static std::optional<std::string> whyNotComputable(const Graph &graph,
                                                    const Node &node) {
   if (node.kind != NodeKind::Call)
@@ -228,13 +259,12 @@ static std::optional<std::string> whyNotComputable(const Graph &graph,
       return "no kernel gives its element type";
     if (facts->device != "cpu")
       return "it runs on " + facts->device;
-    for (Size size : facts->sizes) {
-      if (graph.sizes.constantOf(size) == 0)
-        return "its result is empty";
+    for (Size size : facts->sizes)
       if (!isKnownBefore(graph, node.results.front(), size))
         return "how large its result is depends on values";
-    }
   }
+  if (givesNothing(graph, node))
+    return "its result is empty";
   return std::nullopt;
 }
 

@@ -36,6 +36,12 @@ private:
 };
 } // namespace
 
+/// A number beside an operator is a tensor to ATen, and wraps as such; bounds
+/// and factors have to fit.
+static bool isOperand(const RowArgument &given) {
+  return given.source == "other" || given.source == "self";
+}
+
 Reason FusedMatcher::placeOperand(const RowArgument &given, LibraryCall &call) {
   const ParameterInfo &parameter = *given.parameter;
   const GraphArgument *value = given.value;
@@ -66,7 +72,8 @@ Reason FusedMatcher::placeOperand(const RowArgument &given, LibraryCall &call) {
     operand.size = static_cast<Size>(value->integer);
     if (*wanted != (graph.sizes.isReal(operand.size) ? DType::F64 : DType::I64))
       operand.cast = wanted;
-  } else if (std::optional<std::string> literal = literalOf(*value, *wanted)) {
+  } else if (std::optional<std::string> literal =
+                 literalOf(*value, *wanted, isOperand(given))) {
     operand.kind = CallOperand::Kind::Number;
     operand.literal = *literal;
   } else {

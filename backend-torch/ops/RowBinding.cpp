@@ -96,14 +96,19 @@ static std::vector<int> pickedDimensions(const NamedArgument &argument,
   return picked;
 }
 
-std::optional<std::string> RowBinding::selectAxes(const NamedArgument &dims,
-                                                  const std::string &name) {
-  axisIsPack = name.starts_with('*');
-  axis = axisIsPack ? name.substr(1) : name;
+const TensorFacts *RowBinding::firstTensor() const {
   const TensorFacts *facts = nullptr;
   for (const NamedArgument &argument : node.arguments)
     if (!facts && argument.value.kind == Kind::Value)
       facts = graph.values[argument.value.integer].tensor();
+  return facts;
+}
+
+std::optional<std::string> RowBinding::selectAxes(const NamedArgument &dims,
+                                                  const std::string &name) {
+  axisIsPack = name.starts_with('*');
+  axis = axisIsPack ? name.substr(1) : name;
+  const TensorFacts *facts = firstTensor();
   if (!facts)
     return "its kernel works along an axis of no tensor";
   int rank = static_cast<int>(facts->sizes.size());
@@ -221,6 +226,10 @@ std::optional<std::string> RowBinding::readBinding(const std::string &left,
     readPromotion(text);
     return std::nullopt;
   }
+  if (left == "nonempty") {
+    needed = text;
+    return std::nullopt;
+  }
   if (left.find(',') != std::string::npos)
     return takeApart(left, text);
   if (const ParameterInfo *parameter = parameterNamed(left))
@@ -258,6 +267,20 @@ std::optional<std::string> RowBinding::readBindings() {
   for (const auto &[left, text] : row.bindings)
     if (Reason why = readBinding(left, text))
       return why;
+  return whyEmpty();
+}
+
+/// An extremum of nothing is what ATen refuses. The axes are those that `dim`
+/// selects, or all.
+std::optional<std::string> RowBinding::whyEmpty() const {
+  const TensorFacts *facts = needed.empty() ? nullptr : firstTensor();
+  if (!facts)
+    return std::nullopt;
+  for (int d = 0; d != static_cast<int>(facts->sizes.size()); ++d) {
+    bool isMeant = axis.empty() || std::ranges::count(selected, d) != 0;
+    if (isMeant && graph.sizes.constantOf(facts->sizes[d]) == 0)
+      return "its kernel needs an element along `" + needed + "`";
+  }
   return std::nullopt;
 }
 

@@ -53,6 +53,7 @@ private:
                      const NamedArgument &source);
   void readPromotion(std::string_view text);
   const NamedArgument *sourceOf(std::string_view text) const;
+  Reason whyEmpty() const;
   Reason bindParameters();
   void bindByName();
   void bindByPosition();
@@ -60,6 +61,7 @@ private:
   std::optional<DType> typeOfResult(const std::string &name) const;
   std::optional<DType> solveType(const std::string &name);
   Reason selectAxes(const NamedArgument &dims, const std::string &axis);
+  const TensorFacts *firstTensor() const;
   const ParameterInfo *parameterNamed(std::string_view name) const;
   bool isAxis(std::string_view name) const;
 
@@ -67,6 +69,7 @@ private:
   const Node &node;
   const OperatorRow &row;
   std::string promotion = "none";
+  std::string needed;             ///< the axis without which there is no result
   std::set<std::string> promoted; ///< arguments that promote; empty: all
   std::set<std::string> used;
   std::map<std::string, RowArgument> chosen; ///< by parameter

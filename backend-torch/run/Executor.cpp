@@ -7,6 +7,8 @@
 #include <ATen/EmptyTensor.h>
 #include <ATen/core/LegacyTypeDispatch.h>
 
+#include <algorithm>
+
 namespace quern {
 
 void GraphCounts::addFallback(const std::string &overload) {
@@ -234,6 +236,7 @@ Executor::launchShape(int kernel, std::span<const SizeValue> symbols) const {
   LaunchShape result;
   result.shape = shapeOf(compiled.kernels[kernel]->operands(), sizes, symbols);
   const GroupKernel &operands = compiled.kernels[kernel]->operands();
+  bool hasElements = operands.outputs.empty();
   for (std::size_t i = 0; i != operands.outputs.size(); ++i) {
     const TensorFacts *facts =
         launchPlan.graph->values[operands.outputs[i].base].tensor();
@@ -246,10 +249,10 @@ Executor::launchShape(int kernel, std::span<const SizeValue> symbols) const {
     output.offset =
         bound.offset * static_cast<std::int64_t>(c10::elementSize(
                            static_cast<at::ScalarType>(facts->scalarType)));
-    for (std::int64_t extent : bound.extents)
-      result.isEmpty |= extent == 0;
+    hasElements |= std::ranges::count(bound.extents, 0) == 0;
     result.outputs.push_back(std::move(output));
   }
+  result.isEmpty = !hasElements;
   if (result.isEmpty)
     return result;
   auto handle = compiled.kernels[kernel]->handle(result.shape);

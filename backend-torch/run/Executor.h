@@ -102,7 +102,7 @@ private:
       std::int64_t offset = 0; ///< where it is placed, in bytes
     };
     std::vector<Output> outputs;
-    bool isEmpty = false;                 ///< an output has no element
+    bool isEmpty = false;                 ///< no output has an element
     std::shared_ptr<LaunchHandle> handle; ///< null where isEmpty or refused
     std::string refusal;                  ///< why the kernel cannot be bound
   };

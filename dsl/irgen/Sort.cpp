@@ -104,9 +104,12 @@ irgen::Value Generator::visit(const typed::SortExpression &expression) {
 irgen::Value Generator::readSorted(const typed::SortExpression &expression,
                                    StringAttr axis, mlir::Value from) {
   const Substitution *outer = substitution;
+  // A rank that does not exist gives no place either.
+  const Substitution *rank = substitutionOf(axis, outer);
+  bool isInRange = !rank || rank->isInRange;
   if (from)
     substitution =
-        &substitutions.emplace_back(Substitution{axis, from, outer, true});
+        &substitutions.emplace_back(Substitution{axis, from, outer, isInRange});
   std::vector<Value> sorted;
   for (const Expression *operand : expression.operands)
     sorted.push_back(scalar(*operand));

@@ -66,6 +66,14 @@ bool AttributeChecker::atenBinding(const ast::AttributeArgument &argument,
   binding.left = checker.module.text(left);
   if (binding.left == "promotes")
     return promotionBinding(argument, binding);
+  // `nonempty = C`: where nothing lies along the axis ATen says what is wrong.
+  if (binding.left == "nonempty") {
+    bool isRead = valueBinding(argument.value, binding);
+    if (isRead && binding.kind != AtenBindingKind::Axis)
+      report(argument.value->span, diag::BindingAxis, binding.text);
+    binding.kind = AtenBindingKind::Nonempty;
+    return isRead;
+  }
   // A name of a parameter on the left: it takes its value from ATen. Otherwise
   // the left side is an ATen argument.
   bool isParameter =

@@ -15,6 +15,7 @@ enum class AtenBindingKind : std::uint8_t {
   Type,      ///< `dtype = U`: a type parameter
   Generic,   ///< `output_mask = MASK`: a compile-time parameter
   Parameter, ///< `(kh, kw) = kernel_size`: parameters from an ATen argument
+  Nonempty,  ///< `nonempty = C`: only with an element along these axes
   Seed,      ///< `seed = generator`: a number drawn anew for every call
   Promotion  ///< `promotes = int_to_float`
 };

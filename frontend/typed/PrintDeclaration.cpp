@@ -229,6 +229,10 @@ void Printer::binding(const AtenBinding &binding) {
     out << binding.argument << " = axis ";
     axis(binding.axis);
     return;
+  case AtenBindingKind::Nonempty:
+    out << "nonempty = ";
+    axis(binding.axis);
+    return;
   case AtenBindingKind::Type:
     out << binding.argument << " = type "
         << declaration.typeParameters[binding.typeParameter].name;

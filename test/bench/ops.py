@@ -18,8 +18,8 @@ import quern
 import torch
 from _ops import ROWS
 from _timing import geomean, lower_quartile_ratio, median, rounds
-from aten_binding import Call, unnamed
-from aten_types import Row, UnfitError, overload
+from aten_binding import Call
+from aten_types import Row, UnfitError, overload, unnamed
 
 SIZES = {"call": 16, "l2": 1 << 16, "large": 1 << 24}
 KEPT = Path(__file__).with_name("ops.tsv")

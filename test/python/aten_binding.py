@@ -26,16 +26,13 @@ from aten_types import (
     literal,
     module,
     overload,
+    refuse_empty,
+    unnamed,
 )
 
 SEED = 0x123456789ABCDEF  # of rows that draw
 # Diagnostics of a call whose shapes do not fit the declaration.
 SHAPE_FAULTS = {2008, *range(2020, 2030)}
-
-
-def unnamed(kind: str) -> str:
-    """`y: T[*R]` without the result's name."""
-    return re.sub(r"^\w+: ", "", kind)
 
 
 class Call:
@@ -86,6 +83,8 @@ class Call:
                 listed = re.search(r"args = \(?([^()]*)\)", right)
                 self.promotes = "default" if listed else right
                 self.promoted = set(re.findall(r"\w+", listed[1])) if listed else set()
+            elif left == "nonempty":
+                refuse_empty(self.values.values(), self.dims.get(right))
             elif right == "generator":
                 self.used.add(right)
                 self.sources[names[0]] = torch.tensor(SEED)

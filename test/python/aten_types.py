@@ -105,3 +105,15 @@ def expanded(value: torch.Tensor, shape: Sequence[int]) -> torch.Tensor:
         return value.expand(list(shape))
     except RuntimeError as error:
         raise UnfitError(f"shapes: {error}") from None
+
+
+def refuse_empty(values: Iterable[Any], dims: Sequence[int] | None) -> None:
+    """Along these dimensions of the first tensor, or all, there must be an element."""
+    main = next(v for v in flat(values) if isinstance(v, torch.Tensor))
+    if main.dim() and any(main.shape[d] == 0 for d in dims or range(main.dim())):
+        raise UnfitError("there is no element")
+
+
+def unnamed(kind: str) -> str:
+    """`y: T[*R]` without the result's name."""
+    return re.sub(r"^\w+: ", "", kind)

@@ -32,6 +32,9 @@ rowwise of_running(x: f32[R, C]) -> f32[R, C]:
 rowwise median(x: f32[R, C]) -> f32[R]:
     return sort_by(x over C).at(C = (size(C) - 1) // 2)
 
+rowwise last_of_largest(x: f32[R, C]) -> f32[R]:
+    return sort_by(x over C).at(C = argmax(x over C))
+
 rowwise twice(x: f32[R, C], y: f32[R, C]) -> f32[R, C]:
     let (_, inner) = sort_by(y, x over C)
     let (_, outer) = sort_by(index(C) % 3, inner over C)
@@ -118,3 +121,8 @@ def test_a_sort_of_what_was_sorted(k: quern.Module) -> None:
     inner = x.gather(1, y.sort(stable=True).indices)
     order = (torch.arange(20) % 3).sort(stable=True).indices
     assert torch.equal(k.twice(x, y), inner[:, order])
+
+
+def test_no_rank_of_nothing(k: quern.Module) -> None:
+    with pytest.raises(quern.Error, match="out of range for axis `C` of extent 0"):
+        k.last_of_largest(torch.empty(3, 0))

@@ -51,6 +51,14 @@ def _rolled(x: torch.Tensor, shifts: Any, dims: Any = ()) -> Any:
     return _aten.roll.default(x.reshape(-1), shifts, [0]).reshape(x.shape)
 
 
+def _repeated(x: torch.Tensor, repeats: Any) -> Any:
+    """As if it had an axis for each number."""
+    missing = len(repeats) - x.dim()
+    if missing <= 0:
+        return NotImplemented
+    return _aten.repeat.default(x.reshape([1] * missing + list(x.shape)), repeats)
+
+
 def _of_all(op: Any) -> Callable[..., Any]:
     """The place of an extremum without an axis is that in one axis of all elements."""
 
@@ -74,6 +82,7 @@ def broadcast_decompositions(
     result[forward] = _masked(forward, 0)
     result[backward] = _masked(backward, 1)
     result[_aten.roll.default] = _rolled
+    result[_aten.repeat.default] = _repeated
     for op in (_aten.argmax.default, _aten.argmin.default):
         result[op] = _of_all(op)
     return result

@@ -119,6 +119,7 @@ def _table(kept: frozenset[str]) -> dict[Any, Callable[..., Any]]:
     }
     if "aten::mm" in kept:
         table[torch.ops.aten.addmm.default] = _product_and_bias
+    table[torch.ops.aten._embedding_bag_forward_only.default] = _bags_with_gradients
     table |= broadcast_decompositions(table)
     table |= norm_decompositions(table)
     table |= encoder_decompositions()
@@ -138,6 +139,11 @@ def _product_and_bias(
     if bias.dtype != torch.float32 or bias.dim() != 1 or beta != 1 or alpha != 1:
         return NotImplemented
     return torch.mm(left, right) + bias
+
+
+def _bags_with_gradients(*args: Any, **kwargs: Any) -> Any:
+    """The same sums; where they come from is kept by both, and read by nobody."""
+    return torch.ops.aten._embedding_bag.default(*args, **kwargs)
 
 
 def decomposition_table(overloads: Iterable[str]) -> dict[Any, Callable[..., Any]]:

@@ -1,0 +1,136 @@
+"""Calls for which eager has an answer of its own: nothing to reduce, numbers that do not fit, empty
+results beside full ones. Compiled graphs must give the same, in kernels where there is a value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import quern
+import torch
+from torch.nn import functional
+
+Call = Callable[..., Any]
+
+
+def compiled(function: Call, *args: Any) -> Any:
+    torch._dynamo.reset()
+    quern.reset_counters()
+    return torch.compile(function, backend="quern", fullgraph=True)(*args)
+
+
+def same(function: Call, *args: Any) -> None:
+    """Equal to eager, in type too, without a call of ATen."""
+    ours, eager = compiled(function, *args), function(*args)
+    torch.testing.assert_close(ours, eager, rtol=1e-5, atol=1e-5)
+    assert not quern.counters()["fallbacks"]
+
+
+REFUSED: dict[str, Call] = {
+    "max": lambda x: x.max(),
+    "min": lambda x: x.min(),
+    "max_dim": lambda x: x.max(0),
+    "min_dim": lambda x: x.min(0),
+    "median": lambda x: x.median(0),
+    "nanmedian": lambda x: x.nanmedian(0),
+    "mode": lambda x: x.mode(0),
+    "amax": lambda x: (x + 1).amax(0),
+    "argmax": lambda x: x.argmax(),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_nothing_has_no_extremum(name: str) -> None:
+    x = torch.empty(0, 3)
+    with pytest.raises((IndexError, RuntimeError)) as eager:
+        REFUSED[name](x)
+    with pytest.raises((IndexError, RuntimeError)) as ours:
+        compiled(REFUSED[name], x)
+    if "fake tensor" not in str(ours.value):  # which tracing refuses in words of its own
+        assert type(ours.value) is type(eager.value)
+        assert str(eager.value).partition("(")[0] in str(ours.value)
+
+
+@pytest.mark.parametrize("name", ["max_dim", "median", "mode"])
+def test_no_rows_of_nothing(name: str) -> None:
+    function = REFUSED[name]
+    values, places = compiled(function, torch.empty(2, 0))
+    assert (values.shape, places.shape, places.dtype) == ((0,), (0,), torch.int64)
+
+
+NUMBERS: dict[str, Call] = {
+    "add": lambda x: x + 300,
+    "subtract": lambda x: 300 - x,
+    "multiply": lambda x: x * -70000,
+    "divide": lambda x: x // 300,
+    "rest": lambda x: x % 300,
+    "compare": lambda x: (x > 300, x == 300, x < -1),
+    "bits": lambda x: (x & 300, x ^ -1, x | 2**40),
+    "fused": lambda x: (x + 2**33) * 2 + 1000,
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16, torch.int32])
+@pytest.mark.parametrize("name", NUMBERS)
+def test_numbers_wrap(name: str, dtype: torch.dtype) -> None:
+    same(NUMBERS[name], torch.tensor([1, 3, 44, 100, 0], dtype=dtype))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x.clamp(max=300),
+        lambda x: torch.full_like(x, 300),
+        lambda x: torch.add(x, 1, alpha=300),
+        lambda x: torch.where(x > 3, x, 300),
+    ],
+)
+def test_bounds_and_factors_must_fit(function: Call) -> None:
+    with pytest.raises(RuntimeError, match="without overflow"):
+        compiled(function, torch.tensor([1, 3], dtype=torch.uint8))
+
+
+@pytest.mark.parametrize("repeats", [(2,), (2, 3), (3, 1, 2), (2, 0), ()])
+def test_repeats_of_more_axes(repeats: tuple[int, ...]) -> None:
+    for shape in ((), (4,)):
+        if len(repeats) >= len(shape) and 0 not in repeats:
+            same(lambda x: x.repeat(repeats) + 1, torch.randn(shape))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("include_last", [False, True])
+def test_bags_with_weights(dtype: torch.dtype, include_last: bool) -> None:
+    """One of four results is empty."""
+    table = torch.randn(10, 3).to(dtype)
+    weights = torch.randn(8).to(dtype)
+    places, offsets = torch.tensor([1, 2, 4, 5, 4, 3, 2, 9]), torch.tensor([0, 4, 4, 8])
+
+    def bags(w: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
+        return functional.embedding_bag(
+            places,
+            w,
+            offsets,
+            mode="sum",
+            per_sample_weights=p,
+            include_last_offset=include_last,
+        )
+
+    def results(function: Call, w: torch.Tensor, p: torch.Tensor) -> Any:
+        w, p = w.requires_grad_(), p.requires_grad_()
+        y = function(w, p)
+        return y, torch.autograd.grad(y.float().square().sum(), (w, p))
+
+    bound = 1e-5 if dtype == torch.float32 else 2e-2
+    torch._dynamo.reset()
+    quern.reset_counters()
+    function = torch.compile(bags, backend="quern", fullgraph=True)
+    torch.testing.assert_close(function(table, weights), bags(table, weights))
+    ours, eager = results(function, table, weights), results(bags, table, weights)
+    torch.testing.assert_close(ours, eager, rtol=bound, atol=bound)
+    assert not quern.counters()["fallbacks"]
+
+
+def test_integers_times_vector() -> None:
+    c, a, b = (torch.randint(-9, 9, shape) for shape in ((4,), (4, 5), (5,)))
+    same(lambda c, a, b: torch.addmv(c, a, b, beta=2, alpha=3), c, a, b)
