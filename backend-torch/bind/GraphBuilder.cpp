@@ -1,5 +1,6 @@
 // Node by node, from the importer's Python values to a Graph.
 #include "backend-torch/bind/GraphBuilder.h"
+#include "backend-torch/graph/Readers.h"
 
 namespace py = pybind11;
 
@@ -120,6 +121,7 @@ void GraphBuilder::output(py::list outputs) {
 }
 
 std::shared_ptr<const Graph> GraphBuilder::finish() {
+  noteRead(graph);
   return std::make_shared<const Graph>(std::move(graph));
 }
 

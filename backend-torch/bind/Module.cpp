@@ -48,7 +48,6 @@ static void bindTables(py::module_ &module) {
     return viewKindOf(overload) == ViewKind::Reshape;
   });
   module.def("preferred_as", &preferredAs);
-  module.def("pays_by_tiles", &paysByTiles);
   module.def("copy_name", [] { return nameOf(Primitive::Copy); });
 }
 

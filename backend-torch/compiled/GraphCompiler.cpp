@@ -1,5 +1,6 @@
 // Fuses and compiles until the compiler takes every group.
 #include "backend-torch/compiled/GraphCompiler.h"
+#include "backend-torch/ops/Parting.h"
 
 namespace quern {
 
@@ -34,6 +35,8 @@ CompiledProgram compileGraph(std::shared_ptr<const Graph> graph,
   options.kernels = options.kernels && compiler;
   StageTimes times;
   auto clock = std::chrono::steady_clock::now();
+  if (options.kernels)
+    graph = partedByRows(std::move(graph), table);
   while (true) {
     CompiledProgram compiled;
     auto fusion =

@@ -98,6 +98,7 @@ struct Value {
   int node = 0;
   int index = 0; ///< among the node's results
   Facts facts;
+  bool isRead = true; ///< by a node, or an output
 
   const TensorFacts *tensor() const { return std::get_if<TensorFacts>(&facts); }
   const ScalarFacts *scalar() const { return std::get_if<ScalarFacts>(&facts); }

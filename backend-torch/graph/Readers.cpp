@@ -13,4 +13,10 @@ Readers::Readers(const Graph &graph)
       isOutput[output.integer] = true;
 }
 
+void noteRead(Graph &graph) {
+  Readers readers(graph);
+  for (std::size_t id = 0; id != graph.values.size(); ++id)
+    graph.values[id].isRead = readers.isOutput[id] || !readers.nodes[id].empty();
+}
+
 } // namespace quern

@@ -12,4 +12,7 @@ struct Readers {
   std::vector<bool> isOutput;          ///< of each value
 };
 
+/// Says of every value whether anybody reads it.
+void noteRead(Graph &graph);
+
 } // namespace quern

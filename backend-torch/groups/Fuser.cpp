@@ -377,15 +377,22 @@ FusionPlan planFusion(std::shared_ptr<const Graph> graph,
   return plan;
 }
 
+/// What a group is, and the declaration that one of a single node launches.
+static std::string kindOf(const FusionPlan &plan, const Group &group) {
+  if (group.part >= 0)
+    return "part";
+  if (!group.draft.isWhole())
+    return group.draft.hasReduction() ? "rowwise" : "elementwise";
+  int node = group.draft.nodes().front();
+  const auto &call = std::get<LibraryCall>(plan.analysis->operations[node]);
+  return "whole " + call.row->declaration;
+}
+
 std::string print(const FusionPlan &plan) {
   std::string text;
   for (std::size_t i = 0; i != plan.groups.size(); ++i) {
     const Group &group = plan.groups[i];
-    text += "group " + std::to_string(i) +
-            (group.part >= 0              ? " part:"
-             : group.draft.isWhole()      ? " whole:"
-             : group.draft.hasReduction() ? " rowwise:"
-                                          : " elementwise:");
+    text += "group " + std::to_string(i) + " " + kindOf(plan, group) + ":";
     for (int node : group.draft.nodes())
       text += " " + plan.graph->nodes[node].name;
     text += "\n  stopped: " +

@@ -40,6 +40,9 @@ struct WholeTensor {
   ValueId value = -1;
   /// The value's dimensions in the pattern's order; -1: an extent of 1.
   std::vector<int> dims;
+  /// Where a dimension is -1: the extent it is spread along, if any. Empty
+  /// where there is none.
+  std::vector<std::optional<Size>> along = {};
 };
 
 /// One argument of a declaration that is launched as it is.

@@ -107,7 +107,8 @@ imageOf(const Graph &graph, const TensorFacts *facts) {
   return sizes;
 }
 
-bool paysByTiles(std::int64_t images, std::int64_t channels,
+/// Of channels-last images in f32; height and width of the results.
+static bool paysByTiles(std::int64_t images, std::int64_t channels,
                  std::int64_t outputs, std::int64_t height,
                  std::int64_t width) {
   constexpr std::int64_t leastChannels = 64, leastTiles = 48;
@@ -115,15 +116,15 @@ bool paysByTiles(std::int64_t images, std::int64_t channels,
   return tiles >= leastTiles && std::min(channels, outputs) >= leastChannels;
 }
 
-/// Windows of 3 by 3 over neighbouring channels, enough of both to pay for
-/// evaluating them.
-static bool isTiled(const Graph &graph, const Node &node) {
-  const TensorFacts *input = operandOf(graph, node, "input");
-  auto image = imageOf(graph, input);
+/// One image is made of another, channels last both, by windows of 3 by 3
+/// that are one apart: their extents, if enough to pay for evaluating them.
+static bool isTiled(const Graph &graph, const Node &node,
+                    const TensorFacts *from, const TensorFacts *to) {
+  auto image = imageOf(graph, from);
+  auto result = imageOf(graph, to);
   auto weight = imageOf(graph, operandOf(graph, node, "weight"));
-  auto result = imageOf(graph, graph.values[node.results[0]].tensor());
   if (!image || !weight || !result ||
-      graph.sizes.constantOf(input->strides[1]) != 1 ||
+      graph.sizes.constantOf(from->strides[1]) != 1 ||
       !isNumber(graph.argument(node, "transposed"), 0) ||
       !isNumber(graph.argument(node, "groups"), 1) ||
       !isList(graph.argument(node, "stride"), 1) ||
@@ -133,6 +134,24 @@ static bool isTiled(const Graph &graph, const Node &node) {
   auto [outputs, channels, windowHeight, windowWidth] = *weight;
   return windowHeight == 3 && windowWidth == 3 &&
          paysByTiles(images, channels, outputs, height, width);
+}
+
+static bool isTiled(const Graph &graph, const Node &node) {
+  return isTiled(graph, node, operandOf(graph, node, "input"),
+                 graph.values[node.results[0]].tensor());
+}
+
+/// The derivative for the input is a convolution of what comes back.
+static bool isTiledForInput(const Graph &graph, const Node &node) {
+  const TensorFacts *result = graph.values[node.results[0]].tensor();
+  const GraphArgument *padding = graph.argument(node, "padding");
+  return result && graph.sizes.constantOf(result->strides[1]) == 1 && padding &&
+         std::all_of(padding->list.begin(), padding->list.end(),
+                     [](const GraphArgument &each) {
+                       return each.kind == GraphArgument::Kind::Int &&
+                              each.integer <= 2;
+                     }) &&
+         isTiled(graph, node, operandOf(graph, node, "grad_output"), result);
 }
 
 static constexpr Measured measured[] = {

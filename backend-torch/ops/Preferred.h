@@ -15,11 +15,6 @@ std::optional<std::string> whyAten(const Graph &graph, const Node &node,
 std::optional<std::string_view> measuredRow(const Graph &graph,
                                             const Node &node);
 
-/// Whether a 3 by 3 convolution of channels-last images in f32 is faster by
-/// tiles; height and width of its results.
-bool paysByTiles(std::int64_t images, std::int64_t channels,
-                 std::int64_t outputs, std::int64_t height, std::int64_t width);
-
 /// Whether a row is only for nodes that measuredRow() names it for.
 bool isMeasuredOnly(std::string_view overload, std::string_view declaration);
 

@@ -15,9 +15,43 @@ static std::optional<DType> typeSpelt(std::string_view name) {
   return std::nullopt;
 }
 
+std::optional<std::string> whyNotAllResults(const Graph &graph,
+                                            const Node &node,
+                                            const OperatorRow &row) {
+  std::string gives = std::to_string(row.results.size());
+  if (row.results.size() > node.results.size())
+    return "its kernel gives " + gives + " results, not " +
+           std::to_string(node.results.size());
+  for (std::size_t i = row.results.size(); i != node.results.size(); ++i) {
+    const Value &value = graph.values[node.results[i]];
+    if (value.isRead && !std::holds_alternative<std::monostate>(value.facts))
+      return "its kernel gives only the first " + gives + " of its results";
+  }
+  return std::nullopt;
+}
+
 static bool isMissing(const GraphArgument *argument) {
   return !argument || argument->kind == Kind::None ||
          (argument->kind == Kind::List && argument->list.empty());
+}
+
+static bool isConstant(const GraphArgument *argument, std::string text);
+
+/// `dims = none`, `output_mask = (true, false)`, or `dilation = 1` where the
+/// schema wants one for each axis.
+static bool isConstantList(const std::vector<GraphArgument> &list,
+                           const std::string &text) {
+  if (list.empty())
+    return text == "none";
+  std::vector<std::string_view> parts = {text};
+  if (text.starts_with('('))
+    parts = splitAtCommas(std::string_view(text).substr(1, text.size() - 2));
+  if (parts.size() != 1 && parts.size() != list.size())
+    return false;
+  for (std::size_t i = 0; i != list.size(); ++i)
+    if (!isConstant(&list[i], std::string(parts[parts.size() == 1 ? 0 : i])))
+      return false;
+  return true;
 }
 
 /// Whether an argument is what a row's attribute declares it to be.
@@ -38,13 +72,8 @@ static bool isConstant(const GraphArgument *argument, std::string text) {
   }
   case Kind::String:
     return text == argument->text;
-  // `dilation = 1` where the schema wants one for each axis.
   case Kind::List:
-    return !argument->list.empty() &&
-           std::all_of(argument->list.begin(), argument->list.end(),
-                       [&](const GraphArgument &each) {
-                         return isConstant(&each, text);
-                       });
+    return isConstantList(argument->list, text);
   default:
     return false;
   }

@@ -14,6 +14,12 @@ struct RowArgument {
   std::string source;                   ///< the ATen argument's name
 };
 
+/// Why a row's results are not the node's: it gives more, or fewer while the
+/// others are read.
+std::optional<std::string> whyNotAllResults(const Graph &graph,
+                                            const Node &node,
+                                            const OperatorRow &row);
+
 /// Made for one node and one row; everything is read after `run`.
 class RowBinding {
 public:

@@ -2,6 +2,7 @@
 #include "backend-torch/ops/WholeMatcher.h"
 #include "backend-torch/ops/AxisPlaces.h"
 #include "backend-torch/ops/Promotion.h"
+#include "backend-torch/ops/Spreading.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,7 +18,8 @@ class WholeMatcher {
 public:
   WholeMatcher(const Graph &graph, const Node &node, const OperatorRow &row,
                const RowBinding &binding)
-      : graph(graph), node(node), row(row), binding(binding) {}
+      : graph(graph), node(node), row(row), binding(binding),
+        extents(graph, binding) {}
 
   Reason run();
   WholeCall take() { return std::move(call); }
@@ -43,6 +45,7 @@ private:
   const Node &node;
   const OperatorRow &row;
   const RowBinding &binding;
+  AxisExtents extents;
   std::optional<AxisPlaces> places; ///< where the call names an axis
   WholeCall call;
 };
@@ -154,6 +157,14 @@ Reason WholeMatcher::tensorArgument(const RowArgument &given,
            "` would need a cast from " + std::string(spelling(*facts->type));
   argument.kind = WholeArgument::Kind::Tensor;
   argument.tensor.value = static_cast<ValueId>(given.value->integer);
+  bool mayBeSpread = !places && binding.indexed.empty() &&
+                     !given.parameter->isMutable &&
+                     row.kind != DeclarationKind::Elementwise;
+  if (mayBeSpread)
+    if (auto spread = extents.spread(pattern, argument.tensor.value, *facts)) {
+      argument.tensor = std::move(*spread);
+      return std::nullopt;
+    }
   return order(pattern, *facts, argument.tensor);
 }
 
@@ -269,14 +280,15 @@ Reason WholeMatcher::addConstants() {
 }
 
 Reason WholeMatcher::addResults() {
-  if (row.results.size() != node.results.size())
-    return "its kernel gives " + std::to_string(row.results.size()) +
-           " results, not " + std::to_string(node.results.size());
+  if (Reason why = whyNotAllResults(graph, node, row))
+    return why;
   for (std::size_t i = 0; i != row.results.size(); ++i) {
     TypePattern pattern = parsePattern(row.results[i]);
     const TensorFacts *facts = graph.values[node.results[i]].tensor();
     if (!facts && pattern.optional)
       continue;
+    // `keepdim` leaves extents of 1 behind, where nothing says which.
+    bool isOne = facts && !places && pattern.axes.empty();
     if (!facts || !facts->isStrided || pattern.isList)
       return "it returns no plain tensor";
     std::optional<DType> type = binding.typeNamed(pattern.element);
@@ -285,7 +297,7 @@ Reason WholeMatcher::addResults() {
              "` would need a cast to " +
              (facts->type ? std::string(spelling(*facts->type)) : "it");
     WholeTensor result{node.results[i], {}};
-    if (Reason why = order(pattern, *facts, result))
+    if (Reason why = isOne ? std::nullopt : order(pattern, *facts, result))
       return why;
     call.results.push_back(std::move(result));
   }

@@ -22,11 +22,15 @@ static KernelOperand operandOf(const FusionPlan &plan,
                         .extents = {},
                         .strides = {},
                         .offset = offsetInBase(plan, tensor.value)};
-  for (int d : tensor.dims) {
-    operand.extents.push_back(d < 0 ? plan.sizes->constant(1)
-                                    : facts->sizes[d]);
-    operand.strides.push_back(d < 0 ? plan.sizes->constant(1)
-                                    : facts->strides[d]);
+  for (std::size_t i = 0; i != tensor.dims.size(); ++i) {
+    int d = tensor.dims[i];
+    bool isSpread = !tensor.along.empty() && tensor.along[i];
+    operand.extents.push_back(isSpread ? *tensor.along[i]
+                              : d < 0  ? plan.sizes->constant(1)
+                                       : facts->sizes[d]);
+    operand.strides.push_back(isSpread ? plan.sizes->constant(0)
+                              : d < 0  ? plan.sizes->constant(1)
+                                       : facts->strides[d]);
   }
   return operand;
 }

@@ -77,6 +77,70 @@ TEST(Matcher, NegativeDimensionsWrap) {
   EXPECT_EQ(matched(maker, maker.last()).selected, std::vector<int>{1});
 }
 
+OperatorTable tableOf(OperatorRow row) {
+  std::vector<OperatorRow> rows;
+  rows.push_back(std::move(row));
+  return OperatorTable(std::move(rows));
+}
+
+TEST(Matcher, OperandsThatLackAxesAreSpreadAlongThem) {
+  OperatorTable table = tableOf(
+      row("aten::addmm", "addmm", "matmul",
+          {parameter("c", "T[M, N]"), parameter("a", "T[M, K]"),
+           parameter("b", "T[K, N]")},
+          {"T[M, N]"}, {}, DeclarationKind::Rowwise));
+  for (bool hasOne : {false, true}) {
+    GraphMaker maker;
+    std::vector<Size> sizes = {maker.size(5)};
+    if (hasOne)
+      sizes.insert(sizes.begin(), maker.size(1));
+    ValueId c = maker.input(sizes);
+    ValueId a = maker.input({maker.size(3), maker.size(4)});
+    ValueId b = maker.input({maker.size(4), maker.size(5)});
+    maker.call("aten::addmm",
+               {maker.tensor("self", c), maker.tensor("mat1", a),
+                maker.tensor("mat2", b)},
+               {maker.size(3), maker.size(5)});
+    Operation operation = matchRows(maker.graph, maker.last(), table);
+    const WholeCall &whole = *std::get<LibraryCall>(operation).whole;
+    const WholeTensor &spread = whole.arguments[0].tensor;
+    EXPECT_EQ(spread.dims, (std::vector<int>{-1, hasOne}));
+    EXPECT_EQ(maker.graph.sizes.constantOf(*spread.along[0]), 3);
+    EXPECT_FALSE(spread.along[1]);
+    EXPECT_EQ(whole.arguments[1].tensor.along.size(), 0u);
+  }
+}
+
+TEST(Matcher, FewerResultsAreForCallsWhoseOthersNobodyReads) {
+  OperatorTable table = tableOf(
+      row("aten::mode", "most", "ranks", {parameter("x", "T[N, M]")}, {"T[N]"},
+          {}, DeclarationKind::Rowwise));
+  for (bool isRead : {false, true}) {
+    GraphMaker maker;
+    ValueId x = maker.input({maker.size(4), maker.size(6)});
+    maker.call("aten::mode", {maker.tensor("self", x)}, {maker.size(4)});
+    ValueId places = maker.further({maker.size(4)}, DType::I64);
+    maker.graph.values[places].isRead = isRead;
+    Operation operation = matchRows(maker.graph, maker.last(), table);
+    EXPECT_EQ(std::holds_alternative<LibraryCall>(operation), !isRead);
+  }
+}
+
+TEST(Matcher, ListsAreOneNumberForEachOrOneForAll) {
+  OperatorTable table = tableOf(row("aten::pad", "pad", "layout",
+                                    {parameter("x", "T")}, {"T"},
+                                    {{"pad", "(1, 2)"}}));
+  for (std::int64_t second : {2, 3}) {
+    GraphMaker maker;
+    ValueId x = maker.input({maker.size(4)});
+    maker.call("aten::pad",
+               {maker.tensor("self", x), maker.integers("pad", {1, second})},
+               {maker.size(4)});
+    Operation operation = matchRows(maker.graph, maker.last(), table);
+    EXPECT_EQ(std::holds_alternative<LibraryCall>(operation), second == 2);
+  }
+}
+
 TEST(Matcher, ZeroDimensionalTensorIsBoundWithAnAxis) {
   GraphMaker maker;
   ValueId x = maker.input({});

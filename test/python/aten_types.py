@@ -75,6 +75,8 @@ def literal(text: str) -> Any:
     """A constant of an attribute; NotImplemented for a name."""
     if text in WORDS:
         return WORDS[text]
+    if text.startswith("("):
+        return [literal(part.strip()) for part in text.strip("()").split(",")]
     if text.startswith('"'):
         return text.strip('"')
     if re.fullmatch(r"-?\d+", text):

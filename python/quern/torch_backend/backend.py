@@ -32,8 +32,6 @@ from .profile import Profiler
 from .progress import Progress
 from .report import debug_folder, refuse_fallbacks, report
 from .state import CompiledGraphRecord, State, state
-from .tiles import derive_by_tiles
-from .unread import drop_unread_results
 
 _numbers = itertools.count()
 
@@ -132,8 +130,6 @@ class _Job:
         """Forward and backward from the graph of both."""
         if self.options["executor"] == "quern":
             joint = channels_last(joint)
-            if self.options["preferred"] == "aten":
-                joint = derive_by_tiles(joint)
         return min_cut_rematerialization_partition(joint, joint_inputs, **options)
 
     def compiler(self, part: str) -> Any:
@@ -152,8 +148,6 @@ class _Job:
             _donate_nothing()
         if part == "inference" and self.options["executor"] == "quern":
             module = channels_last(module)
-        if self.options["executor"] == "quern":
-            drop_unread_results(module.graph)
         builder = LoggedBuilder(native().GraphBuilder(name))
         describe(module, builder, seeds=self._seeds)
         imported = time.perf_counter() - start

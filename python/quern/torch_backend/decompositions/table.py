@@ -9,12 +9,11 @@ from typing import Any
 import torch
 from torch._decomp import core_aten_decompositions, get_decompositions
 
-from .broadcasts import broadcast_decompositions
+from ..overloads import full_name
 from .encoder import encoder_decompositions
 from .foreach import foreach_decompositions
 from .indices import index_decompositions
 from .norms import norm_decompositions
-from .overloads import full_name
 
 # Operators of the core table that ATen runs as one kernel faster than as
 # their parts, and whose parts gain nothing from fusion.
@@ -120,7 +119,7 @@ def _table(kept: frozenset[str]) -> dict[Any, Callable[..., Any]]:
     if "aten::mm" in kept:
         table[torch.ops.aten.addmm.default] = _product_and_bias
     table[torch.ops.aten._embedding_bag_forward_only.default] = _bags_with_gradients
-    table |= broadcast_decompositions(table)
+    table[torch.ops.aten.repeat.default] = _repeated
     table |= norm_decompositions(table)
     table |= encoder_decompositions()
     return table | foreach_decompositions() | index_decompositions()
@@ -139,6 +138,14 @@ def _product_and_bias(
     if bias.dtype != torch.float32 or bias.dim() != 1 or beta != 1 or alpha != 1:
         return NotImplemented
     return torch.mm(left, right) + bias
+
+
+def _repeated(x: torch.Tensor, repeats: Any) -> Any:
+    """As if it had an axis for each number."""
+    missing = len(repeats) - x.dim()
+    if missing <= 0:
+        return NotImplemented
+    return torch.ops.aten.repeat.default(x.reshape([1] * missing + list(x.shape)), repeats)
 
 
 def _bags_with_gradients(*args: Any, **kwargs: Any) -> Any:

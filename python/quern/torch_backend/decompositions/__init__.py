@@ -1,0 +1,5 @@
+"""What AOTAutograd takes apart, and how: the one place where Python names operators."""
+
+from .table import decomposition_table
+
+__all__ = ["decomposition_table"]
