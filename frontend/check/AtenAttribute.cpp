@@ -70,7 +70,7 @@ bool AttributeChecker::atenBinding(const ast::AttributeArgument &argument,
   if (binding.left == "nonempty") {
     bool isRead = valueBinding(argument.value, binding);
     if (isRead && binding.kind != AtenBindingKind::Axis)
-      report(argument.value->span, diag::BindingAxis, binding.text);
+      checker.report(argument.value->span, diag::BindingAxis, binding.text);
     binding.kind = AtenBindingKind::Nonempty;
     return isRead;
   }

@@ -32,20 +32,24 @@ struct Matching {
 
 } // namespace
 
+/// Overloads of other namespaces than ATen's are not known, and may be there.
+void AttributeChecker::unknownOverload(const AtenAttribute &attribute) {
+  if (attribute.overload.contains("::"))
+    return;
+  Suggestion suggestion(attribute.overload);
+  aten::forEachOverload(
+      [&](llvm::StringRef name) { suggestion.consider(name); });
+  checker.report(attribute.span, diag::UnknownOverload, attribute.overload)
+      .hint(suggestion.hint());
+}
+
 /// Written bindings first, then equal names, then tensors and last numbers by
 /// position. What `keepdim` says is the binder's affair where an axis is
 /// selected.
 void AttributeChecker::checkSchema(const AtenAttribute &attribute) {
   auto schema = aten::argumentsOf(attribute.overload);
-  if (!schema) {
-    Suggestion suggestion(attribute.overload);
-    aten::forEachOverload(
-        [&](llvm::StringRef name) { suggestion.consider(name); });
-    if (!attribute.overload.contains("::"))
-      checker.report(attribute.span, diag::UnknownOverload, attribute.overload)
-          .hint(suggestion.hint());
-    return;
-  }
+  if (!schema)
+    return unknownOverload(attribute);
   Matching matching{*schema, {}, {}};
   matching.isBound.resize(schema->size());
   matching.hasValue.resize(checker.parameters.size());

@@ -26,6 +26,7 @@ private:
 
   // AtenAttribute.cpp, AtenSchema.cpp
   std::optional<typed::AtenAttribute> aten(const ast::Attribute &attribute);
+  void unknownOverload(const typed::AtenAttribute &attribute);
   void checkSchema(const typed::AtenAttribute &attribute);
   bool atenBinding(const ast::AttributeArgument &argument,
                    typed::AtenBinding &binding);
