@@ -3,6 +3,10 @@
 #include "backend-torch/run/Raise.h"
 #include "backend-torch/run/Threads.h"
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
 namespace py = pybind11;
 
 namespace quern {
@@ -83,6 +87,13 @@ ExecutorOptions CompiledGraph::executorOptions(const GraphOptions &chosen) {
   return options;
 }
 
+/// What the compiler took and no longer needs goes back to the system.
+static void giveBackMemory() {
+#if defined(__GLIBC__)
+  malloc_trim(0);
+#endif
+}
+
 CompiledGraph::CompiledGraph(GraphBuilder &builder, Backend &backend,
                              GraphOptions chosen) {
   objects = builder.takeObjects();
@@ -110,6 +121,7 @@ CompiledGraph::CompiledGraph(GraphBuilder &builder, Backend &backend,
   executor =
       std::make_unique<Executor>(std::move(program), std::move(constants),
                                  *backend.recorder, std::move(options));
+  giveBackMemory();
 }
 
 void CompiledGraph::callHost(int callable,
@@ -145,15 +157,16 @@ void CompiledGraph::callHost(int callable,
 }
 
 py::object CompiledGraph::call(py::list arguments) const {
-  std::vector<c10::IValue> values;
-  values.reserve(arguments.size());
+  Executor::Values values;
   for (py::handle argument : arguments)
     values.push_back(fromPython(argument));
   PyList_SetSlice(arguments.ptr(), 0, PyList_GET_SIZE(arguments.ptr()),
                   nullptr);
-  std::vector<c10::IValue> outputs;
+  Executor::Values outputs;
   try {
-    py::gil_scoped_release release;
+    std::optional<py::gil_scoped_release> release;
+    if (!executor->isBrief())
+      release.emplace();
     outputs = executor->run(std::move(values));
   } catch (const StepError &error) {
     throwInPython(error.cause, error.place);

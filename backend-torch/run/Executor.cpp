@@ -99,6 +99,24 @@ Executor::Executor(CompiledProgram program, std::vector<c10::IValue> objects,
     fixedShapes.push_back(launchShape(static_cast<int>(i), {}));
   for (ValueId id : launchPlan.kernelInputs)
     fixedStrides.push_back(stridesOf(id, {}));
+  mayBeBrief = !this->options.trace && !this->options.observe && areFewElements();
+}
+
+bool Executor::areFewElements() const {
+  constexpr std::int64_t most = 1 << 13;
+  std::int64_t count = 0;
+  for (const Step &step : launchPlan.steps)
+    if (step.kernel < 0 || !fixedShapes[step.kernel].refusal.empty())
+      return false;
+  for (const LaunchShape &launch : fixedShapes)
+    for (const auto *tensors : {&launch.shape.inputs, &launch.shape.outputs})
+      for (const BoundShape::Tensor &tensor : *tensors) {
+        std::int64_t elements = 1;
+        for (std::int64_t extent : tensor.extents)
+          elements *= extent;
+        count += elements;
+      }
+  return count <= most;
 }
 
 void Executor::bindSymbols(const std::vector<SymbolBinding> &bindings,
@@ -328,8 +346,7 @@ void Executor::runKernel(const Step &step, Frame &frame) const {
     frame.slots[id] = {};
 }
 
-void Executor::fillFrame(std::vector<c10::IValue> arguments,
-                         Frame &frame) const {
+void Executor::fillFrame(Values arguments, Frame &frame) const {
   const Graph &graph = *launchPlan.graph;
   frame.slots.resize(graph.values.size());
   frame.symbols.resize(graph.sizes.symbols().size());
@@ -346,8 +363,7 @@ void Executor::fillFrame(std::vector<c10::IValue> arguments,
   checkInputs(frame);
 }
 
-std::vector<c10::IValue>
-Executor::run(std::vector<c10::IValue> arguments) const {
+Executor::Values Executor::run(Values arguments) const {
   at::AutoDispatchBelowADInplaceOrView guard;
   Frame frame;
   fillFrame(std::move(arguments), frame);
@@ -359,8 +375,8 @@ Executor::run(std::vector<c10::IValue> arguments) const {
   }
   ++counts->calls;
   options.memory->endCall();
-  std::vector<c10::IValue> results;
-  results.reserve(outputs.size());
+  hasRun = true;
+  Values results;
   for (const ArgumentTemplate &output : outputs)
     results.push_back(instantiate(output, *compiled.fusion->sizes, frame));
   return results;

@@ -84,8 +84,13 @@ public:
            Recorder &recorder, ExecutorOptions options);
   ~Executor() { options.memory->trim(); }
 
+  /// Arguments or outputs; on the stack where they are few.
+  using Values = c10::SmallVector<c10::IValue, 8>;
   /// Takes the arguments of the graph and gives its outputs.
-  std::vector<c10::IValue> run(std::vector<c10::IValue> arguments) const;
+  Values run(Values arguments) const;
+  /// Whether a call is a few microseconds of own kernels whose code is there,
+  /// so that letting others run meanwhile would cost more than it does.
+  bool isBrief() const { return mayBeBrief && hasRun; }
 
   const LaunchPlan &plan() const { return launchPlan; }
   const StageTimes &times() const { return compiled.times; }
@@ -134,7 +139,8 @@ private:
                     Frame &frame) const;
   void bindSymbols(const std::vector<SymbolBinding> &bindings,
                    Frame &frame) const;
-  void fillFrame(std::vector<c10::IValue> arguments, Frame &frame) const;
+  void fillFrame(Values arguments, Frame &frame) const;
+  bool areFewElements() const;
 
   CompiledProgram compiled;
   LaunchPlan launchPlan;
@@ -145,6 +151,8 @@ private:
   std::vector<ArgumentTemplate> outputs;
   ExecutorOptions options;
   std::shared_ptr<GraphCounts> counts;
+  bool mayBeBrief = false;
+  mutable std::atomic<bool> hasRun = false; ///< once, to its end
   mutable std::mutex apartMutex;
   mutable std::map<int, std::vector<Step>> apart; ///< by kernel
 };

@@ -147,9 +147,11 @@ void Memory::unmapUnused(std::int64_t before) {
 }
 
 void Memory::endCall() {
+  std::int64_t now = ++call;
+  if (now % Patience != 0)
+    return;
   std::lock_guard lock(mutex);
-  if (++call % Patience == 0)
-    unmapUnused(call - Patience);
+  unmapUnused(now - Patience);
 }
 
 void Memory::trim() {

@@ -4,6 +4,7 @@
 #include <c10/core/Allocator.h>
 #include <c10/util/ArrayRef.h>
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -55,7 +56,7 @@ private:
 
   mutable std::mutex mutex;
   std::map<char *, Segment> segments; ///< by address
-  std::int64_t call = 0;
+  std::atomic<std::int64_t> call = 0;
   MemoryUsage now;
 };
 
