@@ -16,7 +16,8 @@ Readers::Readers(const Graph &graph)
 void noteRead(Graph &graph) {
   Readers readers(graph);
   for (std::size_t id = 0; id != graph.values.size(); ++id)
-    graph.values[id].isRead = readers.isOutput[id] || !readers.nodes[id].empty();
+    graph.values[id].isRead =
+        readers.isOutput[id] || !readers.nodes[id].empty();
 }
 
 } // namespace quern

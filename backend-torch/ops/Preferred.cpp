@@ -109,8 +109,8 @@ imageOf(const Graph &graph, const TensorFacts *facts) {
 
 /// Of channels-last images in f32; height and width of the results.
 static bool paysByTiles(std::int64_t images, std::int64_t channels,
-                 std::int64_t outputs, std::int64_t height,
-                 std::int64_t width) {
+                        std::int64_t outputs, std::int64_t height,
+                        std::int64_t width) {
   constexpr std::int64_t leastChannels = 64, leastTiles = 48;
   std::int64_t tiles = images * ((height + 3) / 4) * ((width + 3) / 4);
   return tiles >= leastTiles && std::min(channels, outputs) >= leastChannels;

@@ -15,9 +15,8 @@ static std::optional<DType> typeSpelt(std::string_view name) {
   return std::nullopt;
 }
 
-std::optional<std::string> whyNotAllResults(const Graph &graph,
-                                            const Node &node,
-                                            const OperatorRow &row) {
+std::optional<std::string>
+whyNotAllResults(const Graph &graph, const Node &node, const OperatorRow &row) {
   std::string gives = std::to_string(row.results.size());
   if (row.results.size() > node.results.size())
     return "its kernel gives " + gives + " results, not " +

@@ -16,9 +16,8 @@ struct RowArgument {
 
 /// Why a row's results are not the node's: it gives more, or fewer while the
 /// others are read.
-std::optional<std::string> whyNotAllResults(const Graph &graph,
-                                            const Node &node,
-                                            const OperatorRow &row);
+std::optional<std::string>
+whyNotAllResults(const Graph &graph, const Node &node, const OperatorRow &row);
 
 /// Made for one node and one row; everything is read after `run`.
 class RowBinding {

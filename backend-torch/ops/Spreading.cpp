@@ -45,9 +45,7 @@ AxisExtents::keysOf(const TypePattern &pattern) const {
   std::vector<Key> keys;
   for (const AxisPattern &axis : pattern.axes) {
     auto known = packs.find(axis.name);
-    int count = !axis.isPack           ? 1
-                : known == packs.end() ? 0
-                                       : known->second;
+    int count = !axis.isPack ? 1 : known == packs.end() ? 0 : known->second;
     for (int i = 0; i != count; ++i)
       keys.emplace_back(axis.name, i);
   }

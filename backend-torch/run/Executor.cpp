@@ -99,7 +99,8 @@ Executor::Executor(CompiledProgram program, std::vector<c10::IValue> objects,
     fixedShapes.push_back(launchShape(static_cast<int>(i), {}));
   for (ValueId id : launchPlan.kernelInputs)
     fixedStrides.push_back(stridesOf(id, {}));
-  mayBeBrief = !this->options.trace && !this->options.observe && areFewElements();
+  mayBeBrief =
+      !this->options.trace && !this->options.observe && areFewElements();
 }
 
 bool Executor::areFewElements() const {

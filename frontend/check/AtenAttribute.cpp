@@ -237,25 +237,23 @@ bool AttributeChecker::valueBinding(const ast::Expr *value,
     return true;
   if (const auto *name = llvm::dyn_cast<ast::NameExpr>(value))
     return nameBinding(value, name->name(), false, binding);
-  // `output_mask = (true, false)`: one for each of a list.
+  // `output_mask = (true, false)`: a value for each of a list.
   if (const auto *tuple = llvm::dyn_cast<ast::TupleExpr>(value))
     return llvm::all_of(tuple->elements, [&](const ast::Argument &element) {
-      return constantBinding(element.value) != nullptr;
+      AtenBinding one;
+      if (!llvm::isa<ast::NameExpr, ast::PackExpr>(element.value))
+        return valueBinding(element.value, one);
+      checker.report(element.value->span, diag::BindingForm);
+      return false;
     });
-  const ConstantExpression *known = constantBinding(value);
-  if (known)
-    binding.constant = known->value;
-  return known;
-}
-
-/// Reports what is no constant.
-const ConstantExpression *
-AttributeChecker::constantBinding(const ast::Expr *value) {
   const Expression *constant = nullptr;
-  if (!llvm::isa<ast::ListExpr, ast::TupleExpr>(value))
+  if (!llvm::isa<ast::ListExpr>(value))
     constant = checker.fold(checker.check(value));
   const auto *known = llvm::dyn_cast_if_present<ConstantExpression>(constant);
-  if (!known)
+  if (!known) {
     checker.report(value->span, diag::BindingForm);
-  return known;
+    return false;
+  }
+  binding.constant = known->value;
+  return true;
 }

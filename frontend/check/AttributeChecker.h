@@ -38,7 +38,6 @@ private:
   bool nameBinding(const ast::Expr *value, const ast::Identifier &name,
                    bool isPack, typed::AtenBinding &binding);
   bool valueBinding(const ast::Expr *value, typed::AtenBinding &binding);
-  const typed::ConstantExpression *constantBinding(const ast::Expr *value);
   std::optional<unsigned> parameterIndex(llvm::StringRef name) const;
 
   DeclarationChecker &checker;

@@ -84,11 +84,11 @@ OperatorTable tableOf(OperatorRow row) {
 }
 
 TEST(Matcher, OperandsThatLackAxesAreSpreadAlongThem) {
-  OperatorTable table = tableOf(
-      row("aten::addmm", "addmm", "matmul",
-          {parameter("c", "T[M, N]"), parameter("a", "T[M, K]"),
-           parameter("b", "T[K, N]")},
-          {"T[M, N]"}, {}, DeclarationKind::Rowwise));
+  OperatorTable table =
+      tableOf(row("aten::addmm", "addmm", "matmul",
+                  {parameter("c", "T[M, N]"), parameter("a", "T[M, K]"),
+                   parameter("b", "T[K, N]")},
+                  {"T[M, N]"}, {}, DeclarationKind::Rowwise));
   for (bool hasOne : {false, true}) {
     GraphMaker maker;
     std::vector<Size> sizes = {maker.size(5)};
@@ -112,9 +112,9 @@ TEST(Matcher, OperandsThatLackAxesAreSpreadAlongThem) {
 }
 
 TEST(Matcher, FewerResultsAreForCallsWhoseOthersNobodyReads) {
-  OperatorTable table = tableOf(
-      row("aten::mode", "most", "ranks", {parameter("x", "T[N, M]")}, {"T[N]"},
-          {}, DeclarationKind::Rowwise));
+  OperatorTable table =
+      tableOf(row("aten::mode", "most", "ranks", {parameter("x", "T[N, M]")},
+                  {"T[N]"}, {}, DeclarationKind::Rowwise));
   for (bool isRead : {false, true}) {
     GraphMaker maker;
     ValueId x = maker.input({maker.size(4), maker.size(6)});
@@ -127,9 +127,9 @@ TEST(Matcher, FewerResultsAreForCallsWhoseOthersNobodyReads) {
 }
 
 TEST(Matcher, ListsAreOneNumberForEachOrOneForAll) {
-  OperatorTable table = tableOf(row("aten::pad", "pad", "layout",
-                                    {parameter("x", "T")}, {"T"},
-                                    {{"pad", "(1, 2)"}}));
+  OperatorTable table =
+      tableOf(row("aten::pad", "pad", "layout", {parameter("x", "T")}, {"T"},
+                  {{"pad", "(1, 2)"}}));
   for (std::int64_t second : {2, 3}) {
     GraphMaker maker;
     ValueId x = maker.input({maker.size(4)});
