@@ -165,8 +165,12 @@ class GpuKernel:
         units = self.units(entry, sizes)
         if units == 0:
             return None
-        grid = min(-(-units // entry["units_per_block"]), blocks)
-        return entry["symbol"], grid, entry["threads"], 0, [grid]
+        grid = min(-(-units // entry["units_per_block"]), blocks) * entry.get("cluster", 1)
+        threads = entry["threads"]
+        if step := entry.get("step_lanes"):
+            lanes = sizes[self.axes[launch["lane_axis"]]]
+            threads = min(max(-(-lanes // step), 1) * entry["step_threads"], threads)
+        return entry["symbol"], grid, threads, 0, [grid]
 
     @staticmethod
     def owner(array: Array) -> Array:

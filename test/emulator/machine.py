@@ -94,6 +94,14 @@ class Machine(Arithmetic, Bits, Matrices, Moves):
             self.pc[mask], self.state[mask] = cur + 1, RUN
             self.state[guard], self.stuck = EXIT, False
             return True
+        if ins.op == "barrier" and "cluster" in ins.mods:
+            self.stuck = False
+            if not self.meets_cluster(ins, guard):
+                return False
+            others = mask & ~guard
+            self.pc[mask], self.state[others] = cur + 1, RUN
+            self.release()
+            return True
         if ins.op in ("bar", "barrier") and "warp" not in ins.mods:
             self.pc[mask], self.state[mask] = cur + 1, RUN
             self.arrive(ins, guard)
@@ -177,8 +185,8 @@ class Machine(Arithmetic, Bits, Matrices, Moves):
         self.release()
 
     def release(self) -> bool:
-        done = False
-        waits = self.state == WAIT
+        done = self.release_clusters()
+        waits = (self.state == WAIT) & (self.bar_id >= 0)
         for b in np.unique(self.block[waits]):
             mine = np.s_[b * self.per : (b + 1) * self.per]
             for i in np.unique(self.bar_id[mine][waits[mine]]):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from emulator.clusters import Clusters
 from emulator.ptx_types import (
     B64,
     GLOBAL,
@@ -21,11 +22,10 @@ from emulator.ptx_types import (
     Type,
 )
 from emulator.rounding import narrow
-from emulator.state import State
 from emulator.text import Ins
 
 
-class Memory(State):
+class Memory(Clusters):
     """Instructions that access memory."""
 
     def where(self, ins: Ins, a: Any, lanes: Array) -> Array:
@@ -71,9 +71,10 @@ class Memory(State):
             bad = (off < self.spans[i, 0]) | (off + size > self.spans[i, 1])
             back = self.mem
         elif space == "shared":
+            block, addr = self.owner(ins, addr, lanes)
             bad, off, back = (
                 (addr < 0) | (addr + size > self.ssize),
-                self.block[lanes] * self.ssize + addr,
+                block * self.ssize + addr,
                 self.smem,
             )
         elif space == "local":
@@ -97,7 +98,8 @@ class Memory(State):
 
     def race(self, ins: Ins, off: Array, lanes: Array, size: int, write: bool) -> None:
         at = (off[:, None] + np.arange(size)).ravel()
-        warp, ep = np.repeat(self.warp[lanes], size), np.repeat(self.epoch[self.block[lanes]], size)
+        block = np.repeat(off // self.ssize, size)
+        warp, ep = np.repeat(self.warp[lanes], size), self.epoch[block]
         hit = (self.wrote[0][at] == ep) & (self.wrote[1][at] != warp)
         if write:
             hit |= (self.read[0][at] == ep) & (self.read[1][at] != warp)
@@ -108,6 +110,8 @@ class Memory(State):
             self.read[0][at], self.read[1][at] = ep, np.where(other, -2, warp)
             several = self.read[1][at] != np.where(other, -2, warp)
             self.read[1][at[several]] = -2
+        if self.f.cluster > 1:
+            hit |= self.far_race(at, block, block != np.repeat(self.block[lanes], size), write)
         if hit.any():
             k = int(np.flatnonzero(hit)[0])
             raise PtxError(

@@ -87,6 +87,10 @@ class Module(Text):
         shape, threads = ([*map(int, np.atleast_1d(t)), 1, 1][:3] for t in (grid, block))
         if function.req and [*function.req, 1, 1][:3] != threads:
             raise PtxError(f"kernel {name} requires blocks of {function.req}, not {threads}")
+        if function.most and int(np.prod(threads)) > function.most:
+            raise PtxError(f"kernel {name} takes {function.most} threads, not {threads}")
+        if shape[0] % function.cluster:
+            raise PtxError(f"kernel {name} has clusters of {function.cluster}, {shape} blocks")
         heap = Heap()
         self.address = {
             variable: heap.add(raw, alignment)
@@ -96,6 +100,7 @@ class Module(Text):
         memory = heap.memory()
         launch = Launch(self, function, shape, threads, memory, heap.spans(), params, shared, races)
         total, step = int(np.prod(shape)), max(1, 16384 // align_up(int(np.prod(threads)), 32))
+        step = max(function.cluster, step // function.cluster * function.cluster)
         with np.errstate(all="ignore"):
             for first in range(0, total, step):
                 Machine(launch, range(first, min(first + step, total))).run(limit)

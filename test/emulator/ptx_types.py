@@ -189,6 +189,7 @@ KNOWN = frozenset(
         "uni",
         "red",
         "arrive",
+        "wait",
         "trans",
         "x1",
         "x2",

@@ -55,6 +55,12 @@ class State:
         # read (-2: several warps).
         if self.races:
             self.wrote, self.read = (np.zeros((2, self.ssize * nb), np.int32) for _ in "wr")
+        # Of a cluster's barrier: how often threads came and waited, how often it was passed,
+        # and of each byte when it was last written, and read from another block.
+        self.arrived, self.waited = (np.zeros(n, np.int32) for _ in "aw")
+        self.rounds = np.zeros(-(-nb // f.cluster), np.int32)
+        if self.races and f.cluster > 1:
+            self.far_wrote, self.far_read = (np.full(self.ssize * nb, -1, np.int32) for _ in "wr")
         self.pc, self.state = np.zeros(n, np.int32), np.where(t < per, RUN, EXIT).astype(np.int8)
         self.bar_id, self.bar_need, self.bar_val = (
             np.zeros(n, np.int32),

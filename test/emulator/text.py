@@ -41,6 +41,8 @@ class Function:
         self.local: dict[str, int] = {}
         self.local_size = self.param_size = 0
         self.req: list[int] | None = None
+        self.most: int | None = None
+        self.cluster = 1
 
 
 class Text:
@@ -95,6 +97,10 @@ class Text:
             f.params[q[3]], f.param_size = (at, size), at + size
         if req := re.search(r"\.reqntid\s+([\d,\s]+)", m[4]):
             f.req = [int(v) for v in req[1].split(",")]
+        if most := re.search(r"\.maxntid\s+([\d,\s]+)", m[4]):
+            f.most = int(np.prod([int(v) for v in most[1].split(",")]))
+        if cluster := re.search(r"\.reqnctapercluster\s+(\d+)", m[4]):
+            f.cluster = int(cluster[1])
         if m[1] == "entry":
             self.functions[f.name] = f
         return f

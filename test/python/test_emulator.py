@@ -113,3 +113,59 @@ def test_a_matrix_product() -> None:
         st.global.f32 [%rd3], %f2;"""
     out = run(program(body, ".reg .f32 %f<6>;"), np.zeros(32, np.float32))
     np.testing.assert_array_equal(out, np.full(32, 18.0))
+
+
+#: Every block leaves its number; all read what the next block of four has left.
+LEAVE = "mov.u32 %r2, %ctaid.x; st.shared.u32 [s], %r2;"
+READ = """add.s32 %r3, %r2, 1; and.b32 %r3, %r3, 3; mov.u64 %rd4, s;
+    mapa.shared::cluster.u64 %rd5, %rd4, %r3; ld.shared::cluster.u32 %r4, [%rd5];"""
+STORE = """shl.b32 %r5, %r2, 5; add.s32 %r5, %r5, %r1; mul.wide.u32 %rd6, %r5, 4;
+    add.s64 %rd6, %rd1, %rd6; st.global.u32 [%rd6], %r4;"""
+ARRIVE, WAIT = "barrier.cluster.arrive.aligned;", "barrier.cluster.wait.aligned;"
+
+
+def cluster(*body: str, blocks: int = 4) -> np.ndarray:
+    text = (
+        f"{HEAD}.shared .align 4 .b8 s[4];\n.visible .entry k(.param .u64 a)\n"
+        ".explicitcluster\n.reqnctapercluster 4\n.maxntid 32\n"
+        "{ .reg .pred %p<4>; .reg .b32 %r<16>; .reg .b64 %rd<16>;\n"
+        f"ld.param.u64 %rd1, [a]; mov.u32 %r1, %tid.x;\n{chr(10).join(body)}\nret;\n}}"
+    )
+    (out,) = Module(text).launch("k", blocks, 32, [np.zeros(32 * blocks, np.uint32)])
+    return out.reshape(blocks, 32)
+
+
+def test_blocks_of_a_cluster_read_each_other() -> None:
+    body = (LEAVE, ARRIVE, WAIT, READ, ARRIVE, WAIT, STORE)
+    for blocks in (4, 8):
+        number = np.arange(blocks)
+        wanted = number // 4 * 4 + (number + 1) % 4
+        out = cluster(*body, blocks=blocks)
+        np.testing.assert_array_equal(out, np.repeat(wanted, 32).reshape(blocks, 32))
+
+
+@pytest.mark.parametrize(
+    ("body", "what"),
+    [
+        ((LEAVE, READ, STORE), "race on shared"),
+        ((LEAVE, ARRIVE, WAIT, READ, LEAVE, ARRIVE, WAIT, STORE), "race on shared"),
+        ((LEAVE, WAIT, READ, STORE), "deadlock"),
+        ((LEAVE, ARRIVE, ARRIVE, WAIT, READ, STORE), "arrives again"),
+        ((LEAVE, ARRIVE, WAIT, "mov.u32 %r2, 4;", READ.replace(", 3;", ", 7;")), "4 blocks"),
+    ],
+)
+def test_mistakes_of_a_cluster(body: tuple[str, ...], what: str) -> None:
+    with pytest.raises(PtxError, match=what):
+        cluster(*body)
+
+
+def test_a_block_that_has_ended_is_not_read() -> None:
+    ends = "setp.eq.u32 %p1, %r2, 1; @%p1 exit;"
+    waits = " ".join(["bar.sync 0;"] * 3)
+    with pytest.raises(PtxError, match="has ended"):
+        cluster(LEAVE, ARRIVE, WAIT, ends, waits, READ, ARRIVE, WAIT, STORE)
+
+
+def test_a_grid_is_whole_clusters() -> None:
+    with pytest.raises(PtxError, match="clusters of 4"):
+        cluster(LEAVE, blocks=6)
