@@ -33,13 +33,15 @@ std::string_view quern::spelling(DslStage stage) {
 struct DslContext::State {
   State()
       : context(registry(), mlir::MLIRContext::Threading::DISABLED),
-        simplify(&context), toLlvm(&context), toLines(&context) {
+        simplify(&context), simplifyForGpu(&context), toLlvm(&context),
+        toLines(&context) {
     context.loadAllAvailableDialects();
-    simplifyPipeline(simplify);
+    simplifyPipeline(simplify, /*isForGpu=*/false);
+    simplifyPipeline(simplifyForGpu, /*isForGpu=*/true);
     llvmPipeline(toLlvm);
     linesPipeline(toLines);
-    simplify.enableVerifier(false);
-    toLlvm.enableVerifier(false);
+    for (mlir::PassManager *passes : {&simplify, &simplifyForGpu, &toLlvm})
+      passes->enableVerifier(false);
   }
 
   static mlir::DialectRegistry registry() {
@@ -49,7 +51,7 @@ struct DslContext::State {
   }
 
   mlir::MLIRContext context;
-  mlir::PassManager simplify, toLlvm, toLines;
+  mlir::PassManager simplify, simplifyForGpu, toLlvm, toLines;
 };
 
 DslContext::DslContext() : state(std::make_unique<State>()) {}
@@ -133,7 +135,9 @@ std::optional<LoweredModule> quern::lower(DslContext &context, QnModule module,
   Collector collector(&context.mlir(), errors);
   auto top = llvm::cast<mlir::ModuleOp>(module.operation());
   auto &state = *context.state;
-  if (failed(mlir::verify(top)) || failed(state.simplify.run(top)))
+  mlir::PassManager &simplify =
+      options.target.isGpu() ? state.simplifyForGpu : state.simplify;
+  if (failed(mlir::verify(top)) || failed(simplify.run(top)))
     return std::nullopt;
   leave(options, DslStage::Qn, top);
   std::optional<KernelAbi> abi = lowerKernel(top, options.target);

@@ -50,6 +50,10 @@ struct GridEntry {
   std::uint32_t threads = 1;       ///< of a block
   std::uint32_t unitsPerBlock = 1; ///< units a block works on at a time
   std::uint32_t resident = 0; ///< blocks of a multiprocessor at most; 0: any
+  std::uint32_t cluster = 1;  ///< blocks that work on a unit, side by side
+  /// For each `stepLanes` elements of the lane axis a block has `stepThreads`
+  /// threads, `threads` at most; 0: always `threads`.
+  std::uint32_t stepLanes = 0, stepThreads = 0;
   /// Elements of one unit along each parallel axis: the number of units is the
   /// product of the extents divided by these, rounded up.
   struct Tile {

@@ -50,6 +50,21 @@ void Device::barrier(Location loc) {
                         "workgroup");
 }
 
+void Device::arriveCluster(Location loc) {
+  call(loc, "llvm.nvvm.barrier.cluster.arrive.aligned", Type(), {});
+}
+
+void Device::awaitCluster(Location loc) {
+  call(loc, "llvm.nvvm.barrier.cluster.wait.aligned", Type(), {});
+}
+
+Value Device::inBlock(Location loc, Value at, Value block) {
+  constexpr unsigned clusterSpace = 7;
+  return call(loc, "llvm.nvvm.mapa.shared.cluster",
+              LLVM::LLVMPointerType::get(builder.getContext(), clusterSpace),
+              {at, block});
+}
+
 Value Device::inWords(Location loc, Value value,
                       llvm::function_ref<Value(Value)> one) {
   Type type = value.getType(), word = builder.getI32Type();
@@ -131,7 +146,8 @@ static constexpr StringLiteral unusedWhenFlat[] = {
     "amdgpu-no-workgroup-id-y", "amdgpu-no-workgroup-id-z",
     "amdgpu-no-workitem-id-y", "amdgpu-no-workitem-id-z"};
 
-ArrayAttr Device::attributes(Block block, bool isFlat, unsigned blocks) {
+ArrayAttr Device::attributes(const EntryShape &shape) {
+  const Block &block = shape.block;
   auto pair = [&](StringRef name, const Twine &value) -> Attribute {
     return builder.getArrayAttr(
         {builder.getStringAttr(name), builder.getStringAttr(value)});
@@ -141,27 +157,33 @@ ArrayAttr Device::attributes(Block block, bool isFlat, unsigned blocks) {
     if (!isKnown)
       return builder.getArrayAttr({pair("nvvm.maxntid", "1024")});
     std::string all = std::to_string(*block[0]);
-    if (!isFlat)
+    if (!shape.isFlat)
       for (unsigned dimension : {1, 2})
         all += "," + std::to_string(*block[dimension]);
-    SmallVector<Attribute> some{pair("nvvm.reqntid", all)};
+    SmallVector<Attribute> some{
+        pair(shape.isMost ? "nvvm.maxntid" : "nvvm.reqntid", all)};
     // Without a bound the assembler spills a few registers for the sake of more
     // blocks at a time.
     bool isLarge = *block[0] * *block[1] * *block[2] > 512;
-    if (blocks > 1)
-      some.push_back(pair("nvvm.minctasm", std::to_string(blocks)));
+    if (shape.cluster > 1)
+      some.push_back(pair("nvvm.cluster_dim", std::to_string(shape.cluster)));
+    if (shape.blocks > 1)
+      some.push_back(pair("nvvm.minctasm", std::to_string(shape.blocks)));
     else
       some.push_back(pair("nvvm.maxnreg", isLarge ? "64" : "128"));
     return builder.getArrayAttr(some);
   }
   std::string most =
       std::to_string(isKnown ? *block[0] * *block[1] * *block[2] : 1024);
+  std::string least = !isKnown       ? "1"
+                      : shape.isMost ? std::to_string(target.warp)
+                                     : most;
   SmallVector<Attribute> all{
-      pair("amdgpu-flat-work-group-size", (isKnown ? most : "1") + "," + most),
+      pair("amdgpu-flat-work-group-size", least + "," + most),
       pair("uniform-work-group-size", "true")};
   for (StringRef name : unused)
     all.push_back(builder.getStringAttr(name));
-  if (isFlat)
+  if (shape.isFlat)
     for (StringRef name : unusedWhenFlat)
       all.push_back(builder.getStringAttr(name));
   return builder.getArrayAttr(all);

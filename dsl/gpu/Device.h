@@ -22,6 +22,12 @@ public:
   mlir::Value threadNumber(mlir::Location loc, unsigned dimension = 0);
   mlir::Value blockNumber(mlir::Location loc, unsigned dimension = 0);
   void barrier(mlir::Location loc);
+  /// Of the blocks of a cluster: this one has written and read what it will,
+  /// and all of them have arrived.
+  void arriveCluster(mlir::Location loc);
+  void awaitCluster(mlir::Location loc);
+  /// The same place in the shared memory of a block of the cluster.
+  mlir::Value inBlock(mlir::Location loc, mlir::Value at, mlir::Value block);
   /// What the lane `by` further holds; past the end of a warp anything.
   mlir::Value shuffleDown(mlir::Location loc, mlir::Value value,
                           mlir::Value lane, unsigned by);
@@ -78,9 +84,15 @@ public:
   mlir::LLVM::CConv convention() const;
   /// Threads of a block along x, y, z, where they are known.
   using Block = std::array<std::optional<std::int64_t>, 3>;
-  /// Attributes of an entry; a flat one asks only for numbers along x. So many
-  /// `blocks` at least are to fit a multiprocessor's registers.
-  mlir::ArrayAttr attributes(Block block, bool isFlat, unsigned blocks = 1);
+  struct EntryShape {
+    Block block;
+    bool isFlat = false;  ///< asks only for numbers along x
+    bool isMost = false;  ///< there may be fewer threads
+    unsigned blocks = 1;  ///< to fit a multiprocessor's registers, at least
+    unsigned cluster = 1; ///< blocks
+  };
+  /// Attributes of an entry.
+  mlir::ArrayAttr attributes(const EntryShape &shape);
   /// How the parameter is handed over: by value, or by reference to a copy.
   llvm::StringRef passing() const;
 

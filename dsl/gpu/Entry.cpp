@@ -35,10 +35,12 @@ Block *EntryBuilder::entryFunction(ModuleOp module, StringRef name) {
       LLVM::LLVMVoidType::get(builder.getContext()), {pointer});
   auto made = LLVM::LLVMFuncOp::create(builder, loc, name, type);
   made.setCConv(device.convention());
-  // Two blocks cover each other's barriers.
-  made.setPassthroughAttr(device.attributes({plan.threads, 1, 1},
-                                            /*isFlat=*/true,
-                                            plan.staged ? 2 : 1));
+  made.setPassthroughAttr(device.attributes(
+      {.block = {plan.threads, 1, 1},
+       .isFlat = true,
+       .isMost = plan.isSized(),
+       .blocks = plan.staged ? 2u : 1u, // they cover each other's barriers
+       .cluster = plan.cluster}));
   auto words =
       LLVM::LLVMArrayType::get(builder.getI64Type(), packet.words.size() + 1);
   made.setArgAttr(0, device.passing(), TypeAttr::get(words));
@@ -49,11 +51,26 @@ Block *EntryBuilder::entryFunction(ModuleOp module, StringRef name) {
   return entry;
 }
 
-Team EntryBuilder::makeTeam(Value thread) {
+/// Threads of the team and warps of a block, as the host computes them.
+void EntryBuilder::sizeTeam(Frame &root, Team &made) {
+  if (!plan.isSized())
+    return;
+  Value lanes = emitter.extent(root, launch.lane);
+  OpBuilder &b = emitter.in(root);
+  Value warps = math("addi", lanes, stepLanes() - 1);
+  warps = math("divui", warps, stepLanes());
+  warps = math("maxui", warps, 1);
+  warps = math("minui", warps, plan.threads / target.warp);
+  made.count = math("muli", warps, std::int64_t(target.warp) * plan.cluster);
+  made.warps = arith::TruncIOp::create(b, loc, b.getI32Type(), warps);
+}
+
+Team EntryBuilder::makeTeam(Frame &root, Value thread) {
   unsigned warp = target.warp;
   Team made{.device = &device,
             .kind = plan.team,
             .size = plan.teamSize(warp),
+            .blocks = plan.cluster,
             .vectors = plan.vectors,
             .copies = plan.copies};
   auto word = [&](std::int64_t value) -> Value {
@@ -62,9 +79,19 @@ Team EntryBuilder::makeTeam(Value thread) {
   };
   made.lane = arith::AndIOp::create(builder, loc, thread, word(warp - 1));
   made.warp = arith::DivUIOp::create(builder, loc, thread, word(warp));
-  made.thread = plan.team == TeamKind::Block  ? thread
+  made.thread = plan.team >= TeamKind::Block  ? thread
                 : plan.team == TeamKind::Warp ? made.lane
                                               : word(0);
+  made.leads = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                     thread, word(0));
+  sizeTeam(root, made);
+  if (plan.team == TeamKind::Cluster) {
+    Value block = math("andi", device.blockNumber(loc), plan.cluster - 1);
+    Value before =
+        made.warps ? math("muli", made.warps, warp) : word(plan.threads);
+    before = arith::MulIOp::create(builder, loc, before, block);
+    made.thread = arith::AddIOp::create(builder, loc, before, thread);
+  }
   made.isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                        made.thread, word(0));
   return made;
@@ -93,6 +120,9 @@ Value EntryBuilder::isAligned(Frame &root) {
       if (stride == StrideClass::Dynamic)
         add(emitter.stride(root, argument, axis), plan.vectors);
   }
+  // Rows that threads keep are whole vectors.
+  if (plan.kept)
+    add(emitter.extent(root, launch.lane), plan.vectors);
   Value zero = emitter.constant(root, 0);
   return arith::CmpIOp::create(emitter.in(root), loc, arith::CmpIPredicate::eq,
                                odd, zero);
@@ -108,8 +138,12 @@ GridEntry EntryBuilder::build(ModuleOp module, StringRef name) {
   root.block = entry;
   builder.setInsertionPointToEnd(entry);
   Value thread = device.threadNumber(loc);
-  team = makeTeam(thread);
+  team = makeTeam(root, thread);
   emitter.team = &team;
+  emitter.in(root);
+  bool isCluster = plan.team == TeamKind::Cluster;
+  if (isCluster)
+    device.arriveCluster(loc);
   if (plan.vectors == 1) {
     version(root, 1);
   } else {
@@ -126,13 +160,24 @@ GridEntry EntryBuilder::build(ModuleOp module, StringRef name) {
     emitter.aligned = false;
   }
   builder.setInsertionPointToEnd(entry);
+  if (isCluster)
+    device.awaitCluster(loc);
   LLVM::ReturnOp::create(builder, loc, ValueRange());
   emitter.team = nullptr;
+  return describe(name);
+}
+
+GridEntry EntryBuilder::describe(StringRef name) const {
   GridEntry description{.symbol = name.str(),
                         .mostLanes = plan.mostLanes,
                         .threads = plan.threads,
-                        .unitsPerBlock = plan.threads / team.size,
-                        .resident = plan.resident};
+                        .unitsPerBlock = unitsPerBlock(),
+                        .resident = plan.resident,
+                        .cluster = plan.cluster};
+  if (plan.isSized()) {
+    description.stepLanes = stepLanes();
+    description.stepThreads = target.warp;
+  }
   if (launch.kind != LaunchKind::Merge)
     for (const AxisPlan &axis : launch.axes)
       description.tiles.push_back(describeTile(axis));
@@ -277,14 +322,18 @@ void EntryBuilder::work(Frame &frame, ValueRange position) {
 /// The loop of a team over its units, a grid apart.
 void EntryBuilder::version(Frame &root, unsigned vectors) {
   team.vectors = vectors;
-  team.cells = vectors > 1 ? plan.kept / vectors : 0;
+  team.cells = plan.kept / vectors;
   Value blocks = emitter.word(root, packet.words.size(), builder.getI64Type());
   Value units = unitCount(root);
   emitter.in(root);
-  std::int64_t each = plan.threads / team.size;
-  Value first = arith::MulIOp::create(
-      builder, loc, fit(device.blockNumber(loc)), number(each));
-  if (plan.team != TeamKind::Block) {
+  std::int64_t each = unitsPerBlock();
+  Value block = device.blockNumber(loc);
+  if (plan.cluster > 1) {
+    block = math("divui", block, plan.cluster);
+    blocks = math("divui", blocks, plan.cluster);
+  }
+  Value first = arith::MulIOp::create(builder, loc, fit(block), number(each));
+  if (plan.team < TeamKind::Block) {
     Value mine =
         plan.team == TeamKind::Warp ? team.warp : device.threadNumber(loc);
     first = arith::AddIOp::create(builder, loc, first, fit(mine));

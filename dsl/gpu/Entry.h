@@ -39,7 +39,16 @@ private:
   };
   void describeStaged(LaunchEntry &entry) const;
   mlir::Block *entryFunction(mlir::ModuleOp module, llvm::StringRef name);
-  Team makeTeam(mlir::Value thread);
+  Team makeTeam(Frame &root, mlir::Value thread);
+  void sizeTeam(Frame &root, Team &made);
+  GridEntry describe(llvm::StringRef name) const;
+  unsigned unitsPerBlock() const {
+    return std::max(1u, plan.threads / plan.teamSize(target.warp));
+  }
+  /// Elements of a row for which every block has a warp.
+  std::int64_t stepLanes() const {
+    return std::int64_t(target.warp) * plan.kept * plan.cluster;
+  }
   mlir::Value isAligned(Frame &root);
   void version(Frame &root, unsigned vectors);
   mlir::Value fit(mlir::Value value);
@@ -92,7 +101,7 @@ private:
   mlir::Value joined(mlir::ValueRange parts);
   void multiplyAll(llvm::ArrayRef<Emitter::Values> left,
                    llvm::ArrayRef<Emitter::Values> right,
-                   Emitter::Values &sums);
+                   llvm::MutableArrayRef<mlir::Value> rest);
   void storeTile(Frame &frame, const Tile &tile, mlir::ValueRange sums);
   void storeSum(Frame &frame, const Tile &tile, mlir::Value sum,
                 std::int64_t below, std::int64_t beside);

@@ -43,6 +43,10 @@ Work workOf(const KernelModel &model) {
   return work;
 }
 
+/// Where much is done to an element, more of them at once need more registers
+/// than there are, and their access is not what takes time.
+constexpr unsigned manyOperations = 64, fewElements = 4;
+
 /// Elements of one access of the widest operand whose elements are neighbours.
 unsigned vectorsFor(const KernelModel &model, const Work &work) {
   unsigned bytes = 0;
@@ -54,7 +58,10 @@ unsigned vectorsFor(const KernelModel &model, const Work &work) {
     bytes = std::max(
         {bytes, 1u, type.getElementType().getIntOrFloatBitWidth() / 8});
   }
-  return bytes && work.isPlain ? std::max(1u, accessBytes / bytes) : 1;
+  if (!bytes || !work.isPlain)
+    return 1;
+  unsigned most = work.operations > manyOperations ? fewElements : accessBytes;
+  return std::clamp(accessBytes / bytes, 1u, most);
 }
 
 /// Registers for the states of all copies and lanes of a thread.
@@ -215,14 +222,26 @@ bool teamsCanScan(const KernelModel &model, const LaunchPlan &launch) {
   });
 }
 
-/// A row for a thread, a warp or a block; for one that keeps it, where that
-/// pays.
+/// Threads that keep so much of a row each.
+EntryPlan keeping(EntryPlan entry, unsigned kept, unsigned threads,
+                  const TargetInfo &target) {
+  entry.kept = kept;
+  entry.threads = threads;
+  entry.mostLanes = std::int64_t(entry.teamSize(target.warp)) * kept;
+  for (AxisPlan &axis : entry.launch.axes)
+    axis.copies = axis.tile = 1;
+  return entry;
+}
+
+/// A row for a thread, a warp, a block or a cluster; for teams that keep it,
+/// where that pays, whose threads have little to do without a part of it.
 std::vector<EntryPlan> rowEntries(const KernelModel &model,
                                   const LaunchPlan &launch,
                                   const TargetInfo &target, const Work &work,
                                   EntryPlan thread, EntryPlan block) {
+  constexpr unsigned leastKept = 8, blockThreads = 256, largeThreads = 512;
   planRows(block);
-  block.threads = 256;
+  block.threads = blockThreads;
   EntryPlan warp = block;
   warp.team = TeamKind::Warp;
   warp.threads = 128;
@@ -231,23 +250,26 @@ std::vector<EntryPlan> rowEntries(const KernelModel &model,
   unsigned kept = block.vectors > 1 ? keptBy(model, launch, work) : 0;
   if (!kept)
     return {thread, warp, block};
-  EntryPlan rows = block;
-  rows.kept = kept;
-  rows.mostLanes = std::int64_t(rows.threads) * kept;
-  if (warpLanes <= std::int64_t(target.warp) * kept)
-    warp.kept = warpLanes / target.warp;
-  // Rows that fill the registers of a multiprocessor, then such that all those
-  // under way are found in the second cache again.
-  EntryPlan wide = rows;
-  wide.threads = 512;
-  wide.mostLanes = std::int64_t(wide.threads) * wide.kept;
-  block.threads = 512;
-  block.resident = 1;
-  for (EntryPlan *entry : {&rows, &wide, &warp})
-    for (AxisPlan &axis : entry->launch.axes)
-      if (entry->kept)
-        axis.copies = axis.tile = 1;
-  return {thread, warp, rows, wide, block};
+  std::vector<EntryPlan> made{thread};
+  for (unsigned each = std::max(leastKept, block.vectors);
+       each <= kept && target.warp * each <= warpLanes; each *= 2)
+    made.push_back(keeping(warp, each, warp.threads, target));
+  // Small blocks cover each other's barriers; large ones fill the registers of
+  // a multiprocessor. Longer rows are read again, such that all those under way
+  // are found in the second cache.
+  bool hasClusters = target.cluster > 1;
+  made.push_back(
+      keeping(block, kept, hasClusters ? blockThreads : largeThreads, target));
+  block.threads = largeThreads;
+  if (hasClusters) {
+    block.team = TeamKind::Cluster;
+    block.cluster = target.cluster;
+    made.push_back(keeping(block, kept, largeThreads, target));
+  } else {
+    block.resident = 1;
+  }
+  made.push_back(block);
+  return made;
 }
 
 /// A block has a square of two axes; few lanes are left to single threads.

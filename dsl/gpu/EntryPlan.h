@@ -21,6 +21,7 @@ struct EntryPlan {
   unsigned rows = 1;     ///< that a thread of columns adds at once
   unsigned resident = 0; ///< blocks of a multiprocessor at most; 0: any number
   unsigned kept = 0;     ///< elements of a row that a thread keeps; 0: none
+  unsigned cluster = 1;  ///< blocks of a team
   LaunchPlan launch;
   std::optional<MatrixProduct> product = {}; ///< made of matrix instructions
   bool staged = false; ///< its tiles go through shared memory
@@ -30,8 +31,10 @@ struct EntryPlan {
   unsigned teamSize(unsigned warp) const {
     return team == TeamKind::Thread ? 1
            : team == TeamKind::Warp ? warp
-                                    : threads;
+                                    : threads * cluster;
   }
+  /// Its blocks have as many threads as the row asks for, `threads` at most.
+  bool isSized() const { return kept && team >= TeamKind::Block; }
 };
 
 /// In the order of their largest extents.

@@ -34,7 +34,7 @@ void GridEmitter::entryFunction(ModuleOp module, StringRef name) {
       LLVM::LLVMVoidType::get(b.getContext()), {pointer});
   auto made = LLVM::LLVMFuncOp::create(b, loc, name, type);
   made.setCConv(device.convention());
-  made.setPassthroughAttr(device.attributes(model.block, /*isFlat=*/false));
+  made.setPassthroughAttr(device.attributes({.block = model.block}));
   auto words = LLVM::LLVMArrayType::get(b.getI64Type(),
                                         packet.words.size() + firstBlockWords);
   made.setArgAttr(0, device.passing(), TypeAttr::get(words));

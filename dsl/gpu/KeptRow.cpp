@@ -1,6 +1,7 @@
 // Rows that the threads of a team keep in registers: every loop along such a
 // row goes over the same vectors, and what it makes of them is there for the
 // next.
+#include "dsl/gpu/Device.h"
 #include "dsl/lower/Emitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -17,45 +18,76 @@ bool Emitter::isKeptRow(Frame &frame, const LoopSpec &loop) {
          loop.upper == extent(frame, loop.plan.axis);
 }
 
-/// One frame for each vector of a thread. Vectors that are not there are the
-/// last one again: they are read, and count for nothing.
+/// One frame for each vector of a thread. A warp has a stretch of the row, so
+/// that its vectors lie constants apart. What a vector that is not there would
+/// be is not read, and counts for nothing.
 std::vector<Frame> &Emitter::cellsOf(Frame &frame, const LoopSpec &loop) {
   if (frame.cells && frame.cells->front().find(loop.plan.axis))
     return *frame.cells;
   Location loc = model.kernel.getLoc();
   frame.cells = std::make_shared<std::vector<Frame>>();
-  Value lanes = constant(frame, loop.plan.lanes);
+  std::int64_t warp = team->device->target.warp;
+  std::int64_t stretch = warp * team->cells * loop.plan.lanes;
   OpBuilder &b = in(frame);
-  Value first = arith::ExtUIOp::create(b, loc, b.getI64Type(), team->thread);
-  first = arith::MulIOp::create(b, loc, first, lanes);
-  Value last = arith::SubIOp::create(b, loc, loop.upper, lanes);
+  auto times = [&](Value value, std::int64_t factor) -> Value {
+    Value by = constant(frame, factor);
+    value = arith::ExtUIOp::create(in(frame), loc, b.getI64Type(), value);
+    return arith::MulIOp::create(b, loc, value, by);
+  };
+  Value size = arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(warp));
+  Value before = arith::DivUIOp::create(b, loc, team->thread, size);
+  Value first = times(before, stretch);
+  Value own = times(team->lane, loop.plan.lanes);
+  first = arith::AddIOp::create(b, loc, first, own);
+  // Elements from the thread's first on: one number tells which are there.
+  Value left = arith::SubIOp::create(in(frame), loc, loop.upper, first);
+  if (!model.kernel.getWide())
+    left = arith::TruncIOp::create(b, loc, b.getI32Type(), left);
   for (unsigned number = 0; number < team->cells; ++number) {
-    Value by =
-        constant(frame, std::int64_t(number) * team->size * loop.plan.lanes);
+    Value by = constant(frame, number * warp * loop.plan.lanes);
     Frame cell = Frame::inside(frame, frame.block);
     cell.anchor = frame.anchor;
     Value at = arith::AddIOp::create(in(frame), loc, first, by);
-    Value there = arith::MinSIOp::create(b, loc, at, last);
     cell.bind(Binding{.axis = loop.plan.axis,
-                      .position = there,
+                      .position = at,
                       .lanes = loop.plan.lanes,
                       .shared = true});
+    Value passed = arith::ConstantOp::create(
+        b, loc,
+        b.getIntegerAttr(left.getType(), number * warp * loop.plan.lanes));
     cell.inRange =
-        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, at, last);
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, left, passed);
+    cell.guards = true;
     frame.cells->push_back(std::move(cell));
   }
+  // All that is kept is under way at once.
+  fetch(*frame.cells, loop.plan.axis, launch->parallel);
   return *frame.cells;
+}
+
+/// Reads what lies along `axis`, and of `others` along some of them too.
+void Emitter::fetch(MutableArrayRef<Frame> cells, unsigned axis,
+                    AxisSet others) {
+  for (qn::LoadOp load : model.kernel.block().getOps<qn::LoadOp>()) {
+    AxisSet axes = model.axesOf(load.getTensor().getType());
+    if (!load.getIndices().empty() || !hasAxis(axes, axis) ||
+        (others && !(axes & others)))
+      continue;
+    for (Frame &cell : cells)
+      emit(cell, load.getResult(), 0);
+  }
 }
 
 void Emitter::keptRow(Frame &frame, const LoopSpec &loop, Values &states,
                       Body body) {
   Location loc = model.kernel.getLoc();
-  std::vector<Frame> &cells = cellsOf(frame, loop);
+  MutableArrayRef<Frame> cells = cellsOf(frame, loop);
+  unsigned some = std::max(2u, 4 / loop.plan.lanes);
   auto moveTo = [&](Operation *anchor) {
     for (Frame &cell : cells)
       cell.anchor = anchor;
   };
-  for (Frame &cell : cells) {
+  for (auto [number, cell] : llvm::enumerate(cells)) {
     moveTo(frame.anchor);
     if (!states.empty()) {
       Values next(states);
@@ -65,6 +97,9 @@ void Emitter::keptRow(Frame &frame, const LoopSpec &loop, Values &states,
         old = arith::SelectOp::create(b, loc, cell.inRange, now, old);
       continue;
     }
+    // What all rows share comes for a few elements at a time.
+    if (number % some == 0)
+      fetch(cells.slice(number).take_front(some), loop.plan.axis, 0);
     auto branch = scf::IfOp::create(in(frame), loc, cell.inRange, false);
     Operation *anchor = std::exchange(frame.anchor, branch);
     moveTo(branch);

@@ -169,19 +169,23 @@ void EntryBuilder::productStep(Frame &body, const Tile &tile, Value depth,
                                Value end, Emitter::Values &sums) {
   Value first =
       arith::AddIOp::create(emitter.in(body), loc, depth, tile.laneDepth);
-  SmallVector<Emitter::Values> left, right;
-  for (unsigned part = 0; part < rowParts(); ++part)
-    left.push_back(fragment(body, tile, false, part, first, end));
+  SmallVector<Emitter::Values> right;
   for (unsigned part = 0; part < columnParts(); ++part)
     right.push_back(fragment(body, tile, true, part, first, end));
-  emitter.in(body);
-  multiplyAll(left, right, sums);
+  // Rows come one after the other, for the sake of registers.
+  MutableArrayRef<Value> rest(sums);
+  unsigned each = columnParts() * layout.sumValues();
+  for (unsigned part = 0; part < rowParts(); ++part) {
+    Emitter::Values left = fragment(body, tile, false, part, first, end);
+    emitter.in(body);
+    multiplyAll(left, right, rest.take_front(each));
+    rest = rest.drop_front(each);
+  }
 }
 
 void EntryBuilder::multiplyAll(ArrayRef<Emitter::Values> left,
                                ArrayRef<Emitter::Values> right,
-                               Emitter::Values &sums) {
-  MutableArrayRef<Value> rest(sums);
+                               MutableArrayRef<Value> rest) {
   for (const Emitter::Values &rows : left)
     for (const Emitter::Values &columns : right) {
       device.multiply(loc, rows, columns, rest.take_front(layout.sumValues()));

@@ -39,6 +39,15 @@ AxisPlan Emitter::lanePlan(const Frame &frame, unsigned axis,
   return plan;
 }
 
+/// So many times the threads of the team, i64.
+Value Emitter::teamTimes(Frame &frame, std::int64_t factor) {
+  if (!team->count)
+    return constant(frame, team->size * factor);
+  Value by = constant(frame, factor);
+  return arith::MulIOp::create(in(frame), model.kernel.getLoc(), team->count,
+                               by);
+}
+
 /// Several vectors at once, then one by one, then the elements that are left.
 void Emitter::sharedLoop(Frame &frame, const LoopSpec &loop,
                          ArrayRef<LoopSpec> rest, Values &states, Body body) {
@@ -49,19 +58,18 @@ void Emitter::sharedLoop(Frame &frame, const LoopSpec &loop,
   LoopSpec part = loop;
   Location loc = model.kernel.getLoc();
   Value length = lengthOf(frame, loop);
-  auto upTo = [&](std::int64_t multiple) -> Value {
-    Value by = constant(frame, multiple);
+  auto upTo = [&](Value by) -> Value {
     Value left = arith::RemUIOp::create(in(frame), loc, length, by);
     return arith::SubIOp::create(builder, loc, loop.upper, left);
   };
   unsigned lanes = loop.plan.lanes, copies = loop.plan.copies;
   if (copies > 1) {
-    part.upper = upTo(std::int64_t(team->size) * lanes * copies);
+    part.upper = upTo(teamTimes(frame, std::int64_t(lanes) * copies));
     sharedPart(frame, part, rest, states, body);
     part.lower = part.upper;
   }
   part.plan.copies = 1;
-  part.upper = lanes > 1 ? upTo(lanes) : loop.upper;
+  part.upper = lanes > 1 ? upTo(constant(frame, lanes)) : loop.upper;
   sharedPart(frame, part, rest, states, body);
   if (lanes == 1)
     return;
@@ -76,9 +84,9 @@ void Emitter::sharedLoop(Frame &frame, const LoopSpec &loop,
 /// end.
 std::pair<Value, Value> Emitter::ownChunk(Frame &frame, Value length) {
   Location loc = model.kernel.getLoc();
-  Value size = constant(frame, team->size),
-        more = constant(frame, team->size - 1);
+  Value size = teamTimes(frame, 1), one = constant(frame, 1);
   OpBuilder &b = in(frame);
+  Value more = arith::SubIOp::create(b, loc, size, one);
   Value each = arith::AddIOp::create(b, loc, length, more);
   each = arith::DivUIOp::create(b, loc, each, size);
   Value own = arith::ExtUIOp::create(b, loc, b.getI64Type(), team->thread);
@@ -121,7 +129,7 @@ void Emitter::sharedPart(Frame &frame, const LoopSpec &part,
   Value first = arith::MulIOp::create(in(frame), loc, fit(team->thread),
                                       number(plan.lanes));
   first = arith::AddIOp::create(b, loc, fit(part.lower), first);
-  Value by = number(std::int64_t(team->size) * plan.lanes * plan.copies);
+  Value by = fit(teamTimes(frame, std::int64_t(plan.lanes) * plan.copies));
   auto made = scf::ForOp::create(in(frame), loc, first, fit(part.upper), by,
                                  states, nullptr, isShort);
   if (states.empty())
@@ -135,7 +143,7 @@ void Emitter::sharedPart(Frame &frame, const LoopSpec &part,
                      .position = position,
                      .lanes = plan.lanes,
                      .copies = plan.copies,
-                     .apart = team->size * plan.lanes,
+                     .byTeam = true,
                      .shared = true});
   Values carried(made.getRegionIterArgs());
   nest(inner, rest, carried, body);
@@ -179,27 +187,45 @@ Value Emitter::warpSlot(unsigned number, Value warp) {
                              ArrayRef<LLVM::GEPArg>{warp});
 }
 
-/// Warps merge by shuffles; the warps of a block by shared memory, each reading
-/// what all have left there.
+/// Warps merge by shuffles, then the warps of a block, then the blocks of a
+/// cluster.
 Emitter::Values Emitter::mergeTeam(Frame &frame, qn::ReduceOp op,
                                    Values state) {
-  Device &device = *team->device;
-  Location loc = op.getLoc();
-  unsigned warp = device.target.warp, warps = team->size / warp;
+  unsigned warp = team->device->target.warp;
   state = mergeThreads(frame, op, state, std::min(team->size, warp));
+  if (team->kind >= TeamKind::Block && team->blockSize() > warp)
+    state = mergeWarps(frame, op, state);
+  if (team->kind == TeamKind::Cluster)
+    state = mergeBlocks(frame, op, state);
   in(frame);
-  if (team->kind == TeamKind::Block && warps > 1) {
-    leaveWarpStates(frame, state, 0);
-    Value mask = arith::ConstantOp::create(
-        builder, loc, builder.getI32IntegerAttr(warps - 1));
-    Value from = arith::AndIOp::create(builder, loc, team->lane, mask);
-    for (auto [number, value] : llvm::enumerate(state))
-      value = read(frame, warpSlot(number, (in(frame), from)), value.getType(),
-                   1, Value(), Value());
-    state = mergeThreads(frame, op, state, warps);
-    in(frame);
-  }
   for (Value &value : state)
-    value = device.fromFirst(loc, value);
+    value = team->device->fromFirst(op.getLoc(), value);
   return state;
+}
+
+/// Through shared memory: each warp reads what all have left there. Lanes that
+/// have no warp to read from add nothing.
+Emitter::Values Emitter::mergeWarps(Frame &frame, qn::ReduceOp op,
+                                    Values state) {
+  Location loc = op.getLoc();
+  unsigned warps = team->blockSize() / team->device->target.warp;
+  Values none = team->warps ? emitAll(frame, op.getInits(), 0) : Values();
+  leaveWarpStates(frame, state, 0);
+  auto word = [&](std::int64_t value) -> Value {
+    return arith::ConstantOp::create(builder, loc,
+                                     builder.getI32IntegerAttr(value));
+  };
+  Value from = arith::AndIOp::create(builder, loc, team->lane, word(warps - 1));
+  Value isThere;
+  if (team->warps) {
+    isThere = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+                                    team->lane, team->warps);
+    from = arith::SelectOp::create(builder, loc, isThere, from, word(0));
+  }
+  for (auto [number, value] : llvm::enumerate(state))
+    value = read(frame, warpSlot(number, (in(frame), from)), value.getType(), 1,
+                 Value(), Value());
+  if (isThere)
+    state = select(frame, isThere, state, none);
+  return mergeThreads(frame, op, state, warps);
 }

@@ -237,17 +237,40 @@ Value Emitter::loadOwn(Frame &frame, BlockArgument operand,
   AxisSet axes = model.axesOf(type);
   Value pointer = address(frame, operand, axes, copies);
   Frame &at = home(frame, axes);
-  if (half && liesPaired(at, operand))
-    return halfOfPairs(at, pointer, element, *laneOf(at, axes), *half);
-  pointer = part(at, type, pointer, half);
   const Binding *lane = laneOf(at, axes);
-  if (!lane)
-    return read(at, pointer, element, 1, Value(), Value());
-  bool near = strideAlong(type, lane->axis) == StrideClass::One;
+  if (half && liesPaired(at, operand))
+    return whereThere(at, [&](Frame &there) {
+      return halfOfPairs(there, pointer, element, *lane, *half);
+    });
+  pointer = part(at, type, pointer, half);
+  bool near = !lane || strideAlong(type, lane->axis) == StrideClass::One;
   if (!near)
     pointer = lanePointers(at, operand, pointer, *lane);
-  return read(at, pointer, element, lane->lanes, lane->mask, Value(),
-              near && aligned);
+  return whereThere(at, [&](Frame &there) {
+    return read(there, pointer, element, lane ? lane->lanes : 1,
+                lane ? lane->mask : Value(), Value(), lane && near && aligned);
+  });
+}
+
+/// What `body` reads, or zero in a frame whose element is not there.
+Value Emitter::whereThere(Frame &frame,
+                          llvm::function_ref<Value(Frame &)> body) {
+  if (!frame.guards)
+    return body(frame);
+  Value made;
+  auto reads = [&](OpBuilder &b, Location loc) {
+    Frame inside = Frame::inside(frame, b.getInsertionBlock());
+    made = body(inside);
+    scf::YieldOp::create(in(inside), loc, made);
+  };
+  auto zero = [&](OpBuilder &b, Location loc) {
+    Value none =
+        arith::ConstantOp::create(b, loc, b.getZeroAttr(made.getType()));
+    scf::YieldOp::create(b, loc, none);
+  };
+  return scf::IfOp::create(in(frame), model.kernel.getLoc(), frame.inRange,
+                           reads, zero)
+      .getResult(0);
 }
 
 /// How an operand moves along an axis; two halves apart is not neighbouring.

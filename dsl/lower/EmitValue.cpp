@@ -145,8 +145,8 @@ Value Emitter::position(Frame &frame, unsigned axis, Copies copies) {
   Frame::Key key{binding->position.getAsOpaquePointer(), copy};
   if (Value found = at.values.lookup(key))
     return found;
-  unsigned apart = binding->apart ? binding->apart : binding->lanes;
-  Value distance = constant(at, std::int64_t(copy) * apart);
+  std::int64_t lanes = std::int64_t(copy) * binding->lanes;
+  Value distance = binding->byTeam ? teamTimes(at, lanes) : constant(at, lanes);
   OpBuilder &b = in(at);
   Value sum =
       arith::AddIOp::create(b, b.getUnknownLoc(), binding->position, distance);

@@ -229,6 +229,8 @@ private:
                            mlir::Value pointer, const Binding &lane);
   mlir::Value fromMemory(Frame &frame, mlir::Value raw, mlir::Type element);
   mlir::Value toMemory(Frame &frame, mlir::Value value, mlir::Type element);
+  mlir::Value whereThere(Frame &frame,
+                         llvm::function_ref<mlir::Value(Frame &)> body);
   mlir::Value loadOwn(Frame &frame, mlir::BlockArgument operand,
                       std::optional<std::uint64_t> half, mlir::Type element,
                       Copies copies);
@@ -342,6 +344,7 @@ private:
                 mlir::ValueRange no);
 
   // dsl/gpu/SharedLoop.cpp
+  mlir::Value teamTimes(Frame &frame, std::int64_t factor);
   void sharedLoop(Frame &frame, const LoopSpec &loop,
                   llvm::ArrayRef<LoopSpec> rest, Values &states, Body body);
   void chunkLoop(Frame &frame, LoopSpec loop, llvm::ArrayRef<LoopSpec> rest,
@@ -352,9 +355,13 @@ private:
   bool isKeptRow(Frame &frame, const LoopSpec &loop);
   void keptRow(Frame &frame, const LoopSpec &loop, Values &states, Body body);
   std::vector<Frame> &cellsOf(Frame &frame, const LoopSpec &loop);
+  void fetch(llvm::MutableArrayRef<Frame> cells, unsigned axis, AxisSet others);
   Values mergeThreads(Frame &frame, qn::ReduceOp op, Values state,
                       unsigned threads);
   mlir::Value warpSlot(unsigned number, mlir::Value warp);
+  Values mergeWarps(Frame &frame, qn::ReduceOp op, Values state);
+  // dsl/gpu/Cluster.cpp
+  Values mergeBlocks(Frame &frame, qn::ReduceOp op, Values state);
 
   // dsl/gpu/TeamScan.cpp
   void teamScans(Frame &frame, const LoopSpec &loop,

@@ -19,7 +19,7 @@ struct Binding {
   unsigned copies = 1;       ///< copies lie `lanes` apart
   unsigned slot = 0;         ///< byte of `Copies`, where copies > 1
   mlir::Value mask = {};     ///< of the lanes in range; null: all
-  unsigned apart = 0;        ///< elements between copies; 0: `lanes`
+  bool byTeam = false;       ///< copies lie the lanes of all threads apart
   bool shared = false;       ///< every thread of a team has its own position
 };
 
@@ -42,6 +42,7 @@ struct Frame {
   /// loop along it was made here.
   std::shared_ptr<std::vector<Frame>> cells;
   mlir::Value inRange = {}; ///< of such a frame: whether its vector is there
+  bool guards = false; ///< what is loaded here is loaded only where it is there
 
   /// A frame for the inside of `parent`, code going to the end of `block`.
   static Frame inside(Frame &parent, mlir::Block *block) {

@@ -6,14 +6,16 @@
 using namespace mlir;
 using namespace quern;
 
-static const char *suffix(const EntryPlan &plan) {
+static std::string suffix(const EntryPlan &plan) {
   switch (plan.team) {
   case TeamKind::Thread:
     return "_thread";
   case TeamKind::Warp:
-    return "_warp";
+    return plan.kept ? "_warp" + std::to_string(plan.kept) : "_warp";
   case TeamKind::Block:
-    return !plan.kept ? "_block" : plan.threads > 256 ? "_wide" : "_kept";
+    return plan.kept ? "_kept" : "_block";
+  case TeamKind::Cluster:
+    return plan.kept ? "_kept_cluster" : "_cluster";
   }
   return "";
 }

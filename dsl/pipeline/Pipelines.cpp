@@ -7,10 +7,11 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
-void quern::simplifyPipeline(mlir::OpPassManager &passes) {
+void quern::simplifyPipeline(mlir::OpPassManager &passes, bool isForGpu) {
   passes.addPass(mlir::createCanonicalizerPass());
   passes.addPass(mlir::createCSEPass());
-  passes.addPass(createQnCarryNan());
+  if (!isForGpu)
+    passes.addPass(createQnCarryNan());
   passes.addPass(createQnKeepOld());
 }
 

@@ -7,8 +7,9 @@ class OpPassManager;
 
 namespace quern {
 
-/// On a module of the qn dialect, before it is scheduled.
-void simplifyPipeline(mlir::OpPassManager &passes);
+/// On a module of the qn dialect, before it is scheduled. A GPU's maximum
+/// carries NaN by itself.
+void simplifyPipeline(mlir::OpPassManager &passes, bool isForGpu);
 
 /// From loops to the LLVM dialect.
 void llvmPipeline(mlir::OpPassManager &passes);

@@ -19,6 +19,7 @@ struct GpuRow {
   const char *triple, *cpu, *features;
   unsigned warp;
   std::int64_t sharedBytes;
+  unsigned cluster;
 };
 } // namespace
 
@@ -46,6 +47,7 @@ std::optional<TargetInfo> quern::targetNamed(std::string_view name) {
       target.kind = row.kind;
       target.warp = row.warp;
       target.sharedBytes = row.sharedBytes;
+      target.cluster = row.cluster;
       return target;
     }
   return std::nullopt;

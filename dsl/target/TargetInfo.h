@@ -26,6 +26,7 @@ struct TargetInfo {
   TargetKind kind = TargetKind::Cpu;
   unsigned warp = 1;            ///< threads that shuffle among each other
   std::int64_t sharedBytes = 0; ///< a block may have at most
+  unsigned cluster = 1; ///< blocks that can read each other's shared memory
 
   bool isGpu() const { return kind != TargetKind::Cpu; }
 

@@ -104,6 +104,12 @@ static void print(OStream &out, const GridEntry &grid) {
     out.attribute("units_per_block", grid.unitsPerBlock);
     if (grid.resident)
       out.attribute("resident", grid.resident);
+    if (grid.cluster > 1)
+      out.attribute("cluster", grid.cluster);
+    if (grid.stepLanes) {
+      out.attribute("step_lanes", grid.stepLanes);
+      out.attribute("step_threads", grid.stepThreads);
+    }
     printAll(out, "tiles", grid.tiles);
   });
 }

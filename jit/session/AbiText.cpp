@@ -51,7 +51,9 @@ void writeGrids(Writer &out, const LaunchEntry &launch) {
     out.text(grid.symbol);
     for (std::int64_t value :
          {grid.mostLanes, std::int64_t{grid.threads},
-          std::int64_t{grid.unitsPerBlock}, std::int64_t{grid.resident}})
+          std::int64_t{grid.unitsPerBlock}, std::int64_t{grid.resident},
+          std::int64_t{grid.cluster}, std::int64_t{grid.stepLanes},
+          std::int64_t{grid.stepThreads}})
       out.number(static_cast<std::uint32_t>(value));
     writeTiles(out, grid.tiles);
   }
@@ -138,6 +140,9 @@ void readGrids(Reader &in, LaunchEntry &launch) {
     grid.threads = in.number();
     grid.unitsPerBlock = in.number();
     grid.resident = in.number();
+    grid.cluster = in.number();
+    grid.stepLanes = in.number();
+    grid.stepThreads = in.number();
     grid.tiles = readTiles(in);
     launch.grids.push_back(std::move(grid));
   }

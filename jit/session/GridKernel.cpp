@@ -10,15 +10,27 @@ std::int64_t ceilDivide(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }
 
-/// The first entry meant for the extent of the lane axis.
-const GridEntry *entryFor(const LaunchEntry &launch, const Extents &extents) {
+std::int64_t lanesOf(const LaunchEntry &launch, const Extents &extents) {
   bool hasLane = launch.laneAxis >= 0 &&
                  launch.laneAxis < static_cast<int>(extents.size());
-  std::int64_t lanes = hasLane ? extents[launch.laneAxis] : 0;
+  return hasLane ? extents[launch.laneAxis] : 0;
+}
+
+/// The first entry meant for the extent of the lane axis.
+const GridEntry *entryFor(const LaunchEntry &launch, std::int64_t lanes) {
   auto found = std::ranges::find_if(launch.grids, [&](const GridEntry &entry) {
     return entry.mostLanes < 0 || lanes <= entry.mostLanes;
   });
   return found == launch.grids.end() ? nullptr : &*found;
+}
+
+/// Threads of a block; the entry itself computes them so too.
+std::uint32_t threadsOf(const GridEntry &entry, std::int64_t lanes) {
+  if (!entry.stepLanes)
+    return entry.threads;
+  std::int64_t wanted = ceilDivide(lanes, entry.stepLanes) * entry.stepThreads;
+  return static_cast<std::uint32_t>(
+      std::clamp<std::int64_t>(wanted, entry.stepThreads, entry.threads));
 }
 
 std::int64_t tilesOf(const std::vector<GridEntry::Tile> &tiles,
@@ -110,7 +122,8 @@ Result<std::monostate> GridKernel::choose(const LaunchEntry &launch,
                                           const Extents &extents) {
   if (!runs(launch, extents))
     return std::monostate();
-  const GridEntry *entry = entryFor(launch, extents);
+  std::int64_t lanes = lanesOf(launch, extents);
+  const GridEntry *entry = entryFor(launch, lanes);
   if (!entry)
     return Error{"no entry of the kernel is meant for these extents", {}};
   std::int64_t units = tilesOf(entry->tiles, extents);
@@ -120,22 +133,39 @@ Result<std::monostate> GridKernel::choose(const LaunchEntry &launch,
   auto function = image.function(entry->symbol);
   if (!function)
     return function.error();
-  auto resident = image.occupancy(*function, entry->threads, 0);
-  if (!resident)
-    return resident.error();
-  // As many blocks as the device holds at a time; each goes on to its next
-  // unit a grid further.
-  std::int64_t each = std::max(*resident, 1);
-  if (entry->resident)
-    each = std::min<std::int64_t>(each, entry->resident);
-  std::int64_t most = std::int64_t(owner->device->facts().processors) * each;
-  std::int64_t blocks = ceilDivide(units, entry->unitsPerBlock);
+  std::uint32_t threads = threadsOf(*entry, lanes);
+  auto blocks = blocksOf(*entry, *function, threads, units);
+  if (!blocks)
+    return blocks.error();
   Launch chosen{*function, {}, {}};
-  chosen.shape.grid[0] = static_cast<unsigned>(std::min(blocks, most));
-  chosen.shape.block[0] = entry->threads;
+  chosen.shape.grid[0] = *blocks;
+  chosen.shape.block[0] = threads;
   chosen.behind = {chosen.shape.grid[0]};
   launches.push_back(std::move(chosen));
   return std::monostate();
+}
+
+/// As many blocks as the device holds at a time; each goes on to its next unit
+/// a grid further. Clusters are one for each unit: how many of them fit a
+/// device is its own affair, and one that came late would have all its units
+/// behind the others.
+Result<unsigned> GridKernel::blocksOf(const GridEntry &entry,
+                                      DeviceFunction function,
+                                      std::uint32_t threads,
+                                      std::int64_t units) {
+  if (entry.cluster > 1) {
+    constexpr std::int64_t mostClusters = std::int64_t(1) << 24;
+    return static_cast<unsigned>(std::min(units, mostClusters) * entry.cluster);
+  }
+  auto resident = image.occupancy(function, threads, 0);
+  if (!resident)
+    return resident.error();
+  std::int64_t each = std::max(*resident, 1);
+  if (entry.resident)
+    each = std::min<std::int64_t>(each, entry.resident);
+  std::int64_t most = std::int64_t(owner->device->facts().processors) * each;
+  return static_cast<unsigned>(
+      std::min(ceilDivide(units, entry.unitsPerBlock), most));
 }
 
 /// Every run gives this error.

@@ -50,6 +50,8 @@ private:
         image(std::move(image)) {}
   Result<std::monostate> choose(const LaunchEntry &launch,
                                 const Extents &extents);
+  Result<unsigned> blocksOf(const GridEntry &entry, DeviceFunction function,
+                            std::uint32_t threads, std::int64_t units);
   Result<std::monostate> layOut(const LaunchEntry &launch);
   Result<std::monostate> refuse(const LaunchEntry &launch, std::int64_t given,
                                 std::int64_t limit);

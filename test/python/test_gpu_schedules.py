@@ -106,7 +106,8 @@ def test_turned_operands_in_batches(kind: str, target: str) -> None:
     np.testing.assert_allclose(out, expected, rtol=2e-3 if kind == "f16" else 1e-15)
 
 
-ROWS = [(3, 1), (5, 8), (7, 9), (9, 100), (3, 1024), (2, 1025), (3, 1030), (2, 5001), (2, 8200)]
+ROWS = [(3, 1), (5, 8), (7, 9), (9, 100), (5, 256), (5, 260), (3, 516), (3, 1024), (2, 1025)]
+ROWS += [(3, 1030), (2, 3000), (2, 5001), (2, 8192), (2, 8200)]
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -116,6 +117,49 @@ def test_rows_by_thread_warp_and_block(target: str, shape: tuple[int, int]) -> N
     out = np.zeros_like(x)
     kernel("softmax", target).run([x, out])
     np.testing.assert_allclose(out, softmax(x), rtol=1e-5)
+
+
+@pytest.mark.parametrize("target", ["sm_80", "sm_90", "sm_100", "gfx942"])
+@pytest.mark.parametrize("shape", [(3, 16384), (2, 40000), (2, 40001), (1, 131072), (2, 140004)])
+def test_rows_by_several_blocks(target: str, shape: tuple[int, int]) -> None:
+    x = normal(*shape)
+    out, mean = np.zeros_like(x), np.zeros(shape[0], np.float32)
+    built = kernel("norm", target)
+    assert ("mapa" in built.code) == (target in ("sm_90", "sm_100"))
+    built.run([x, out, mean], [np.float32(0.5)], blocks=2)
+    expected = x.mean(1, dtype=np.float64)
+    np.testing.assert_allclose(mean, expected, atol=1e-6)
+    spread = x.var(1, dtype=np.float64) + 0.5
+    np.testing.assert_allclose(out, (x - expected[:, None]) / spread[:, None], atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["bf16", "f16", "f64"])
+@pytest.mark.parametrize("columns", [264, 600, 1032, 3000, 9000])
+def test_kept_rows_of_other_types(kind: str, columns: int) -> None:
+    x = normal(3, columns).astype(np.float64)
+    if kind == "bf16":
+        x = floats(bits(x.astype(np.float32))).astype(np.float64)
+    elif kind == "f16":
+        x = x.astype(np.float16).astype(np.float64)
+    given = {"bf16": lambda: bits(x.astype(np.float32)), "f16": lambda: x.astype(np.float16)}
+    array = given.get(kind, lambda: x)()
+    out = np.zeros_like(array)
+    kernel("softmax", "sm_90", f"--types=T={kind}").run([array, out])
+    actual = floats(out) if kind == "bf16" else out
+    np.testing.assert_allclose(
+        actual, softmax(x), rtol={"bf16": 1e-2, "f16": 2e-3}.get(kind, 1e-13), atol=1e-7
+    )
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("columns", [98, 1022, 1030, 8190, 16386])
+def test_parts_of_aligned_rows(target: str, columns: int) -> None:
+    """Every row begins at 16 bytes, and ends within a vector."""
+    wide = normal(3, columns + 6 - columns % 4)
+    x, out = wide[:, :columns], np.zeros_like(wide)
+    kernel("softmax", target).run([x, out[:, :columns]])
+    np.testing.assert_allclose(out[:, :columns], softmax(x), rtol=1e-5)
+    assert not out[:, columns:].any()
 
 
 @pytest.mark.parametrize("shape", [(5, 3), (4, 70), (2, 2001)])
