@@ -15,11 +15,16 @@ using namespace quern::jit;
 namespace {
 
 constexpr const char *kText = R"(
+from reductions use sum
+
 elementwise add(x: f32, y: f32) -> f32:
     return x + y
 
 rowwise pick(x: f32[N], i: i64[M]) -> f32[M]:
     return x[i]
+
+rowwise centred(x: f32[R, C]) -> f32[R, C]:
+    return x - sum(x over C)
 
 op twice(x: f32[N]) -> f32[N]:
     return add(add(x, x), x)
@@ -134,6 +139,55 @@ TEST_F(DeviceSession, AnExplicitKernelIsLaunchedAsItsTextSays) {
   auto none = bind(96, 0);
   ASSERT_TRUE(none) << none.error().message;
   EXPECT_TRUE(none->run(pointers));
+  EXPECT_EQ(std::string(ask<const char *()>("standin_violations")()), "");
+}
+
+TEST_F(DeviceSession, ALaunchOfLessThanNothingIsAnError) {
+  auto y = device->allocate(4000);
+  ASSERT_TRUE(y);
+  std::int64_t size = 1000, before = ask<long()>("standin_calls")();
+  void *pointers[] = {y->handle()};
+  for (auto [width, rows] : {std::pair(0, 3), {-32, 3}, {96, -1}}) {
+    Argument arguments[] = {view(y->handle(), DType::F32, size),
+                            std::int64_t(width), std::int64_t(rows)};
+    auto bound = module.bind("fill", arguments);
+    ASSERT_TRUE(bound) << bound.error().message;
+    auto ran = bound->run(pointers);
+    ASSERT_FALSE(ran) << width << " threads, " << rows << " rows";
+    EXPECT_NE(ran.error().message.find("QN2056"), std::string::npos)
+        << ran.error().message;
+  }
+  EXPECT_GT(ask<long()>("standin_calls")(), before);
+  EXPECT_EQ(std::string(ask<const char *()>("standin_launches")()), "");
+  EXPECT_EQ(std::string(ask<const char *()>("standin_violations")()), "");
+}
+
+/// Blocks have as many threads as a row asks for; of a long one a cluster of
+/// blocks has a part each.
+TEST_F(DeviceSession, RowsSayHowManyThreadsThereAre) {
+  struct Expected {
+    std::int64_t columns;
+    const char *shape;
+  };
+  for (auto [columns, shape] : {Expected{1100, "grid 3 1 1 block 64 1 1"},
+                                {5000, "grid 3 1 1 block 160 1 1"},
+                                {8196, "grid 24 1 1 block 64 1 1"},
+                                {20000, "grid 24 1 1 block 96 1 1"},
+                                {131072, "grid 24 1 1 block 512 1 1"},
+                                {262144, "grid 24 1 1 block 512 1 1"}}) {
+    auto x = device->allocate(3 * 4 * columns),
+         out = device->allocate(3 * 4 * columns);
+    ASSERT_TRUE(x && out);
+    const std::int64_t sizes[] = {3, columns}, strides[] = {columns, 1};
+    Argument argument = TensorView{
+        x->handle(), DType::F32, sizes, strides, true, {DeviceKind::Cuda, 0}};
+    auto bound = module.bind("centred", {&argument, 1});
+    ASSERT_TRUE(bound) << bound.error().message;
+    void *pointers[] = {x->handle(), out->handle()};
+    auto ran = bound->run(pointers);
+    ASSERT_TRUE(ran) << ran.error().message;
+    EXPECT_NE(lastLaunch().find(shape), std::string::npos) << lastLaunch();
+  }
   EXPECT_EQ(std::string(ask<const char *()>("standin_violations")()), "");
 }
 
