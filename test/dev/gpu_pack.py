@@ -48,8 +48,8 @@ def fill(folder: Path, preset: str) -> list[str]:
     for source in GPU.glob("*.py"):
         shutil.copy2(source, folder)
     shutil.copy2(GPU / "README.md", folder)
-    for cases in ("kernel_cases.py", "tile_cases.py", "everyday_cases.py", "pattern_cases.py"):
-        shutil.copy2(ROOT / "test" / "python" / cases, folder)
+    for cases in ("chain", "everyday", "kernel", "pattern", "tile"):
+        shutil.copy2(ROOT / "test" / "python" / f"{cases}_cases.py", folder)
     shutil.copy2(GPU / "archive.sh", folder / "dev")
     for name in ("headers.py", "schedules.qn"):
         shutil.copy2(ROOT / "test" / "emulator" / name, folder / "emulator")

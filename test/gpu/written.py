@@ -41,12 +41,13 @@ def written_cases(
 ) -> Iterator[tuple[str, Callable[[], None]]]:
     if str(CASES) not in sys.path:
         sys.path.append(str(Path(CASES)))
+    import chain_cases
     import everyday_cases
     import kernel_cases
     import pattern_cases
     import tile_cases
 
-    modules = (kernel_cases, tile_cases, everyday_cases, pattern_cases)
+    modules = (kernel_cases, tile_cases, everyday_cases, pattern_cases, chain_cases)
     for number, case in enumerate(c for module in modules for c in module.cases()):
         yield (
             f"written {number} {case}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+import chain_cases
 import everyday_cases
 import kernel_cases
 import numpy as np
@@ -25,6 +26,7 @@ CASES = [
     *tile_cases.cases(),
     *everyday_cases.cases(),
     *pattern_cases.cases(),
+    *chain_cases.cases(),
 ]
 TARGETS = ("sm_80", "sm_90", "sm_100", "gfx90a", "gfx942", "gfx1100", "gfx1201")
 WARP = """
