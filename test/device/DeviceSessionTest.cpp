@@ -33,6 +33,11 @@ kernel fill(y: mut f32[N], width: int, rows: int):
     launch grid((N + width - 1) // width, rows) block(width)
     if block.x * width + thread.x < N:
         y[block.x * width + thread.x] = 1
+
+kernel mark(y: mut f32[N], blocks: int, threads: int):
+    launch grid(blocks) block(threads)
+    if thread.x < N:
+        y[thread.x] = 1
 )";
 
 class DeviceSession : public testing::Test {
@@ -147,13 +152,13 @@ TEST_F(DeviceSession, ALaunchOfLessThanNothingIsAnError) {
   ASSERT_TRUE(y);
   std::int64_t size = 1000, before = ask<long()>("standin_calls")();
   void *pointers[] = {y->handle()};
-  for (auto [width, rows] : {std::pair(0, 3), {-32, 3}, {96, -1}}) {
+  for (auto [blocks, threads] : {std::pair(4, 0), {4, -32}, {-1, 96}}) {
     Argument arguments[] = {view(y->handle(), DType::F32, size),
-                            std::int64_t(width), std::int64_t(rows)};
-    auto bound = module.bind("fill", arguments);
+                            std::int64_t(blocks), std::int64_t(threads)};
+    auto bound = module.bind("mark", arguments);
     ASSERT_TRUE(bound) << bound.error().message;
     auto ran = bound->run(pointers);
-    ASSERT_FALSE(ran) << width << " threads, " << rows << " rows";
+    ASSERT_FALSE(ran) << blocks << " blocks, " << threads << " threads";
     EXPECT_NE(ran.error().message.find("QN2056"), std::string::npos)
         << ran.error().message;
   }
