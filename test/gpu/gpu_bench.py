@@ -52,7 +52,7 @@ def against_copy(lib: Library) -> None:
         mine, copy = paired(run, lambda x=x, out=out: out.copy_(x))  # type: ignore[misc]
         rate = 2 * x.nbytes / copy / 1e6
         print(f"  silu {dtype}: {copy / mine:.1%} of {rate:.0f} GB/s")
-    for columns in (256, 1000, 1024, 4096, 16384, 65536, 262144):
+    for columns in (256, 1000, 1024, 4096, 16384, 50257, 65536, 131072, 262144):
         x = torch.randn((1 << 27) // columns, columns, device="cuda")
         out = torch.empty_like(x)
         run = softmax.bind("softmax", [x]).prepare([out])

@@ -92,7 +92,9 @@ def kernel_cases(lib: Library) -> Iterator[Case]:
 def schedule_cases(lib: Library) -> Iterator[Case]:
     module = lib.load(SCHEDULES)
     functional = torch.nn.functional
-    for shape in ((3, 1), (5, 8), (7, 9), (9, 100), (64, 1024), (5, 1025), (9, 5001), (2, 262144)):
+    short = ((3, 1), (5, 8), (7, 9), (9, 100), (9, 256), (6, 300), (64, 1024))
+    long = ((5, 1025), (4, 3000), (9, 5001), (3, 40000), (4, 50257), (2, 131072), (2, 262144))
+    for shape in (*short, *long):
         for dtype in (torch.float32, torch.bfloat16, torch.float16):
             x = normal(*shape).to(dtype)
             tolerance = 1e-4 if dtype == torch.float32 else 1e-2
