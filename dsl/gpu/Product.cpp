@@ -22,9 +22,10 @@ static int only(AxisSet axes) {
 static bool isPlainSum(qn::ReduceOp op) {
   Block &block = op.getStep().front();
   auto sum = dyn_cast<arith::AddFOp>(block.front());
-  return sum && !op.getPortable() && !op.getWhere() &&
-         op.getInputs().size() == 1 && op.getInits().size() == 1 &&
-         op.getAxes().size() == 1 && llvm::hasNItems(block, 2) &&
+  return sum && isa<qn::RowwiseOp>(op->getParentOp()) && !op.getPortable() &&
+         !op.getWhere() && op.getInputs().size() == 1 &&
+         op.getInits().size() == 1 && op.getAxes().size() == 1 &&
+         llvm::hasNItems(block, 2) &&
          block.getTerminator()->getOperand(0) == sum.getResult() &&
          matchPattern(op.getInits()[0], m_AnyZeroFloat());
 }

@@ -195,14 +195,21 @@ irgen::Value Generator::loadComputed(const typed::LoadExpression &load,
   return b.select(condition, value, outside);
 }
 
-/// `k[i]` of a parameter `k: int[3]`; the element must be known.
+/// `k[i]` of a parameter `k: int[3]`: a position beyond either end reads the
+/// element at that end, as of a table.
 irgen::Value Generator::loadElement(const typed::LoadExpression &load) {
   Value list = evaluate(*load.base);
-  std::optional<typed::Constant> element;
-  if (load.positions.size() == 1)
-    element = known(*load.positions.front());
-  if (list.kind != Value::Kind::List || !element ||
-      static_cast<std::size_t>(element->integer) >= list.elements.size())
-    return unsupported(load.span, "this element is not known here");
-  return Value(list.elements[element->integer]);
+  assert(list.kind == Value::Kind::List && load.positions.size() == 1 &&
+         "an element of several values");
+  mlir::Value position = toIndex(scalar(*load.positions.front()));
+  at(load.span);
+  Scalar element = list.elements.front().scalar;
+  for (std::size_t number = 1; number < list.elements.size(); ++number) {
+    Scalar reaches{ElementType::Bool,
+                   b.create<arith::CmpIOp>(arith::CmpIPredicate::sge, position,
+                                           index(number)),
+                   nullptr};
+    element = b.select(reaches, list.elements[number].scalar, element);
+  }
+  return element;
 }

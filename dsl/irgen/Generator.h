@@ -151,6 +151,7 @@ private:
   void atTop(llvm::function_ref<void()> make);
   mlir::Value readStaged(mlir::Value tensor, llvm::ArrayRef<Place> places,
                          mlir::IntegerAttr part = {});
+  bool staysInside(const Expression &expression, llvm::ArrayRef<Place> places);
   bool movesAreChecked(llvm::ArrayRef<Place> places) const;
   /// A value that depends on its whole row, read where the axes stand now.
   Value staged(const Expression &expression);

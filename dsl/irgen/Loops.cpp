@@ -3,6 +3,7 @@
 #include "dsl/irgen/Generator.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace quern;
@@ -22,15 +23,39 @@ struct Generator::Loop {
   bool returns = false;
 };
 
+/// An integer made of constants: of the counters of loops that were written
+/// out.
+static std::optional<APInt> foldedInteger(mlir::Value value) {
+  APInt number;
+  if (matchPattern(value, m_ConstantInt(&number)))
+    return number;
+  Operation *op = value.getDefiningOp();
+  if (!op || !isa_and_nonnull<arith::ArithDialect>(op->getDialect()))
+    return std::nullopt;
+  SmallVector<Attribute> operands;
+  for (mlir::Value operand : op->getOperands()) {
+    std::optional<APInt> known = foldedInteger(operand);
+    if (!known)
+      return std::nullopt;
+    operands.push_back(IntegerAttr::get(operand.getType(), *known));
+  }
+  SmallVector<OpFoldResult> results;
+  if (failed(op->fold(operands, results)) || results.size() != 1)
+    return std::nullopt;
+  auto folded = dyn_cast<Attribute>(results.front());
+  auto integer = dyn_cast_if_present<IntegerAttr>(folded);
+  return integer ? std::optional(integer.getValue()) : std::nullopt;
+}
+
 bool Generator::unroll(const typed::ForStatement &statement) {
   auto value = [&](const Expression *expression,
                    std::int64_t missing) -> std::optional<std::int64_t> {
     if (!expression)
       return missing;
-    auto constant = known(*expression);
-    if (!constant)
-      return std::nullopt;
-    return constant->integer;
+    if (auto constant = known(*expression))
+      return constant->integer;
+    auto folded = foldedInteger(scalar(*expression).value);
+    return folded ? std::optional(folded->getSExtValue()) : std::nullopt;
   };
   auto lower = value(statement.lower, 0), upper = value(statement.upper, 0);
   auto step = value(statement.step, 1);

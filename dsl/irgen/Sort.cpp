@@ -91,6 +91,8 @@ irgen::Value Generator::visit(const typed::SortExpression &expression) {
   if (isLocal)
     return readSorted(expression, axis,
                       positionOfRank(expression, places.back()));
+  if (staysInside(expression, places))
+    return zeroOf(*expression.type);
   mlir::Value order;
   atTop([&] {
     mlir::Value bits = sortBits(expression);

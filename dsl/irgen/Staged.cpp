@@ -42,6 +42,27 @@ void Generator::atTop(llvm::function_ref<void()> make) {
   substitution = outer;
 }
 
+/// Whether a value that is to be stored in front of the loops around cannot be:
+/// it has an axis of its own, or is another one in every round.
+bool Generator::staysInside(const Expression &expression,
+                            ArrayRef<Place> places) {
+  if (llvm::any_of(places,
+                   [](const Place &place) { return bool(place.position); })) {
+    unsupported(expression.span, "a value along an axis that is not the "
+                                 "kernel's own is read elsewhere");
+    return true;
+  }
+  OpBuilder::InsertionGuard guard(builder);
+  Block *here = builder.getInsertionBlock();
+  setInsertionPointOutside();
+  bool isInLoop = builder.getInsertionBlock() != here;
+  if (!isInLoop || !changes(expression))
+    return false;
+  unsupported(expression.span, "this is made anew in every round of a loop, "
+                               "and more than 32 rounds are not written out");
+  return true;
+}
+
 /// Whether a read at the substitutions in force is to report a bad position.
 bool Generator::movesAreChecked(ArrayRef<Place> places) const {
   return readsAreChecked && llvm::any_of(places, [&](const Place &place) {
@@ -77,9 +98,8 @@ mlir::Value Generator::readStaged(mlir::Value tensor, ArrayRef<Place> places,
 irgen::Value Generator::staged(const Expression &expression) {
   const typed::Type &type = *expression.type;
   SmallVector<Place, 4> places = placesOf(type);
-  if (llvm::any_of(places, [](const Place &place) { return place.position; }))
-    return unsupported(expression.span, "a value along an axis that is not the "
-                                        "kernel's own is read elsewhere");
+  if (staysInside(expression, places))
+    return zeroOf(type);
   if (changes(expression))
     stages.erase({frame, &expression});
   auto [entry, isNew] = stages.try_emplace({frame, &expression});
@@ -106,6 +126,10 @@ Scalar Generator::stagedScatter(const typed::ScatterExpression &expression,
   SmallVector<Place, 4> places = placesOf(expression.axes());
   // It is rounded where it is stored for good, not here.
   ElementType element = computeTypeOf(frame->type(expression.scalar()));
+  if (staysInside(expression, places)) {
+    frame = outer;
+    return zeroOf(element).scalar;
+  }
   if (changes(expression))
     stages.erase({frame, &expression});
   auto [entry, isNew] = stages.try_emplace({frame, &expression});

@@ -54,6 +54,8 @@ Emitter::Values Emitter::control(Frame &frame, Operation *op, Local &local,
                                  Copies copies) {
   if (isa<scf::IfOp>(op))
     return conditional(frame, op, local, copies);
+  if (model.roundsOf(op))
+    return rounds(frame, cast<scf::WhileOp>(op), copies);
   if (isa<scf::WhileOp>(op))
     return whileLoop(frame, op, local, copies);
   return countedLoop(frame, op, local, copies);
@@ -163,7 +165,6 @@ void Emitter::whileTest(Frame &test, scf::WhileOp loop, Local local,
                         Copies copies, unsigned lanes) {
   auto arguments = test.block->getArguments();
   Block &head = loop.getBefore().front();
-  unsigned count = head.getNumArguments();
   for (auto [argument, value] : llvm::zip(head.getArguments(), arguments))
     local[argument] = value;
   for (Operation &inner : head.without_terminator()) {
@@ -173,11 +174,19 @@ void Emitter::whileTest(Frame &test, scf::WhileOp loop, Local local,
   }
   auto condition = cast<scf::ConditionOp>(head.getTerminator());
   Value goes = operand(test, condition.getCondition(), local, copies);
-  in(test);
-  goes = both(test, widen(goes, lanes), arguments.back());
   Values handed;
   for (Value value : condition.getArgs())
     handed.push_back(operand(test, value, local, copies));
+  whileLeave(test, loop, goes, std::move(handed), lanes);
+}
+
+/// Goes on where `goes` holds in some lane that has not left before.
+void Emitter::whileLeave(Frame &test, scf::WhileOp loop, Value goes,
+                         Values handed, unsigned lanes) {
+  auto arguments = test.block->getArguments();
+  unsigned count = loop.getInits().size();
+  in(test);
+  goes = both(test, widen(goes, lanes), arguments.back());
   Values next(arguments.take_front(count));
   llvm::append_range(next, select(test, arguments.back(), handed,
                                   arguments.drop_front(count).drop_back()));

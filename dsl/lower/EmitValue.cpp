@@ -70,7 +70,9 @@ Emitter::Values Emitter::emitAll(Frame &frame, ValueRange values,
 
 Value Emitter::compute(Frame &frame, Value value, Copies copies) {
   if (auto argument = dyn_cast<BlockArgument>(value))
-    return parameter(frame, argument);
+    return argument.getOwner() == &model.kernel.block()
+               ? parameter(frame, argument)
+               : wholeRounds(frame, argument);
   if (buffered.contains(value))
     return readBuffered(frame, value, copies);
   if (Value back = kept(frame, value, copies))
@@ -122,6 +124,17 @@ Value Emitter::word(Frame &frame, unsigned word, Type type) {
 
 Value Emitter::extent(Frame &frame, unsigned axis) {
   return word(frame, packet.extentWord(axis), builder.getI64Type());
+}
+
+/// A loop is made within those over the axes that it carries values along.
+Value Emitter::wholeRounds(Frame &frame, BlockArgument argument) {
+  if (valid)
+    argument.getOwner()->getParentOp()->emitError(
+        "a value that a loop carries along an axis is reduced along it in the "
+        "same loop, whose rounds are not known when compiling");
+  valid = false;
+  return arith::ConstantOp::create(in(frame), argument.getLoc(),
+                                   builder.getZeroAttr(argument.getType()));
 }
 
 Value Emitter::parameter(Frame &frame, BlockArgument argument) {

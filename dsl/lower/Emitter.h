@@ -203,6 +203,7 @@ private:
   Copies project(const Frame &frame, AxisSet axes, Copies copies) const;
   mlir::Value compute(Frame &frame, mlir::Value value, Copies copies);
   mlir::Value parameter(Frame &frame, mlir::BlockArgument argument);
+  mlir::Value wholeRounds(Frame &frame, mlir::BlockArgument argument);
   mlir::Value lanePosition(Frame &frame, unsigned axis, Copies copies);
   Values operation(Frame &frame, mlir::Operation *op, Local &local,
                    Copies copies);
@@ -330,6 +331,15 @@ private:
                      Copies copies, unsigned lanes);
   void whileTest(Frame &test, mlir::scf::WhileOp loop, Local local,
                  Copies copies, unsigned lanes);
+  void whileLeave(Frame &test, mlir::scf::WhileOp loop, mlir::Value goes,
+                  Values handed, unsigned lanes);
+  // EmitRounds.cpp
+  Frame roundFrame(Frame &frame, mlir::scf::WhileOp loop, mlir::Region &region,
+                   mlir::Block *block, mlir::ValueRange arguments,
+                   Copies copies);
+  Values firstRound(Frame &frame, mlir::scf::WhileOp loop, Copies copies);
+  Values rounds(Frame &frame, mlir::scf::WhileOp loop, Copies copies);
+  // EmitControl.cpp
   Values withinBounds(Frame &body, mlir::Value at, mlir::Value lower,
                       mlir::Value upper, Values stepped, mlir::ValueRange old);
   mlir::Value extremeLane(Frame &frame, mlir::Value value, bool largest);

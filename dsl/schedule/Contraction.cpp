@@ -21,7 +21,8 @@ static bool isAddition(Region &region) {
 }
 
 std::optional<Factors> quern::sumOfProducts(qn::ReduceOp op) {
-  if (op.getPortable() || op.getInputs().size() != 1 ||
+  bool isInLoop = !isa<qn::RowwiseOp>(op->getParentOp());
+  if (isInLoop || op.getPortable() || op.getInputs().size() != 1 ||
       op.getInits().size() != 1 || !isAddition(op.getStep()))
     return std::nullopt;
   auto product = op.getInputs()[0].getDefiningOp<arith::MulFOp>();
@@ -133,10 +134,15 @@ SmallVector<qn::ReduceOp> quern::reductionsBehind(ArrayRef<qn::StoreOp> stores,
           open.push_back(from);
     });
   }
-  llvm::sort(found, [](qn::ReduceOp a, qn::ReduceOp b) {
-    return a->isBeforeInBlock(b);
+  if (found.empty())
+    return found;
+  // In the order of the text; some stand in its loops.
+  SmallVector<qn::ReduceOp> sorted;
+  found.front()->getParentOfType<qn::RowwiseOp>().walk([&](qn::ReduceOp op) {
+    if (llvm::is_contained(found, op))
+      sorted.push_back(op);
   });
-  return found;
+  return sorted;
 }
 
 /// The bf16 value behind a factor, or null.

@@ -1,6 +1,8 @@
 // One walk over a kernel finds what each value depends on.
 #include "dsl/schedule/KernelModel.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
 using namespace mlir;
 using namespace quern;
 
@@ -20,8 +22,16 @@ KernelModel::KernelModel(qn::RowwiseOp kernel) : kernel(kernel) {
     }
     locals.push_back(op);
   });
-  if (axisCount() > 64) {
-    kernel.emitOpError() << axisCount() << " axes, at most 64 are possible";
+  // Loops of the text count from the last bit down.
+  kernel.getBody().walk<WalkOrder::PreOrder>([&](scf::WhileOp loop) {
+    auto holds = [](qn::ReduceOp) { return WalkResult::interrupt(); };
+    if (loop.walk(holds).wasInterrupted()) {
+      unsigned number = rounds.size() + 1;
+      rounds[loop] = number < 64 ? axisBit(64 - number) : 0;
+    }
+  });
+  if (unsigned used = axisCount() + rounds.size(); used > 64) {
+    kernel.emitOpError() << used << " axes, at most 64 are possible";
     valid = false;
   }
   if (!valid)
@@ -132,7 +142,64 @@ void KernelModel::addOutside(Operation *op, ValueFacts &result) {
     }
 }
 
+/// Adds what is known of `from` to what is known of `into`, and says whether
+/// that was anything. How many reductions lie behind a value of a loop is
+/// counted from its beginning.
+bool KernelModel::takeFacts(Value into, Value from, AxisSet own, bool begins) {
+  ValueFacts known = factsOf(into), now = known, other = factsOf(from);
+  if (!begins)
+    other.rank = 0;
+  join(now, other);
+  now.axes |= own;
+  facts[into] = now;
+  return now.axes != known.axes || now.combined != known.combined ||
+         now.rank != known.rank;
+}
+
+/// What a loop carries depends on what it begins with and on what it yields,
+/// hence on itself: until nothing is added any more.
+void KernelModel::visitRounds(Operation *op) {
+  auto loop = cast<scf::WhileOp>(op);
+  AxisSet own = rounds.lookup(op);
+  auto condition = loop.getConditionOp();
+  Value goes = condition.getCondition();
+  unsigned rank = 0;
+  for (bool changed = true; changed;) {
+    changed = false;
+    std::size_t before = reductions.size();
+    for (auto [argument, init] :
+         llvm::zip(loop.getBeforeArguments(), loop.getInits()))
+      changed |= takeFacts(argument, init, own, true);
+    for (Operation &inner : loop.getBefore().getOps())
+      visit(&inner);
+    for (auto [argument, handed] :
+         llvm::zip(loop.getAfterArguments(), condition.getArgs())) {
+      changed |= takeFacts(argument, handed, own, true);
+      changed |= takeFacts(argument, goes, own, false);
+    }
+    for (Operation &inner : loop.getAfter().getOps())
+      visit(&inner);
+    for (auto [argument, yielded] : llvm::zip(
+             loop.getBeforeArguments(), loop.getYieldOp().getOperands())) {
+      changed |= takeFacts(argument, yielded, own, false);
+      changed |= takeFacts(argument, goes, own, false);
+      rank = std::max(rank, factsOf(yielded).rank);
+    }
+    if (changed)
+      reductions.truncate(before);
+  }
+  for (auto [result, argument] :
+       llvm::zip(loop.getResults(), loop.getAfterArguments())) {
+    ValueFacts handed = factsOf(argument);
+    handed.axes &= ~own;
+    handed.rank = std::max(handed.rank, rank);
+    facts[result] = handed;
+  }
+}
+
 void KernelModel::visit(Operation *op) {
+  if (rounds.contains(op))
+    return visitRounds(op);
   ValueFacts result = own(op);
   for (Value operand : op->getOperands())
     join(result, factsOf(operand));

@@ -60,6 +60,10 @@ public:
   /// What a sort needs: the axes of its rows and the facts of its keys.
   ValueFacts factsOf(qn::SortOp sort) const;
 
+  /// The bit of a loop of the text that holds reductions: what depends on its
+  /// rounds has it among its axes. None for other operations.
+  AxisSet roundsOf(mlir::Operation *op) const { return rounds.lookup(op); }
+
   /// The axes a scatter runs over.
   AxisSet scatterAxes(qn::ScatterOp scatter) const;
   /// Those along which it writes to places of their own.
@@ -70,11 +74,14 @@ private:
   void visit(mlir::Operation *op);
   ValueFacts own(mlir::Operation *op) const;
   void addOutside(mlir::Operation *op, ValueFacts &facts);
+  bool takeFacts(mlir::Value into, mlir::Value from, AxisSet own, bool begins);
+  void visitRounds(mlir::Operation *op);
 
   unsigned declared = 0;
   llvm::SmallVector<qn::AxisOp> locals;
   llvm::SmallPtrSet<mlir::Operation *, 4> materialised;
   llvm::StringMap<unsigned> numbers;
+  llvm::DenseMap<mlir::Operation *, AxisSet> rounds;
   llvm::DenseMap<mlir::Value, ValueFacts> facts;
 };
 

@@ -1,6 +1,7 @@
 // Runs over a declaration's body, in as many passes as it takes.
 #include "frontend/check/AttributeChecker.h"
 #include "frontend/check/Presence.h"
+#include "frontend/check/Rounds.h"
 
 using namespace quern;
 using namespace quern::check;
@@ -86,6 +87,11 @@ void DeclarationChecker::checkBody() {
       report(condition->span, diag::PresenceByTarget, source(condition->span))
           .label(result.span, "the result");
   }
+  if (declaration.kind == DeclarationKind::Rowwise && !hasFailed)
+    if (WaitingRound found = waitingRound(declaration); found.expression)
+      report(found.expression->span, diag::RoundsUnknown,
+             source(found.expression->span))
+          .label(found.loop->span, "the loop");
   declaration.axes = builder.list(axes);
   declaration.extentChecks = builder.list(extentChecks);
   declaration.hasError = hasFailed;
