@@ -3,6 +3,7 @@
 #include "backend-torch/ops/Placement.h"
 #include "backend-torch/plan/Arguments.h"
 
+#include <algorithm>
 #include <set>
 
 namespace quern {
@@ -23,6 +24,13 @@ schemaArguments(const Graph &graph, const Node &node, const CallStep &call) {
   return result;
 }
 
+/// Whether the graph gives the value away, as ATen made it.
+static bool isGiven(const Graph &graph, ValueId id) {
+  return std::ranges::any_of(graph.outputs, [&](const GraphOutput &output) {
+    return output.kind == GraphArgument::Kind::Value && output.integer == id;
+  });
+}
+
 static StepResult resultOf(const Graph &graph, const Node &node, ValueId id) {
   StepResult result{.slot = id, .strides = {}};
   const TensorFacts *facts = graph.values[id].tensor();
@@ -34,6 +42,8 @@ static StepResult resultOf(const Graph &graph, const Node &node, ValueId id) {
       return result;
   }
   result.strides = facts->strides;
+  if (!isGiven(graph, id))
+    result.scalarType = facts->scalarType;
   return result;
 }
 

@@ -35,6 +35,8 @@ struct StepResult {
   ValueId slot = -1;
   /// The traced program relies on these strides; empty: not checked.
   std::vector<Size> strides;
+  /// torch's number of the type that the traced program relies on, -1: on none.
+  std::int8_t scalarType = -1;
 };
 
 /// A call through the dispatcher, or of a Python callable (`host`); or memory

@@ -134,3 +134,40 @@ def test_bags_with_weights(dtype: torch.dtype, include_last: bool) -> None:
 def test_integers_times_vector() -> None:
     c, a, b = (torch.randint(-9, 9, shape) for shape in ((4,), (4, 5), (5,)))
     same(lambda c, a, b: torch.addmv(c, a, b, beta=2, alpha=3), c, a, b)
+
+
+def test_results_of_another_type_than_traced() -> None:
+    """ATen gives running values of the input's type where the tracer says f32."""
+    x = torch.randn(3, 2, 4).bfloat16()
+    mean, variance = torch.randn(2).bfloat16(), torch.rand(2).bfloat16() + 0.5
+
+    def norm(x: torch.Tensor) -> torch.Tensor:
+        given = (mean.clone(), variance.clone())
+        y: torch.Tensor = torch._native_batch_norm_legit(x, None, None, *given, False, 0.1, 1e-5)[0]
+        return y
+
+    def derived(function: Call) -> torch.Tensor:
+        own = x.clone().requires_grad_()
+        (grad,) = torch.autograd.grad(function(own).float().square().sum(), own)
+        return grad
+
+    torch._dynamo.reset()
+    ours = derived(torch.compile(norm, backend="quern"))
+    torch.testing.assert_close(ours, derived(norm), rtol=2e-2, atol=2e-2)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("mode", ["bilinear", "nearest"])
+@pytest.mark.parametrize("aligned", [False, True])
+def test_narrow_samples_lie_where_eager_finds_them(
+    dtype: torch.dtype, mode: str, aligned: bool
+) -> None:
+    torch.manual_seed(3)
+    x, grid = torch.randn(2, 3, 6, 7).to(dtype), (torch.rand(2, 4, 5, 2) * 2.2 - 1.1).to(dtype)
+
+    def sample(x: torch.Tensor, grid: torch.Tensor) -> torch.Tensor:
+        return functional.grid_sample(x, grid, mode=mode, align_corners=aligned)
+
+    bound = 3e-2 if dtype == torch.bfloat16 else 4e-3
+    ours = compiled(sample, x, grid)
+    torch.testing.assert_close(ours, sample(x, grid), rtol=bound, atol=bound)
