@@ -196,8 +196,8 @@ void Executor::storeResults(const Step &step, std::vector<c10::IValue> stack,
       value = settled(value.toTensor());
     // Of some operators the tracer does not know the type that ATen gives.
     if (result.scalarType >= 0)
-      value = value.toTensor().to(
-          static_cast<at::ScalarType>(result.scalarType));
+      value =
+          value.toTensor().to(static_cast<at::ScalarType>(result.scalarType));
     if (result.strides.empty())
       continue;
     c10::SmallVector<std::int64_t, 8> strides;
