@@ -288,7 +288,8 @@ Reason WholeMatcher::addResults() {
     if (!facts && pattern.optional)
       continue;
     // `keepdim` leaves extents of 1 behind, where nothing says which.
-    bool isOne = facts && !places && pattern.axes.empty();
+    bool isOne = facts && !places && pattern.axes.empty() &&
+                 row.kind != DeclarationKind::Elementwise;
     if (!facts || !facts->isStrided || pattern.isList)
       return "it returns no plain tensor";
     std::optional<DType> type = binding.typeNamed(pattern.element);

@@ -5,7 +5,8 @@ from typing import Any
 
 import torch
 
-FLOOR = 1e-4
+# A network of small batches doubles and halves this with its seed, in eager as here.
+FLOOR = 2e-4
 # What is zero but for cancellation keeps the rounding of the values it came from.
 CANCELLED = 1e-7
 
@@ -30,7 +31,7 @@ def distance(a: torch.Tensor, b: torch.Tensor) -> float:
 
 def assert_as_good_as_eager(ours: Any, eager: Any, exact: Any) -> None:
     """Each tensor is within four times eager's own distance to the float64 run, or within
-    1e-4 of its largest value, or 1e-7 of the largest of all; and it has eager's type, shape
+    FLOOR of its largest value, or CANCELLED of the largest of all; and it has eager's type, shape
     and strides."""
     largest = max((c.abs().max().item() for _, c in tensors(exact) if c.numel()), default=0.0)
     for (path, a), (_, b), (_, c) in zip(

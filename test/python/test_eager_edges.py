@@ -154,20 +154,3 @@ def test_results_of_another_type_than_traced() -> None:
     torch._dynamo.reset()
     ours = derived(torch.compile(norm, backend="quern"))
     torch.testing.assert_close(ours, derived(norm), rtol=2e-2, atol=2e-2)
-
-
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-@pytest.mark.parametrize("mode", ["bilinear", "nearest"])
-@pytest.mark.parametrize("aligned", [False, True])
-def test_narrow_samples_lie_where_eager_finds_them(
-    dtype: torch.dtype, mode: str, aligned: bool
-) -> None:
-    torch.manual_seed(3)
-    x, grid = torch.randn(2, 3, 6, 7).to(dtype), (torch.rand(2, 4, 5, 2) * 2.2 - 1.1).to(dtype)
-
-    def sample(x: torch.Tensor, grid: torch.Tensor) -> torch.Tensor:
-        return functional.grid_sample(x, grid, mode=mode, align_corners=aligned)
-
-    bound = 3e-2 if dtype == torch.bfloat16 else 4e-3
-    ours = compiled(sample, x, grid)
-    torch.testing.assert_close(ours, sample(x, grid), rtol=bound, atol=bound)

@@ -163,7 +163,9 @@ def wrong(program: Program, seed: int, *, gradient: bool, dynamic: bool) -> str:
 def run(seed: int) -> str:
     """Checks the program of a number; with the text where something is wrong."""
     program = make(seed)
-    gradient, dynamic = seed % 2 == 0, seed % 5 == 0
+    # Eager does not say which of equal elements `topk` takes, and gives that its gradient.
+    has_ties = any(row.how == "expanded" for row in program.inputs) and "topk" in program.text()
+    gradient, dynamic = seed % 2 == 0 and not has_ties, seed % 5 == 0
     try:
         why = wrong(program, seed, gradient=gradient, dynamic=dynamic)
     except NotApplicableError:
