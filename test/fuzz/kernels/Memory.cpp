@@ -151,7 +151,7 @@ std::string difference(Memory &got, Memory &wanted, bool zerosAgree) {
   forElements(got, [&](std::int64_t offset) { places.push_back(offset); });
   std::string text;
   std::size_t number = 0;
-  std::size_t width = bytesOf(got.type);
+  auto width = static_cast<std::int64_t>(bytesOf(got.type));
   std::vector<bool> isElement(got.bytes.size());
   forElements(wanted, [&](std::int64_t offset) {
     eval::Value a = readElement(got.tensor(), places[number]);
@@ -161,7 +161,7 @@ std::string difference(Memory &got, Memory &wanted, bool zerosAgree) {
     if (std::memcmp(x, y, width) != 0 && !isSame(a, b, zerosAgree) &&
         text.empty())
       text = differenceAt(number, a, b);
-    for (std::size_t i = 0; i < width; ++i)
+    for (std::int64_t i = 0; i < width; ++i)
       isElement[x - got.bytes.data() + i] = true;
     ++number;
   });
