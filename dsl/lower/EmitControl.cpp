@@ -200,31 +200,47 @@ void Emitter::whileLeave(Frame &test, scf::WhileOp loop, Value goes,
 }
 
 /// Lanes leave the loop one by one; the rest goes on until none is left.
-Emitter::Values Emitter::whileLoop(Frame &frame, Operation *op, Local &local,
-                                   Copies copies) {
-  auto loop = cast<scf::WhileOp>(op);
-  unsigned lanes = lanesInside(frame, op, local);
+/// `test` fills the block of the condition, `step` that of a round, whose next
+/// states it gives.
+Emitter::Values Emitter::lanesLeave(Frame &frame, scf::WhileOp loop,
+                                    ValueRange states,
+                                    function_ref<void(Block *)> test,
+                                    function_ref<Values(Block *)> step) {
   unsigned count = loop.getInits().size();
-  Location loc = op->getLoc();
-  Values states = whileStates(frame, loop, local, copies, lanes);
-  SmallVector<Type> types(ValueRange(states).getTypes());
+  Location loc = loop.getLoc();
+  SmallVector<Type> types(states.getTypes());
   auto made = scf::WhileOp::create(in(frame), loc, types, states);
   SmallVector<Location> places(types.size(), loc);
   Block *before = builder.createBlock(&made.getBefore(), {}, types, places);
   Block *after = builder.createBlock(&made.getAfter(), {}, types, places);
   Operation *anchor = std::exchange(frame.anchor, made);
-  Frame test = Frame::inside(frame, before);
-  whileTest(test, loop, local, copies, lanes);
-
-  Frame body = Frame::inside(frame, after);
-  auto now = after->getArguments();
-  Values stepped = regionValues(body, loop.getAfter(), local,
-                                now.drop_front(count).drop_back(), copies);
-  Values chosen = select(body, now.back(), stepped, now.take_front(count));
-  llvm::append_range(chosen, now.drop_front(count));
-  scf::YieldOp::create(in(body), loc, chosen);
+  test(before);
+  Values next = step(after);
+  llvm::append_range(next, after->getArguments().drop_front(count));
+  OpBuilder end = OpBuilder::atBlockEnd(after);
+  scf::YieldOp::create(end, loc, next);
   frame.anchor = anchor;
   return Values(made.getResults().drop_front(count).drop_back());
+}
+
+Emitter::Values Emitter::whileLoop(Frame &frame, Operation *op, Local &local,
+                                   Copies copies) {
+  auto loop = cast<scf::WhileOp>(op);
+  unsigned lanes = lanesInside(frame, op, local);
+  unsigned count = loop.getInits().size();
+  auto test = [&](Block *before) {
+    Frame inside = Frame::inside(frame, before);
+    whileTest(inside, loop, local, copies, lanes);
+  };
+  auto step = [&](Block *after) {
+    Frame body = Frame::inside(frame, after);
+    auto now = after->getArguments();
+    Values stepped = regionValues(body, loop.getAfter(), local,
+                                  now.drop_front(count).drop_back(), copies);
+    return select(body, now.back(), stepped, now.take_front(count));
+  };
+  Values states = whileStates(frame, loop, local, copies, lanes);
+  return lanesLeave(frame, loop, states, test, step);
 }
 
 /// Keeps the states of lanes whose own bounds leave out this round.

@@ -57,29 +57,21 @@ Emitter::Values Emitter::firstRound(Frame &frame, scf::WhileOp loop,
 Emitter::Values Emitter::rounds(Frame &frame, scf::WhileOp loop,
                                 Copies copies) {
   unsigned count = loop.getInits().size();
-  Location loc = loop.getLoc();
   Values states = firstRound(frame, loop, copies);
-  SmallVector<Type> types(ValueRange(states).getTypes());
-  auto made = scf::WhileOp::create(in(frame), loc, types, states);
-  SmallVector<Location> places(types.size(), loc);
-  Block *before = builder.createBlock(&made.getBefore(), {}, types, places);
-  Block *after = builder.createBlock(&made.getAfter(), {}, types, places);
-  Operation *anchor = std::exchange(frame.anchor, made);
-
-  Frame test = roundFrame(frame, loop, loop.getBefore(), before,
-                          before->getArguments().take_front(count), copies);
-  auto condition = loop.getConditionOp();
-  Value goes = emit(test, condition.getCondition(), 0);
-  Values handed = emitAll(test, condition.getArgs(), 0);
-  whileLeave(test, loop, goes, std::move(handed), lanesOf(states.back()));
-
-  auto now = after->getArguments();
-  Frame body = roundFrame(frame, loop, loop.getAfter(), after,
-                          now.drop_front(count).drop_back(), copies);
-  Values stepped = emitAll(body, loop.getYieldOp().getOperands(), 0);
-  Values chosen = select(body, now.back(), stepped, now.take_front(count));
-  llvm::append_range(chosen, now.drop_front(count));
-  scf::YieldOp::create(in(body), loc, chosen);
-  frame.anchor = anchor;
-  return Values(made.getResults().drop_front(count).drop_back());
+  auto test = [&](Block *before) {
+    Frame inside = roundFrame(frame, loop, loop.getBefore(), before,
+                              before->getArguments().take_front(count), copies);
+    auto condition = loop.getConditionOp();
+    Value goes = emit(inside, condition.getCondition(), 0);
+    Values handed = emitAll(inside, condition.getArgs(), 0);
+    whileLeave(inside, loop, goes, std::move(handed), lanesOf(states.back()));
+  };
+  auto step = [&](Block *after) {
+    auto now = after->getArguments();
+    Frame body = roundFrame(frame, loop, loop.getAfter(), after,
+                            now.drop_front(count).drop_back(), copies);
+    Values stepped = emitAll(body, loop.getYieldOp().getOperands(), 0);
+    return select(body, now.back(), stepped, now.take_front(count));
+  };
+  return lanesLeave(frame, loop, states, test, step);
 }

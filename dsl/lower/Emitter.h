@@ -327,6 +327,10 @@ private:
                     Local &local, Copies copies);
   Values whileLoop(Frame &frame, mlir::Operation *op, Local &local,
                    Copies copies);
+  Values lanesLeave(Frame &frame, mlir::scf::WhileOp loop,
+                    mlir::ValueRange states,
+                    llvm::function_ref<void(mlir::Block *)> test,
+                    llvm::function_ref<Values(mlir::Block *)> step);
   Values whileStates(Frame &frame, mlir::scf::WhileOp loop, Local &local,
                      Copies copies, unsigned lanes);
   void whileTest(Frame &test, mlir::scf::WhileOp loop, Local local,

@@ -87,9 +87,9 @@ std::optional<Columns> quern::findColumns(const KernelModel &model,
   SmallVector<Value> read;
   for (qn::ReduceOp op : columns.members)
     llvm::append_range(read, op.getOperands());
-  columns.ordered = llvm::any_of(
-      columns.members, [](qn::ReduceOp op) { return op.getOrdered(); });
-  if (!columns.ordered)
+  bool ordered = llvm::any_of(columns.members,
+                              [](qn::ReduceOp op) { return op.getOrdered(); });
+  if (!ordered)
     columns.flat = flatOperands(model, read, columns.rows, lane);
   else if (!columns.before.empty())
     return std::nullopt;

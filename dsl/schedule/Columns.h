@@ -20,7 +20,6 @@ struct Columns {
   std::int64_t partRows = 128;  ///< rows of a part
   std::int64_t worthwhile = 64; ///< rows from which on this pays
   std::int64_t mostParts = 0;   ///< larger ones from there on; 0: any number
-  bool ordered = false;         ///< a member's parts are merged in their order
   /// The lanes run along a reduced axis: a part has one state for each unit.
   bool isRow = false;
   /// Several rows of few columns are walked as one where they follow each
