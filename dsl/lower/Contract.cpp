@@ -11,6 +11,10 @@
 using namespace mlir;
 using namespace quern;
 
+/// Rows come from the last cache once for every block of columns; this many
+/// steps of the sum hide the way.
+constexpr std::int64_t stepsAhead = 128;
+
 ContractionBuilder::ContractionBuilder(
     Emitter &emitter, const KernelModel &model, const Tiling &tiling,
     const TargetInfo &target, ArrayRef<qn::StoreOp> stores,
@@ -204,7 +208,8 @@ void ContractionBuilder::packColumnPanel(Frame &frame, unsigned which,
   Value skip = binary(frame, '*', panel, columnPanelElements(frame, product));
   Value base = element(frame, packedColumns(frame, which, start), skip);
   pack(frame, product, /*ofRows=*/false,
-       range(frame, columns, panel, tiling.width()), {zero, depth}, base);
+       range(frame, columns, panel, number(frame, tiling.width())),
+       {zero, depth}, base);
 }
 
 Value ContractionBuilder::room(Frame &root, std::int64_t elements) {
@@ -221,21 +226,16 @@ void ContractionBuilder::makeBuffers(Frame &root) {
         room(root, tiling.rowBlock * tiling.blockWidth() + tiling.lanes));
 }
 
-ContractionBuilder::Block ContractionBuilder::range(Frame &frame,
-                                                    FlatAxes &axes, Value at,
-                                                    std::int64_t step) {
-  Value width = number(frame, step);
-  Value lower = binary(frame, '*', at, width);
-  Value upper = binary(frame, '+', lower, width);
+ContractionBuilder::Block
+ContractionBuilder::range(Frame &frame, FlatAxes &axes, Value at, Value step) {
+  Value lower = binary(frame, '*', at, step);
+  Value upper = binary(frame, '+', lower, step);
   return Block{lower, binary(frame, '<', upper, axes.extent(frame))};
 }
 
-void ContractionBuilder::unit(Frame &frame, Value rowBlock, Value columnBlock,
-                              Value width) {
-  Block rowRange = range(frame, rows, rowBlock, tiling.rowBlock);
-  Value lower = binary(frame, '*', columnBlock, width);
-  Value upper = binary(frame, '+', lower, width);
-  Block columnRange{lower, binary(frame, '<', upper, columns.extent(frame))};
+void ContractionBuilder::unit(Frame &frame, Both at, Both size) {
+  Block rowRange = range(frame, rows, at.rows, size.rows);
+  Block columnRange = range(frame, columns, at.columns, size.columns);
   for (unsigned i = 0; i < tiling.products.size(); ++i)
     products(frame, i, rowRange, columnRange);
   epilogue(frame, stores, rowRange, columnRange);
@@ -277,7 +277,8 @@ void ContractionBuilder::products(Frame &frame, unsigned which, Block rowRange,
         Value step = number(at, tiling.blockWidth());
         Value place = binary(at, '+', binary(at, '*', row, step), column);
         Value sums = element(at, sumBuffers[which], place);
-        tile(at, {rowsAt, one, height, columnsAt, sums, step, count, isFirst});
+        tile(at, {rowsAt, one, height, columnsAt, sums, step, count, isFirst,
+                  /*ahead=*/stepsAhead * tiling.height});
       });
     };
     loop(block, zero, columnCount, tiling.width(), tiles);
@@ -346,6 +347,11 @@ void ContractionBuilder::tile(Frame &frame, const TileAt &at) {
   Value column =
       element(inner, at.columns,
               binary(inner, '*', deep, number(inner, tiling.width())));
+  if (at.ahead) {
+    Value ahead = element(inner, row, number(inner, at.ahead));
+    LLVM::Prefetch::create(in(inner), loc, ahead, /*rw=*/0, /*hint=*/2,
+                           /*cache=*/1);
+  }
   Values vectors, now(loop.getRegionIterArgs());
   for (unsigned v = 0; v < tiling.vectors; ++v)
     vectors.push_back(emitter.read(

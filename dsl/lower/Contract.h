@@ -21,10 +21,12 @@ public:
   mlir::Value workspace(Frame &frame);
   /// Packs the rows of product `number` that panel `panel` holds.
   void packPanel(Frame &frame, unsigned number, mlir::Value panel);
-  /// Computes block `rowBlock` of rows of block `columnBlock` of columns, which
-  /// has `width` of them, and stores the results.
-  void unit(Frame &frame, mlir::Value rowBlock, mlir::Value columnBlock,
-            mlir::Value width);
+  /// A number of rows and one of columns.
+  struct Both {
+    mlir::Value rows, columns;
+  };
+  /// Computes block `at` of blocks of such a `size` and stores the results.
+  void unit(Frame &frame, Both at, Both size);
   /// Makes room on the stack; for the entry block of a task.
   void makeBuffers(Frame &root);
 
@@ -42,6 +44,9 @@ public:
     mlir::Value sums, sumStep;
     mlir::Value count;   ///< words of the summed axis
     mlir::Value isFirst; ///< begins with zeros, not with the sums so far
+    /// Words from what is read of the rows to what is fetched into the second
+    /// cache; 0: nothing is.
+    std::int64_t ahead = 0;
   };
   void tile(Frame &frame, const TileAt &at);
   /// Packs panel `panel` of columns of a product, all of its depth, into the
@@ -62,7 +67,8 @@ public:
                 Block rowRange, Block columnRange);
   /// Room for `elements` on the stack, made in the entry block.
   mlir::Value room(Frame &root, std::int64_t elements);
-  Block range(Frame &frame, FlatAxes &axes, mlir::Value at, std::int64_t step);
+  /// Part `at` of axes in parts of `step`.
+  Block range(Frame &frame, FlatAxes &axes, mlir::Value at, mlir::Value step);
   /// Words of a panel that so many summed elements take.
   mlir::Value words(Frame &frame, mlir::Value elements);
   mlir::Value element(Frame &frame, mlir::Value base, mlir::Value offset);

@@ -102,7 +102,9 @@ Value LaunchBuilder::tile(Frame &root, const AxisPlan &axis) {
     return wide;
   Value narrow = emitter.constant(root, axis.narrow);
   Value bound = emitter.constant(root, axis.narrowBelow);
-  Value extent = this->extent(root, axis);
+  Value extent = axis.narrowBy.empty()
+                     ? this->extent(root, axis)
+                     : FlatAxes(emitter, model, axis.narrowBy).extent(root);
   OpBuilder &b = emitter.in(root);
   Value few =
       arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, extent, bound);
@@ -363,8 +365,9 @@ void LaunchBuilder::packedUnit(Frame &frame, ValueRange position) {
   case LaunchKind::Pack:
     return contraction->packPanel(frame, launch.product, position.back());
   case LaunchKind::Contract:
-    return contraction->unit(frame, position.drop_back().back(),
-                             position.back(), tile(frame, launch.axes.back()));
+    return contraction->unit(
+        frame, {position.drop_back().back(), position.back()},
+        {tile(frame, launch.axes.end()[-2]), tile(frame, launch.axes.back())});
   case LaunchKind::PackColumns:
     return rowBlocks->packColumns(frame, launch.ofValues, launch.product,
                                   position.back());

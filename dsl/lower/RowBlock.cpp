@@ -112,7 +112,8 @@ Value RowBlockBuilder::innerEnd(Frame &frame, Block rows) {
 }
 
 void RowBlockBuilder::unit(Frame &frame, Value rowBlock, Stores storeRest) {
-  Block rows = scores.range(frame, scores.rows, rowBlock, blocks.rowBlock());
+  Block rows = scores.range(frame, scores.rows, rowBlock,
+                            number(frame, blocks.rowBlock()));
   Value end = innerEnd(frame, rows);
   emitter.limits[blocks.inner()] = end;
   unsigned which = 0;
@@ -144,8 +145,7 @@ void RowBlockBuilder::unit(Frame &frame, Value rowBlock, Stores storeRest) {
                   Value panel = binary(at, '/', lower, width);
                   for (unsigned i = 0; i < blocks.values.products.size(); ++i)
                     value(at, i, rows, panel, end);
-                  Block range = sums->range(at, sums->columns, panel,
-                                            blocks.values.width());
+                  Block range = sums->range(at, sums->columns, panel, width);
                   sums->epilogue(at, summed, rows, range);
                 });
   emitter.limits.clear();

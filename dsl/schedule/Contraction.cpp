@@ -214,6 +214,16 @@ void quern::sizeTile(const TargetInfo &target, Type element, Tiling &tiling) {
   tiling.height = target.vectorRegisters >= 32 ? 8 : 4;
 }
 
+void quern::sizeBlock(const TargetInfo &target, Tiling &tiling) {
+  // A block of rows, and the sums of every product, in half of the cache.
+  std::int64_t bytes = tiling.element.getIntOrFloatBitWidth() / 8;
+  std::int64_t sums = tiling.products.size() * tiling.blockWidth();
+  std::int64_t row = bytes * (tiling.depth + sums);
+  std::int64_t fitting = target.l2Bytes / 2 / row;
+  tiling.rowBlock = std::clamp<std::int64_t>(
+      llvm::bit_floor<std::uint64_t>(fitting), smallRowBlock, 512);
+}
+
 /// Which factor of every product has the lanes' axis, and what the axes of the
 /// tiling are; false where the products do not agree.
 static bool assignSides(const KernelModel &model, ArrayRef<qn::StoreOp> stores,
@@ -276,6 +286,7 @@ std::optional<Tiling> quern::findTiling(const KernelModel &model,
     return std::nullopt;
   sizeTile(target, element, tiling);
   tiling.panels = 4;
+  sizeBlock(target, tiling);
   pairUp(model, target, tiling);
   for (Product &product : tiling.products)
     chooseTurns(model, tiling, product);

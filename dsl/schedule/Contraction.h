@@ -43,9 +43,9 @@ struct Tiling {
   unsigned height = 1;         ///< rows of the register tile
   unsigned lanes = 1;          ///< elements of a vector
   unsigned vectors = 2;        ///< vectors of a row of the register tile
-  std::int64_t rowBlock = 128; ///< rows of a unit
+  std::int64_t rowBlock = 0;   ///< rows of a unit, at most
   std::int64_t panels = 1;     ///< panels of columns of a unit, at most
-  std::int64_t depth = 384;    ///< summed elements of a block
+  std::int64_t depth = 256;    ///< summed elements of a block
   /// bf16 factors: two summed elements lie in one word of a panel and meet in
   /// one instruction.
   bool pairs = false;
@@ -68,8 +68,14 @@ void chooseTurns(const KernelModel &model, const Tiling &tiling,
                  Product &product);
 /// Rows and vectors of the register tile for sums of type `element`.
 void sizeTile(const TargetInfo &target, mlir::Type element, Tiling &tiling);
+/// Rows of a unit, as the second cache holds them: the more, the less often
+/// columns are packed.
+void sizeBlock(const TargetInfo &target, Tiling &tiling);
 /// Two bf16 products at once, where the target and every product can.
 void pairUp(const KernelModel &model, const TargetInfo &target, Tiling &tiling);
+
+/// Rows of a unit where larger ones would leave threads without any.
+constexpr std::int64_t smallRowBlock = 128;
 
 /// Packing pays from this many columns on, where vectors are not mostly empty;
 /// below, the launch that reads its operands in place runs.

@@ -214,7 +214,12 @@ void Schedule::addPacked(LaunchPlan launch, Tiling found,
     all.push_back(std::move(pack));
   }
   packed.kind = LaunchKind::Contract;
-  packed.axes.push_back(flattened(tiling->rows, tiling->rowBlock));
+  AxisPlan rows = flattened(tiling->rows, tiling->rowBlock);
+  rows.narrow = smallRowBlock;
+  rows.narrowBelow = 2 * target.cores * tiling->rowBlock * tiling->blockWidth();
+  rows.narrowBy.assign(tiling->rows.begin(), tiling->rows.end());
+  llvm::append_range(rows.narrowBy, tiling->columns);
+  packed.axes.push_back(rows);
   AxisPlan columns = flattened(tiling->columns, tiling->blockWidth());
   // Few columns make more units of one panel, for all threads to have some.
   columns.narrow = tiling->width();

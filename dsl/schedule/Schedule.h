@@ -17,8 +17,10 @@ struct AxisPlan {
   std::int64_t tile = 1; ///< elements of one unit, for a parallel axis
   bool shared = false;   ///< the threads of a GPU's team take turns along it
   bool chunks = false;   ///< or each of them has neighbours, in their order
-  /// Tiles are as narrow as this where the extent is below `narrowBelow`.
+  /// Tiles are as narrow as this where the extent, that of all axes in
+  /// `narrowBy` if there are, is below `narrowBelow`.
   std::int64_t narrow = 0, narrowBelow = 0;
+  llvm::SmallVector<unsigned, 0> narrowBy = {};
   bool fixed = false;    ///< lanes are part of the result: never fewer of them
   std::int64_t most = 0; ///< tiles at most, larger ones then; 0: any number
   /// Faster axes that are flattened into one with `axis`, of a contraction.

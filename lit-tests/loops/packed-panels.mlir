@@ -1,6 +1,7 @@
 // A contraction packs its rows into panels, then runs a register tile over
 // blocks of packed columns; small extents leave both without units.
 // RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --qn-to-loops=target=x86-64-v2 | FileCheck %s --check-prefix=SMALL
 
 // CHECK-LABEL: llvm.func @mm_plan
 // CHECK: %[[ENOUGH:.*]] = arith.cmpi sge
@@ -9,10 +10,20 @@
 // CHECK-LABEL: llvm.func @mm_task
 // CHECK-COUNT-24: vector.shuffle
 // CHECK: llvm.store {{.*}} : vector<16xf32>
+// A unit has as many rows as half of the second cache holds, where there are
+// units enough; those that come later are fetched while a tile sums.
+// CHECK-LABEL: llvm.func @mm_1_plan
+// CHECK-DAG: %[[ROWS:.*]] = arith.constant 256 : i64
+// CHECK-DAG: %[[FEWER:.*]] = arith.constant 128 : i64
+// CHECK: arith.select %{{.*}}, %[[FEWER]], %[[ROWS]] : i64
+// SMALL-LABEL: llvm.func @mm_1_plan
+// SMALL-NOT: arith.constant 256
+// SMALL-LABEL: llvm.func @mm_1_task
 // CHECK-LABEL: llvm.func @mm_1_task
 // CHECK: llvm.alloca
 // Eight rows meet two vectors of columns.
 // CHECK: scf.for {{.*}} iter_args
+// CHECK: "llvm.intr.prefetch"(%{{.*}}) <{cache = 1 : i32, hint = 2 : i32
 // CHECK-COUNT-16: math.fma {{.*}} : vector<16xf32>
 // CHECK-NOT: math.fma
 // CHECK-LABEL: llvm.func @mm_2_plan
