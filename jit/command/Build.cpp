@@ -39,6 +39,7 @@ Without a declaration every one that can be called is built.
 constexpr llvm::StringLiteral known[] = {
     "help",    "emit",   "target", "types",  "constants", "ranks",
     "layouts", "absent", "output", "replay", "timing"};
+/// Behind `tokens` and `ast`, which need no compiler.
 constexpr llvm::StringLiteral stages[] = {
     "typed", "qn",  "loops", "gpu", "llvm-dialect", "llvm-raw",
     "llvm",  "asm", "ptx",   "obj", "hsaco",        "abi"};
@@ -117,7 +118,9 @@ std::string wantedStage(const CommandLine &line) {
   }
   if (llvm::is_contained(stages, llvm::StringRef(stage)))
     return stage;
-  complain(usage, "there is no stage `" + stage + "`; there are " +
+  std::string problem = stage.empty() ? "`build` needs `--emit=STAGE`"
+                                      : "there is no stage `" + stage + "`";
+  complain(usage, problem + "; there are tokens, ast, " +
                       llvm::join(llvm::ArrayRef(stages), ", "));
   return "";
 }

@@ -49,7 +49,7 @@ struct LoadedFile {
 Result<LoadedFile> loadFile(const std::string &path,
                             const SessionOptions &options);
 
-/// The declaration named, or the only or last one that can be called.
+/// The declaration named, or the only one that can be called.
 const typed::Declaration *findKernel(const LoadedFile &file,
                                      llvm::StringRef name);
 

@@ -95,9 +95,12 @@ Result<LoadedFile> command::loadFile(const std::string &path,
 const typed::Declaration *command::findKernel(const LoadedFile &file,
                                               llvm::StringRef name) {
   const typed::Declaration *found = nullptr;
-  for (const typed::Declaration *each : file.module->declarations())
+  unsigned callable = 0;
+  for (const typed::Declaration *each : file.module->declarations()) {
+    callable += each->isCompiled();
     if (name.empty() ? each->isCompiled()
                      : each->name == name && (!found || each->isCompiled()))
       found = each;
-  return found;
+  }
+  return name.empty() && callable > 1 ? nullptr : found;
 }

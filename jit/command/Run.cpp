@@ -218,6 +218,19 @@ int runAndPrint(BoundKernel &kernel,
   return code;
 }
 
+/// Why nothing runs: `wanted` is not there, or several could.
+std::string notOne(const LoadedFile &file, const std::string &wanted) {
+  if (!wanted.empty())
+    return "no declaration `" + wanted + "` to run";
+  std::vector<std::string> names;
+  for (const typed::Declaration *each : file.module->declarations())
+    if (each->isCompiled())
+      names.push_back("`" + std::string(each->name) + "`");
+  if (names.empty())
+    return "no declaration to run";
+  return "say which declaration to run: " + llvm::join(names, ", ");
+}
+
 } // namespace
 
 int command::run(Words words) {
@@ -249,7 +262,7 @@ int command::run(Words words) {
   std::string wanted = line->plain.size() == 2 ? line->plain[1] : "";
   const typed::Declaration *declaration = findKernel(*file, wanted);
   if (!declaration)
-    return complain(failure, "no declaration `" + wanted + "` to run");
+    return complain(failure, notOne(*file, wanted));
   auto module = (*session)->load(line->plain[0]);
   if (!module)
     return complain(module.error());
