@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -65,8 +66,8 @@ def tidy(everything: bool) -> int:
     if status := configure("dev"):
         return status
     known = (build_dir() / "compile_commands.json").read_text()
-    files = [name for name in files if str(ROOT / name) in known]
-    return run("clang-tidy-22", "-p", build_dir(), "--quiet", *files) if files else 0
+    files = [f"^{re.escape(str(ROOT / name))}$" for name in files if str(ROOT / name) in known]
+    return run("run-clang-tidy-22", "-quiet", "-p", build_dir(), *files) if files else 0
 
 
 CHECKS = (
