@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
+from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 _aten = torch.ops.aten
 _Indices = Sequence[torch.Tensor | None]
@@ -53,7 +54,7 @@ def _written(op: Any) -> Callable[..., Any]:
     def index_put(
         x: torch.Tensor, indices: _Indices, values: torch.Tensor, accumulate: bool = False
     ) -> Any:
-        if _is_mask(indices) and values.numel() == 1:
+        if _is_mask(indices) and statically_known_true(values.numel() == 1):
             return _masked(x, indices[0], values, accumulate)
         if any(i is not None and i.dtype in (torch.bool, torch.uint8) for i in indices):
             return NotImplemented
