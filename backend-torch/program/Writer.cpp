@@ -7,6 +7,24 @@
 
 namespace quern {
 
+using Imports = std::set<std::pair<std::string, std::string>>;
+
+/// A value in another type as ATen has it, which is not the language's cast
+/// where a part of a number or the low bits of one are asked for.
+static std::string castText(DType from, DType to, const std::string &value,
+                            Imports &imports) {
+  std::string target(spelling(to));
+  if (!isCast(from, to))
+    return target + "(re(" + value + "))";
+  bool isShort = to == DType::I8 || to == DType::I16 || to == DType::U8 ||
+                 to == DType::U16;
+  if (!isFloat(from) || !isShort)
+    return target + "(" + value + ")";
+  imports.insert({"copies", "converted"});
+  return "converted[" + std::string(spelling(from)) + ", " + target + "](" +
+         value + ")";
+}
+
 namespace {
 class GroupWriter {
 public:
@@ -17,9 +35,7 @@ public:
   std::string write();
   GroupKernel kernel() const;
   bool isRowwise() const { return group.draft.hasReduction(); }
-  const std::set<std::pair<std::string, std::string>> &imports() const {
-    return used;
-  }
+  const Imports &imports() const { return used; }
   std::string suggestedName() const;
 
 private:
@@ -42,7 +58,7 @@ private:
   std::map<ValueId, std::string> names;
   std::vector<Size> numbers;
   std::string body;
-  std::set<std::pair<std::string, std::string>> used; ///< module, declaration
+  Imports used; ///< module, declaration
 };
 } // namespace
 
@@ -169,10 +185,10 @@ void GroupWriter::writeNode(int index) {
                        : primitive->kind == Primitive::Fill
                            ? primitive->literal
                            : name(primitive->operand);
-    if (primitive->kind == Primitive::Cast &&
-        !isCast(*graph.values[primitive->operand].tensor()->type, type))
-      text = "re(" + text + ")";
-    if (primitive->kind != Primitive::Copy)
+    if (primitive->kind == Primitive::Cast)
+      text = castText(*graph.values[primitive->operand].tensor()->type, type,
+                      text, used);
+    else if (primitive->kind == Primitive::Fill)
       text = cast + "(" + text + ")";
     body += "    let " + results[0] + " = " + text + "\n";
     return;
@@ -247,8 +263,7 @@ std::string GroupWriter::suggestedName() const {
   return text;
 }
 
-static std::string
-importText(const std::set<std::pair<std::string, std::string>> &imports) {
+static std::string importText(const Imports &imports) {
   std::map<std::string, std::string> lines;
   for (const auto &[module, declaration] : imports) {
     std::string &line = lines[module];
@@ -268,7 +283,6 @@ public:
   Program run();
 
 private:
-  using Imports = std::set<std::pair<std::string, std::string>>;
   std::string declare(const std::string &kind, const std::string &name,
                       const std::string &text, const Imports &imports);
   GroupKernel write(const Group &group);
@@ -299,15 +313,14 @@ std::string ProgramWriter::declare(const std::string &kind,
 GroupKernel ProgramWriter::write(const Group &group) {
   if (group.part >= 0) {
     GroupKernel kernel = placeKernel(plan, group);
-    std::string from(spelling(kernel.inputs[0].type));
-    std::string to(spelling(kernel.outputs[0].type));
-    bool isPart = !isCast(kernel.inputs[0].type, kernel.outputs[0].type);
-    std::string value = from == to ? "x0"
-                        : isPart   ? to + "(re(x0))"
-                                   : to + "(x0)";
-    kernel.declaration = declare(
-        "elementwise", "place",
-        "(x0: " + from + ") -> " + to + ":\n    return " + value + "\n", {});
+    DType from = kernel.inputs[0].type, to = kernel.outputs[0].type;
+    Imports imports;
+    std::string value = from == to ? "x0" : castText(from, to, "x0", imports);
+    kernel.declaration =
+        declare("elementwise", "place",
+                "(x0: " + std::string(spelling(from)) + ") -> " +
+                    std::string(spelling(to)) + ":\n    return " + value + "\n",
+                imports);
     return kernel;
   }
   if (group.draft.isWhole())

@@ -154,3 +154,16 @@ def test_results_of_another_type_than_traced() -> None:
     torch._dynamo.reset()
     ours = derived(torch.compile(norm, backend="quern"))
     torch.testing.assert_close(ours, derived(norm), rtol=2e-2, atol=2e-2)
+
+
+@pytest.mark.parametrize("source", [torch.float32, torch.float64, torch.bfloat16])
+@pytest.mark.parametrize("target", [torch.uint8, torch.int8, torch.int16])
+def test_floats_wrap_in_short_integers(source: torch.dtype, target: torch.dtype) -> None:
+    numbers = [-300, -5.7, 300, 200, 1e6, -1e6, 3e9, -3e9, 255.9, -0.5, 1e19]
+    x = torch.tensor([*numbers, torch.inf, -torch.inf, torch.nan] * 3).to(source)
+
+    def function(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        y = torch.zeros(x.shape, dtype=target)
+        return x.to(target), y.copy_(x * 0.5)
+
+    same(function, x)
