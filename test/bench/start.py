@@ -1,20 +1,23 @@
 """Fresh processes until the first result of a model: tracing alone, Quern, Inductor.
 
-`./dev bench start [MODEL…] [--training] [--no-inductor]`
+`./dev bench start [MODEL…] [--training] [--no-inductor] [--json FILE]`
 
 Tracing alone is Dynamo and AOTAutograd with Inductor's decompositions and the graph
-run as it is. Cold has fresh cache folders; warm is the second process on the same.
+run as it is. Cold has fresh cache folders; warm is the second process on the same. With
+`--json` what was measured is kept after every process, and a later run goes on from there.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 FOLDER = Path(__file__).resolve().parents[1]
 
@@ -33,8 +36,7 @@ def tracing_backend() -> object:
 
 
 def child(model: str, backend: str, training: bool) -> int:
-    """Runs in the fresh process: prints the seconds to the first result."""
-    start = time.perf_counter()
+    """Runs in the fresh process: prints the seconds to the first result, and the kernels made."""
     sys.path.insert(0, str(FOLDER))
     import torch
     from models import build
@@ -51,11 +53,16 @@ def child(model: str, backend: str, training: bool) -> int:
     else:
         with torch.no_grad():
             call(**task.inputs)
-    print(f"{ready - start:.3f} {time.perf_counter() - ready:.3f}")
+    found = {"seconds": time.perf_counter() - ready}
+    if backend == "quern":
+        import quern
+
+        found["kernels"] = quern.counters()["compiles"]
+    print(json.dumps(found))
     return 0
 
 
-def fresh(model: str, backend: str, training: bool, caches: Path) -> float:
+def fresh(model: str, backend: str, training: bool, caches: Path) -> dict[str, Any]:
     environment = dict(os.environ)
     environment["QUERN_CACHE_DIR"] = str(caches / "quern")
     environment["TORCHINDUCTOR_CACHE_DIR"] = str(caches / "inductor")
@@ -67,7 +74,52 @@ def fresh(model: str, backend: str, training: bool, caches: Path) -> float:
         text=True,
         check=True,
     ).stdout
-    return float(output.split()[-1])
+    found: dict[str, Any] = json.loads(output.splitlines()[-1])
+    return found
+
+
+def measure(model: str, backend: str, training: bool) -> dict[str, Any]:
+    """Seconds of the first and of the second process."""
+    with tempfile.TemporaryDirectory() as folder:
+        cold, warm = (fresh(model, backend, training, Path(folder)) for _ in range(2))
+    made = {"kernels": cold["kernels"]} if "kernels" in cold else {}
+    return {"cold": cold["seconds"], "warm": warm["seconds"], **made}
+
+
+class Record:
+    """What was measured, kept in a file if there is one."""
+
+    def __init__(self, path: Path | None, training: bool) -> None:
+        # The processes that are measured import nothing that they do not need.
+        from _machine import description
+
+        self._path = path
+        what = "training step" if training else "inference"
+        self._content = {"what": what, "machine": description(), "rows": {}}
+        if path and path.exists():
+            self._content = json.loads(path.read_text())
+            if self._content["what"] != what:
+                raise SystemExit(f"`{path}` is of: {self._content['what']}")
+
+    def row(self, model: str) -> dict[str, Any]:
+        found: dict[str, Any] = self._content["rows"].setdefault(model, {})
+        return found
+
+    def save(self) -> None:
+        if self._path:
+            self._path.write_text(json.dumps(self._content, indent=1) + "\n")
+
+
+def print_row(model: str, row: dict[str, Any], backends: list[str]) -> None:
+    """Seconds, the kernels made, and the cold start's ratios that the bars are about."""
+    cells = [f"{model:12}"]
+    for backend in backends:
+        cells += [f"{row[backend][when]:14.2f}" for when in ("cold", "warm")]
+    cold = row["quern"]["cold"]
+    cells += [f"{row['quern']['kernels']:7}", f"{cold / row['tracing']['cold']:9.2f}"]
+    if "inductor" in backends:
+        cells.append(f"{row['inductor']['cold'] / cold:11.2f}")
+    print("  ".join(cells), flush=True)
 
 
 def main() -> int:
@@ -75,6 +127,7 @@ def main() -> int:
     parser.add_argument("models", nargs="*", metavar="MODEL")
     parser.add_argument("--training", action="store_true")
     parser.add_argument("--no-inductor", action="store_true")
+    parser.add_argument("--json", type=Path)
     parser.add_argument("--child", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
@@ -83,15 +136,17 @@ def main() -> int:
     from models import NAMES
 
     backends = ["tracing", "quern"] + ([] if options.no_inductor else ["inductor"])
-    print(f"{'model':12}" + "".join(f"  {b + ' cold':>14}  {b + ' warm':>14}" for b in backends))
+    record = Record(options.json, options.training)
+    header = "".join(f"  {b + ' cold':>14}  {b + ' warm':>14}" for b in backends)
+    header += f"  {'kernels':>7}  {'x tracing':>9}"
+    print(f"{'model':12}{header}" + ("" if options.no_inductor else f"  {'of inductor':>11}"))
     for model in options.models or NAMES:
-        cells = [f"{model:12}"]
+        row = record.row(model)
         for backend in backends:
-            with tempfile.TemporaryDirectory() as folder:
-                for _ in range(2):
-                    seconds = fresh(model, backend, options.training, Path(folder))
-                    cells.append(f"{seconds:14.2f}")
-        print("  ".join(cells), flush=True)
+            if backend not in row:
+                row[backend] = measure(model, backend, options.training)
+                record.save()
+        print_row(model, row, backends)
     return 0
 
 
