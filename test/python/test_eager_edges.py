@@ -167,3 +167,8 @@ def test_floats_wrap_in_short_integers(source: torch.dtype, target: torch.dtype)
         return x.to(target), y.copy_(x * 0.5)
 
     same(function, x)
+
+
+@pytest.mark.parametrize("dtype", [torch.bool, torch.uint8, torch.float64, torch.complex64])
+def test_identities(dtype: torch.dtype) -> None:
+    same(lambda: (torch.eye(3, dtype=dtype), torch.eye(2, 4, dtype=dtype)))
