@@ -40,12 +40,12 @@ struct Tiling {
   /// Flattened axes, the fastest one last; lanes run along the last column.
   llvm::SmallVector<unsigned> batch, rows, columns;
   mlir::Type element;
-  unsigned height = 1;         ///< rows of the register tile
-  unsigned lanes = 1;          ///< elements of a vector
-  unsigned vectors = 2;        ///< vectors of a row of the register tile
-  std::int64_t rowBlock = 0;   ///< rows of a unit, at most
-  std::int64_t panels = 1;     ///< panels of columns of a unit, at most
-  std::int64_t depth = 256;    ///< summed elements of a block
+  unsigned height = 1;       ///< rows of the register tile
+  unsigned lanes = 1;        ///< elements of a vector
+  unsigned vectors = 2;      ///< vectors of a row of the register tile
+  std::int64_t rowBlock = 0; ///< rows of a unit, at most
+  std::int64_t panels = 1;   ///< panels of columns of a unit, at most
+  std::int64_t depth = 256;  ///< summed elements of a block
   /// bf16 factors: two summed elements lie in one word of a panel and meet in
   /// one instruction.
   bool pairs = false;
