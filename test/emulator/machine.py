@@ -13,28 +13,39 @@ from emulator.moves import Moves
 from emulator.ptx_types import EXIT, FENCES, MEET, PRED, RUN, U32, WAIT, Array, PtxError
 from emulator.text import Ins
 
+#: Atomic operations until threads that go round let others go on, whom they may wait for.
+PATIENCE = 64
+
 
 class Machine(Arithmetic, Bits, Matrices, Moves):
     """Blocks that run together."""
 
     def run(self, limit: int) -> None:
         """Until every thread has left; whoever is furthest behind goes next."""
-        self.stuck, self.left = False, limit
+        self.stuck, self.left, self.tries, self.turn = False, limit, 0, 0
         while True:
             ready = self.state == RUN
             if not ready.any():
                 if self.idle():
                     return
                 continue
-            cur = int(self.pc[ready].min())
+            cur = self.next(ready)
             mask = (self.state != EXIT) & (self.state != WAIT) & (self.pc == cur)
-            rest = self.pc[ready & ~mask]
+            rest = self.pc[ready & (self.pc > cur)]
             meet = int(rest.min()) if len(rest) else len(self.f.code) + 1
             self.set_mask(mask)
             stop = self.together(cur, meet, mask)
             if stop is not None:
                 exited = self.state[mask] == EXIT
                 self.pc[mask], self.state[mask] = stop, np.where(exited, EXIT, RUN)
+
+    def next(self, ready: Array) -> int:
+        """Where threads go on: furthest behind, or elsewhere when those went round in vain."""
+        if self.tries < PATIENCE:
+            return int(self.pc[ready].min())
+        self.tries, self.turn = 0, self.turn + 1
+        places = np.unique(self.pc[ready])
+        return int(places[self.turn % len(places)])
 
     def idle(self) -> bool:
         """Wakes threads that wait; true when all have left."""
@@ -68,10 +79,11 @@ class Machine(Arithmetic, Bits, Matrices, Moves):
                     continue
             if ins.op in ("bra", "brx"):
                 to = self.branch(ins, cur, guard, mask)
-                if to is None:
-                    return None
+                if to is None or (to < cur and self.tries >= PATIENCE):
+                    return to
                 cur = to
                 continue
+            self.tries += ins.op == "atom"
             if self.parts(ins, cur, guard, mask):
                 return None
             self.step(ins, guard if guard is not mask else None)

@@ -12,11 +12,17 @@ import numpy as np
 import pattern_cases
 import pytest
 import quern
+import room_cases
+import solver_cases
+import stage_cases
 import tile_cases
+import torch
+import warp_cases
 from emulator.amd import kernel_for
 from emulator.kernels import GpuKernel
-from kernel_cases import Case
+from kernel_cases import Array, Case
 from slices import matrix
+from thread_meaning import host_warp
 from tree import ROOT, build_dir
 
 PROGRAM = build_dir() / "bin" / "quern"
@@ -27,20 +33,12 @@ CASES = [
     *everyday_cases.cases(),
     *pattern_cases.cases(),
     *chain_cases.cases(),
+    *solver_cases.cases(),
+    *warp_cases.cases(),
+    *room_cases.cases(),
+    *stage_cases.cases(),
 ]
 TARGETS = ("sm_80", "sm_90", "sm_100", "gfx90a", "gfx942", "gfx1100", "gfx1201")
-WARP = """
-kernel warp(y: mut i64[N]):
-    launch grid(1) block(1)
-    y[0] = target.warp_size
-"""
-
-
-@functools.cache
-def host_warp() -> int:
-    out = np.zeros(1, "i8")
-    quern.compile(WARP, "warp.qn").warp(out)
-    return int(out[0])
 
 
 @functools.cache
@@ -53,12 +51,18 @@ def built(file: str, name: str, target: str, *options: str) -> GpuKernel:
     return kernel_for(PROGRAM, FOLDER / f"{file}.qn", name, target, options)
 
 
+def shared(array: Array) -> torch.Tensor:
+    """The same memory as bf16."""
+    return torch.from_numpy(array.view("i2")).view(torch.bfloat16)
+
+
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_on_the_cpu(case: Case) -> None:
     arrays = [array.copy() for array in case.arrays]
     kernel = getattr(module(case.file), case.name)
     words = [int(s) if isinstance(s, np.integer) else float(s) for s in case.scalars]
-    in_order = [*words, *arrays] if case.scalars_first else [*arrays, *words]
+    given = [shared(array) if case.has_bits(array) else array for array in arrays]
+    in_order = [*words, *given] if case.scalars_first else [*given, *words]
     kernel(*in_order, **case.constants)
     case.check(arrays, host_warp())
 
