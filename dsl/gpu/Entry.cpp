@@ -322,7 +322,7 @@ void EntryBuilder::work(Frame &frame, ValueRange position) {
 /// The loop of a team over its units, a grid apart.
 void EntryBuilder::version(Frame &root, unsigned vectors) {
   team.vectors = vectors;
-  team.cells = plan.kept / vectors;
+  team.cells = plan.cells(vectors);
   Value blocks = emitter.word(root, packet.words.size(), builder.getI64Type());
   Value units = unitCount(root);
   emitter.in(root);

@@ -33,6 +33,12 @@ struct EntryPlan {
            : team == TeamKind::Warp ? warp
                                     : threads * cluster;
   }
+  /// Elements at a time that a thread keeps: more than a few are kept only as
+  /// vectors, since each would be unrolled.
+  unsigned cells(unsigned lanes) const {
+    constexpr unsigned mostCells = 32;
+    return kept / lanes <= mostCells ? kept / lanes : 0;
+  }
   /// Its blocks have as many threads as the row asks for, `threads` at most.
   bool isSized() const { return kept && team >= TeamKind::Block; }
 };

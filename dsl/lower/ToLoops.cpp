@@ -7,15 +7,16 @@ using namespace mlir;
 using namespace quern;
 
 static std::string suffix(const EntryPlan &plan) {
+  std::string kept = plan.kept ? std::to_string(plan.kept) : "";
   switch (plan.team) {
   case TeamKind::Thread:
     return "_thread";
   case TeamKind::Warp:
-    return plan.kept ? "_warp" + std::to_string(plan.kept) : "_warp";
+    return "_warp" + kept;
   case TeamKind::Block:
-    return plan.kept ? "_kept" : "_block";
+    return plan.kept ? "_kept" + kept : "_block";
   case TeamKind::Cluster:
-    return plan.kept ? "_kept_cluster" : "_cluster";
+    return plan.kept ? "_kept_cluster" + kept : "_cluster";
   }
   return "";
 }

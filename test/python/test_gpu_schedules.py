@@ -10,6 +10,7 @@ import pytest
 import torch
 from emulator.amd import kernel_for
 from emulator.kernels import GpuKernel
+from kernel_cases import bits, floats
 from tree import ROOT, build_dir
 
 PROGRAM = build_dir() / "bin" / "quern"
@@ -133,6 +134,21 @@ def test_rows_by_several_blocks(target: str, shape: tuple[int, int]) -> None:
     np.testing.assert_allclose(out, (x - expected[:, None]) / spread[:, None], atol=1e-5)
 
 
+@pytest.mark.parametrize("target", ["sm_90", "sm_100"])
+@pytest.mark.parametrize("columns", [131076, 200001, 262144, 262148])
+def test_rows_twice_as_long_are_kept_where_nothing_else_is(columns: int, target: str) -> None:
+    x = normal(1, columns)
+    out = np.zeros_like(x)
+    built = kernel("softmax", target)
+    assert [e["most_lanes"] for e in built.abi["launches"][0]["entries"]][-3:] == [
+        131072,
+        262144,
+        -1,
+    ]
+    built.run([x, out])
+    np.testing.assert_allclose(out, softmax(x.astype(np.float64)), rtol=2e-5)
+
+
 @pytest.mark.parametrize("kind", ["bf16", "f16", "f64"])
 @pytest.mark.parametrize("columns", [264, 600, 1032, 3000, 9000])
 def test_kept_rows_of_other_types(kind: str, columns: int) -> None:
@@ -240,15 +256,6 @@ def test_products(name: str, sizes: tuple[int, int, int]) -> None:
     a, b, out = normal(m, k), normal(k, n), np.zeros((m, n), np.float32)
     kernel(name).run([a, b if name == "mm" else np.ascontiguousarray(b.T), out])
     np.testing.assert_allclose(out, a @ b, rtol=1e-4, atol=1e-5)
-
-
-def bits(x: np.ndarray) -> np.ndarray:
-    """The elements as bf16, in 16 bits each."""
-    return torch.tensor(x).to(torch.bfloat16).view(torch.int16).numpy().view(np.uint16)
-
-
-def floats(x: np.ndarray) -> np.ndarray:
-    return (x.astype(np.uint32) << 16).view(np.float32)
 
 
 @pytest.mark.parametrize("target", TARGETS)
