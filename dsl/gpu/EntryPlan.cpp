@@ -233,8 +233,9 @@ bool isFromScans(Value value, llvm::SmallPtrSetImpl<Operation *> &seen) {
   return found.wasInterrupted();
 }
 
-/// Whether the scans of a launch run along rows that a team can share: only
-/// stores come behind them, and there is no other axis in a row.
+/// Whether the scans of a launch run along rows that a team can share: stores
+/// come behind them, or reductions of the same rows, whose states are merged in
+/// any order; and there is no other axis in a row.
 bool teamsCanScan(const KernelModel &model, const LaunchPlan &launch) {
   if (launch.kind != LaunchKind::Stores ||
       launch.lane >= int(model.declaredAxes()) ||
@@ -247,10 +248,14 @@ bool teamsCanScan(const KernelModel &model, const LaunchPlan &launch) {
     if (model.factsOf(store).axes & ~launch.parallel & ~axisBit(launch.lane))
       return false;
   llvm::SmallPtrSet<Operation *, 32> seen;
-  return llvm::none_of(model.reductions, [&](qn::ReduceOp op) {
+  bool feed = llvm::any_of(model.reductions, [&](qn::ReduceOp op) {
     return llvm::any_of(op->getOperands(), [&](Value operand) {
       return isFromScans(operand, seen);
     });
+  });
+  return !feed || llvm::all_of(model.reductions, [&](qn::ReduceOp op) {
+    return !op.getOrdered() &&
+           model.axesOf(op.getAxes()) == axisBit(launch.lane);
   });
 }
 

@@ -10,43 +10,48 @@ using namespace mlir;
 using namespace quern;
 
 /// Whole stretches, whose threads have vectors, then what is left, element by
-/// element.
+/// element. `states` are each thread's own, of what is reduced on the way.
 void Emitter::teamScans(Frame &frame, const LoopSpec &loop,
-                        ArrayRef<qn::ScanOp> scans, Body body) {
+                        ArrayRef<qn::ScanOp> scans, Values &states, Body body) {
   Location loc = model.kernel.getLoc();
   Value zero = constant(frame, 0), upper = extent(frame, loop.plan.axis);
-  Values states = scanStates(frame, scans);
-  if (loop.plan.lanes == 1)
-    return scanStretches(frame, loop, zero, upper, scans, states, body);
+  unsigned before = states.size();
+  llvm::append_range(states, scanStates(frame, scans));
+  if (loop.plan.lanes == 1) {
+    scanStretches(frame, loop, zero, upper, scans, before, states, body);
+    return states.truncate(before);
+  }
   Value stretch = constant(frame, std::int64_t(team->size) * loop.plan.lanes);
   OpBuilder &b = in(frame);
   Value left = arith::RemUIOp::create(b, loc, upper, stretch);
   Value middle = arith::SubIOp::create(b, loc, upper, left);
-  scanStretches(frame, loop, zero, middle, scans, states, body);
+  scanStretches(frame, loop, zero, middle, scans, before, states, body);
   LoopSpec rest = loop;
   rest.plan.lanes = 1;
-  scanStretches(frame, rest, middle, upper, scans, states, body);
+  scanStretches(frame, rest, middle, upper, scans, before, states, body);
+  states.truncate(before);
 }
 
 /// All threads go through all rounds: they meet in each. Of single elements
 /// the last stretch may have fewer than threads; those without one read the
-/// last one again, and count for nothing.
+/// last one again, and count for nothing. The first `own` states are the
+/// body's.
 void Emitter::scanStretches(Frame &frame, const LoopSpec &loop, Value lower,
                             Value upper, ArrayRef<qn::ScanOp> scans,
-                            Values &states, Body body) {
+                            unsigned own, Values &states, Body body) {
   Location loc = model.kernel.getLoc();
   unsigned lanes = loop.plan.lanes;
   Value by = constant(frame, std::int64_t(team->size) * lanes);
   Value one = constant(frame, 1), count = constant(frame, lanes);
   OpBuilder &b = in(frame);
   Value last = arith::SubIOp::create(b, loc, upper, one);
-  Value own = arith::ExtUIOp::create(b, loc, b.getI64Type(), team->thread);
-  own = arith::MulIOp::create(b, loc, own, count);
+  Value first = arith::ExtUIOp::create(b, loc, b.getI64Type(), team->thread);
+  first = arith::MulIOp::create(b, loc, first, count);
   auto made = scf::ForOp::create(b, loc, lower, upper, by, states);
   Operation *anchor = std::exchange(frame.anchor, made);
   Frame inner = Frame::inside(frame, made.getBody());
   in(inner);
-  Value at = arith::AddIOp::create(b, loc, made.getInductionVar(), own);
+  Value at = arith::AddIOp::create(b, loc, made.getInductionVar(), first);
   if (lanes == 1) {
     inner.inRange =
         arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, at, last);
@@ -57,24 +62,32 @@ void Emitter::scanStretches(Frame &frame, const LoopSpec &loop, Value lower,
   inner.bind(Binding{
       .axis = loop.plan.axis, .position = at, .lanes = lanes, .shared = true});
   Values carried(made.getRegionIterArgs());
-  stepScans(inner, scans, carried);
-  storeInRange(inner, body);
+  stepScans(inner, scans, MutableArrayRef(carried).drop_front(own));
+  inRangeOnly(inner, MutableArrayRef(carried).take_front(own), body);
   scf::YieldOp::create(in(inner), loc, carried);
   frame.anchor = anchor;
   states.assign(made.result_begin(), made.result_end());
 }
 
-/// What is made of the scans, where there is an element.
-void Emitter::storeInRange(Frame &frame, Body body) {
-  Values none;
-  if (!frame.inRange)
-    return body(frame, none);
+/// What is made of the scans, where there is an element: stores are left out
+/// elsewhere, states stay.
+void Emitter::inRangeOnly(Frame &frame, MutableArrayRef<Value> states,
+                          Body body) {
+  Values now(states.begin(), states.end());
+  if (!frame.inRange || !states.empty()) {
+    body(frame, now);
+    if (frame.inRange)
+      now = select(frame, frame.inRange, now,
+                   Values(states.begin(), states.end()));
+    llvm::copy(now, states.begin());
+    return;
+  }
   auto branch =
       scf::IfOp::create(in(frame), model.kernel.getLoc(), frame.inRange, false);
   Operation *anchor = std::exchange(frame.anchor, branch);
   Frame inside = Frame::inside(frame, branch.thenBlock());
   inside.anchor = branch.thenBlock()->getTerminator();
-  body(inside, none);
+  body(inside, now);
   frame.anchor = anchor;
 }
 

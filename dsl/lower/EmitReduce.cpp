@@ -99,10 +99,12 @@ void Emitter::planLoops(Frame &frame, ReductionGroup &group) {
           static_cast<int>(axis) != last && hasAxis(outer, axis) == isOuter)
         group.loops.push_back({AxisPlan{.axis = axis}, {}, {}});
   if (!group.scans.empty())
-    group.loops.push_back({AxisPlan{.axis = unsigned(last)},
-                           {},
-                           {},
-                           group.scans[0].getReverse()});
+    group.loops.push_back(
+        {AxisPlan{.axis = unsigned(last),
+                  .shared = team && team->size > 1 && !isOneThread(frame)},
+         {},
+         {},
+         group.scans[0].getReverse()});
   if (group.inTurns)
     group.loops.push_back({AxisPlan{.axis = unsigned(last)}, {}, {}});
   if (lane < 0)

@@ -46,7 +46,7 @@ void Emitter::nestScans(Frame &frame, ArrayRef<LoopSpec> loops,
   if (scans.empty())
     return nest(frame, loops, states, body);
   if (loops.back().plan.shared)
-    return teamScans(frame, loops.back(), scans, body);
+    return teamScans(frame, loops.back(), scans, states, body);
   nest(frame, loops.drop_back(), states, [&](Frame &outer, Values &now) {
     unsigned before = now.size();
     llvm::append_range(now, scanStates(outer, scans));

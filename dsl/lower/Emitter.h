@@ -379,11 +379,12 @@ private:
 
   // dsl/gpu/TeamScan.cpp
   void teamScans(Frame &frame, const LoopSpec &loop,
-                 llvm::ArrayRef<qn::ScanOp> scans, Body body);
+                 llvm::ArrayRef<qn::ScanOp> scans, Values &states, Body body);
   void scanStretches(Frame &frame, const LoopSpec &loop, mlir::Value lower,
                      mlir::Value upper, llvm::ArrayRef<qn::ScanOp> scans,
-                     Values &states, Body body);
-  void storeInRange(Frame &frame, Body body);
+                     unsigned own, Values &states, Body body);
+  void inRangeOnly(Frame &frame, llvm::MutableArrayRef<mlir::Value> states,
+                   Body body);
   Values teamScan(Frame &frame, qn::ScanOp scan, Copies copies, unsigned lanes,
                   llvm::MutableArrayRef<mlir::Value> state);
   Values fromLane(Frame &frame, mlir::ValueRange states, mlir::Value from);
