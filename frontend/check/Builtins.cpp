@@ -234,6 +234,15 @@ const Expression *DeclarationChecker::kindTest(const ast::CallExpr &expr,
   return node;
 }
 
+/// What another language's member is here; empty when it is none.
+static llvm::StringRef foreignMember(llvm::StringRef name) {
+#define QN_FOREIGN_MEMBER(foreign, text)                                       \
+  if (name == foreign)                                                         \
+    return text;
+#include "frontend/check/ForeignMembers.def"
+  return {};
+}
+
 void DeclarationChecker::reportNoMember(const Expression *value,
                                         const ast::Identifier &member) {
   std::string what = "a value of type `" + spell(value) + "`";
@@ -244,9 +253,8 @@ void DeclarationChecker::reportNoMember(const Expression *value,
     report.hint("write `" + member.text() + "(… over C)`");
   else if (symbol && symbol->callable)
     report.hint("write `" + member.text() + "(…)`");
-  else if (member.text() == "T")
-    report.hint("axes go by their names: the order in the result's type "
-                "permutes");
+  else if (llvm::StringRef hint = foreignMember(member.text()); !hint.empty())
+    report.hint(hint);
   else if (viewNamed(member.text()))
     report.hint("views are taken in an `op`");
 }

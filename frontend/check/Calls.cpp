@@ -339,8 +339,12 @@ const Expression *DeclarationChecker::makeCast(const Expression *value,
 bool DeclarationChecker::operandCount(const ast::CallExpr &expr,
                                       llvm::StringRef name, unsigned count) {
   std::size_t given = expr.arguments.size();
+  const Symbol *symbol = module.lookup(name);
   if (given < count)
-    report(expr.span, diag::TooFewArguments, name, count, given);
+    report(expr.span, diag::TooFewArguments, name, count, given)
+        .hint(symbol && symbol->reduction
+                  ? "the reduction is `" + name + "(… over C)`"
+                  : llvm::Twine());
   if (given > count)
     report(expr.arguments[count].span(), diag::TooManyArguments, name, count,
            given);

@@ -39,7 +39,8 @@ const Expression *DeclarationChecker::checkLeaf(const ast::Expr *expr) {
     return node;
   }
   case ast::Expr::Kind::None:
-    report(expr->span, diag::NoneMisplaced);
+    report(expr->span, diag::NoneMisplaced)
+        .hint("whether `w` is there is asked with `if const present(w)`");
     return nullptr;
   case ast::Expr::Kind::List:
     return ListChecker(*this).value(*llvm::cast<ast::ListExpr>(expr));

@@ -35,7 +35,8 @@ bool DeclarationChecker::scatterArgument(const ast::Argument &argument,
   else if (!parts.value)
     return (parts.value = checkScalar(argument.value)) != nullptr;
   else {
-    report(argument.span(), diag::TooManyArguments, "scatter", 3, 4);
+    report(argument.span(), diag::TooManyArguments, "scatter", 2, 3)
+        .hint("the places have a name: `scatter(into, at = (C = i), x)`");
     return false;
   }
   return true;

@@ -221,7 +221,9 @@ void DeclarationChecker::addResult(llvm::StringRef name,
   }
   if (written.isMutable)
     report(text->span, diag::MutScalar);
-  if (declaration.kind == DeclarationKind::Elementwise && written.hasBrackets)
+  // One mistake, one error: parameters were blamed already.
+  if (declaration.kind == DeclarationKind::Elementwise && written.hasBrackets &&
+      !hasFailed)
     report(text->span, diag::ElementwiseBrackets, declaration.name);
   if (declaration.kind == DeclarationKind::Function && written.hasBrackets)
     report(text->span, diag::FunctionBrackets, "->");

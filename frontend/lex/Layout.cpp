@@ -122,15 +122,33 @@ void Lexer::finish() {
 
 void Lexer::openBracket(TokenKind kind, TokenKind closer, unsigned length) {
   Span span = spanOf(cursor, cursor + length);
+  if (brackets.empty() && kind == TokenKind::LeftBrace)
+    return passBrace(span);
   if (brackets.size() >= maximumNesting)
     return giveUpOnNesting(span);
   brackets.push_back({closer, span});
   pushAndAdvance(kind, length);
 }
 
+/// Choices have braces, within other brackets; blocks have none. The first is
+/// reported, and all are left out.
+void Lexer::passBrace(Span span) {
+  if (!openBraces)
+    diagnostics.report(span, diag::BracedBlock)
+        .hint("write `:`, and indent what belongs to it");
+  openBraces = openBraces.value_or(0) + 1;
+  pushAndAdvance(TokenKind::Error, 1);
+}
+
 void Lexer::closeBracket(TokenKind kind, unsigned length) {
   Span span = spanOf(cursor, cursor + length);
   llvm::StringRef text(cursor, length);
+  bool closesBlock = kind == TokenKind::RightBrace && openBraces.value_or(0);
+  if (brackets.empty() && closesBlock) {
+    --*openBraces;
+    cursor += length;
+    return;
+  }
   if (brackets.empty()) {
     diagnostics.report(span, diag::UnbalancedClose, text);
     cursor += length;

@@ -5,6 +5,8 @@
 
 #include "llvm/ADT/SmallVector.h"
 
+#include <optional>
+
 namespace quern {
 
 class Lexer {
@@ -40,6 +42,7 @@ private:
   bool continuesSignature() const;
   void endLine();
   void finish();
+  void passBrace(Span span);
   void openBracket(TokenKind kind, TokenKind closer, unsigned length);
   void closeBracket(TokenKind kind, unsigned length);
   void closeForgottenBrackets();
@@ -80,6 +83,8 @@ private:
   unsigned wrongColumn = 0;   ///< of the last inconsistent dedent
   /// An unclosed string has swallowed the rest of a line, brackets included.
   bool swallowedBrackets = false;
+  /// Braces around blocks that are open; none was seen at first.
+  std::optional<unsigned> openBraces = {};
   llvm::SmallVector<llvm::StringRef, 4> foreignNames; ///< reported already
   bool gaveUp = false; ///< nested too deeply, not UTF-8, NUL
 };

@@ -73,7 +73,8 @@ void Parser::reportTopLevel(llvm::ArrayRef<Attribute> attributes) {
   else if (!reportForeignWord()) {
     std::string near = keywordHint();
     fail(here(), diag::ExpectedDeclaration, found())
-        .hint(near.empty()
+        .hint(at(Kind::KwUse) ? "write `from module use name`"
+              : near.empty()
                   ? "a declaration begins with `fn`, `elementwise`, "
                     "`reduction`, `rowwise`, `kernel`, `op`, `const` or `from`"
                   : near);
@@ -127,14 +128,21 @@ UseDecl *Parser::parseUse() {
   auto *decl = arena.make<UseDecl>();
   advance();
   decl->name = parseModulePath();
+  if (!broken && at(Kind::Identifier) && text() == "import")
+    fail(here(), diag::ExpectedToken, "`use`", found())
+        .hint("write `from " + decl->name.text() + " use name`");
   expect(Kind::KwUse);
   llvm::SmallVector<ImportedName, 8> names;
   auto name = [&] {
     ImportedName imported;
+    if (!broken && at(Kind::Star))
+      fail(here(), diag::ExpectedName, found())
+          .hint("names are imported one by one");
     imported.name = parseName();
     if (!broken && accept(Kind::KwAs))
       imported.alias = parseName();
-    names.push_back(imported);
+    if (!broken)
+      names.push_back(imported);
   };
   if (!broken && accept(Kind::LeftParen)) {
     parseList(Kind::RightParen, name);
@@ -201,7 +209,8 @@ Param Parser::parseParam(bool typesRequired) {
   if (!broken && accept(Kind::Colon))
     param.type = parseType();
   else if (!broken && at(Kind::Identifier))
-    expect(Kind::Colon);
+    fail(here(), diag::ExpectedToken, "`:`", found())
+        .hint("the name stands first: `x: " + param.name.text() + "`");
   else if (typesRequired && !broken)
     fail(param.name.span, diag::MissingParameterType, param.name.text())
         .hint("write `" + param.name.text() + ": T`");

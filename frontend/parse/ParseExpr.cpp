@@ -120,6 +120,8 @@ bool Parser::reportForeignOperator() {
     hint = "write `not`";
   else if (at(Kind::At))
     hint = "a product of matrices is `sum(a * b over K)`";
+  else if (at(Kind::Identifier) && text() == "is")
+    hint = "write `==`; whether `w` is there says `present(w)`";
   else if (at(Kind::Question))
     hint = "write `a if condition else b`";
   else if (at(Kind::Ampersand) && doubled)

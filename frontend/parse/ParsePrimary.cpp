@@ -78,8 +78,24 @@ const Expr *Parser::reportNoExpression() {
     fail(here(), diag::ExpectedExpression, found())
         .hint("a reduction has no comma before it: `sum(x over C)`");
   else if (!reportForeignOperator())
-    fail(here(), diag::ExpectedExpression, found());
+    fail(here(), diag::ExpectedExpression, found()).hint(operandHint());
   return errorExpr();
+}
+
+/// What may have been meant by the operator before a missing operand.
+llvm::StringRef Parser::operandHint() const {
+  if (position < 2)
+    return "";
+  Kind last = tokens.kind(position - 1), before = tokens.kind(position - 2);
+  if (at(Kind::Newline) && last == before && last == Kind::Plus)
+    return "write `i += 1`";
+  if (at(Kind::Newline) && last == before && last == Kind::Minus)
+    return "write `i -= 1`";
+  if (at(Kind::Greater) && last == Kind::Less)
+    return "write `!=`";
+  if (at(Kind::Colon) && last == Kind::LeftBracket)
+    return "axes have names: `f32[R, C]`";
+  return "";
 }
 
 const Expr *Parser::errorExpr() {

@@ -1,6 +1,8 @@
 // Reductions: state, step, merge and finish.
 #include "frontend/parse/Parser.h"
 
+#include "llvm/ADT/StringSwitch.h"
+
 using namespace quern;
 using namespace quern::ast;
 
@@ -42,6 +44,16 @@ ReductionDecl *Parser::parseReduction() {
   return decl;
 }
 
+/// What a part is called elsewhere.
+static llvm::StringRef partHint(llvm::StringRef word) {
+  return llvm::StringSwitch<llvm::StringRef>(word)
+      .Cases({"init", "initial", "identity", "neutral"}, "write `state`")
+      .Cases({"update", "accumulate", "add"}, "write `step`")
+      .Cases({"combine", "join", "reduce"}, "write `merge`")
+      .Cases({"final", "finalize", "result"}, "write `finish`")
+      .Default("");
+}
+
 void Parser::parseReductionPart(ReductionDecl &decl, Span &state) {
   llvm::StringRef word = at(Kind::Identifier) ? text() : llvm::StringRef();
   const ReductionPart **slot = word == "step"     ? &decl.step
@@ -53,23 +65,69 @@ void Parser::parseReductionPart(ReductionDecl &decl, Span &state) {
       diagnostics.report(here(), diag::UnexpectedIndent);
       return skipBlock();
     }
-    fail(here(), diag::UnknownReductionPart, found());
+    fail(here(), diag::UnknownReductionPart, found()).hint(partHint(word));
     return skipHeaderAndBlock();
   }
   Span before = slot && *slot ? (*slot)->keyword.span : Span();
   if (word == "state")
     before = state;
+  Identifier keyword = parseName();
+  bool isState = word == "state";
+  if (isState && standsInLines(decl, before.valid()))
+    return reportStateLines(decl, before.valid() ? before : keyword.span);
   if (before.valid())
     diagnostics
-        .report(here(), diag::DuplicateReductionPart, word, decl.name.text())
+        .report(keyword.span, diag::DuplicateReductionPart, word,
+                decl.name.text())
         .label(before, "first here");
-  Identifier keyword = parseName();
   if (slot) {
     *slot = parsePart(keyword);
     return;
   }
   state = keyword.span;
   parseState(decl);
+}
+
+/// `state a: T = 1`, a line for each field, or fields in a block.
+bool Parser::standsInLines(const ReductionDecl &decl, bool isSecond) const {
+  if (isSecond)
+    return !decl.stateIsTuple && decl.state.size() == 1 &&
+           decl.state.front().name && decl.state.front().type;
+  bool named = at(Kind::Identifier) && peek(1) == Kind::Colon;
+  return named || (at(Kind::Colon) && peek(1) == Kind::Newline);
+}
+
+/// One error for all lines of a state, and how they are written.
+void Parser::reportStateLines(const ReductionDecl &decl, Span first) {
+  llvm::SmallVector<std::string, 4> fields;
+  for (const TypeField &field : decl.state) {
+    Span end = field.initial ? field.initial->span : field.type->span;
+    fields.push_back(tokens.file().text(join(field.name.span, end)).str());
+  }
+  auto line = [&] {
+    Span begin = here();
+    while (!at(Kind::Newline) && !at(Kind::Dedent) && !at(Kind::EndOfFile))
+      advance();
+    fields.push_back(tokens.file().text(since(begin)).str());
+    accept(Kind::Newline);
+  };
+  accept(Kind::Colon);
+  if (at(Kind::Newline) && peek(1) == Kind::Indent) {
+    advance();
+    advance();
+    while (!at(Kind::Dedent) && !at(Kind::EndOfFile))
+      line();
+    accept(Kind::Dedent);
+  } else {
+    line();
+  }
+  while (at(Kind::Identifier) && text() == "state") {
+    advance();
+    accept(Kind::Colon);
+    line();
+  }
+  diagnostics.report(first, diag::StateForm)
+      .hint("state: (" + llvm::join(fields, ", ") + ")");
 }
 
 void Parser::parseState(ReductionDecl &decl) {

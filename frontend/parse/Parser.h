@@ -59,6 +59,7 @@ private:
   bool lineEnded() const;
   bool startsDeclaration() const;
   bool reportMisplaced();
+  llvm::StringRef operandHint() const;
   bool reportForeignWord();
   /// The keyword that the name here, or the one before it, may have meant.
   std::string keywordHint() const;
@@ -119,6 +120,8 @@ private:
   ast::ReductionDecl *parseReduction();
   void parseReductionPart(ast::ReductionDecl &decl, Span &state);
   void parseState(ast::ReductionDecl &decl);
+  bool standsInLines(const ast::ReductionDecl &decl, bool isSecond) const;
+  void reportStateLines(const ast::ReductionDecl &decl, Span first);
   const ast::ReductionPart *parsePart(ast::Identifier keyword);
   void checkReductionParts(const ast::ReductionDecl &decl, Span state);
 
