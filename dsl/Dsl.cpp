@@ -90,6 +90,9 @@ struct Collector {
             error.line = place.getLine();
             error.column = place.getColumn();
           }
+          for (mlir::Diagnostic &note : diagnostic.getNotes())
+            if (std::string code = note.str(); code.starts_with("QN"))
+              error.code = code;
           errors.push_back(std::move(error));
         }) {}
 

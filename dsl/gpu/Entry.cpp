@@ -208,7 +208,7 @@ void EntryBuilder::describeWorkspace(LaunchEntry &entry) const {
         {8 * stateCount(), {describeTile(launch.axes.front())}});
 }
 
-/// Staged operands one behind the other, then the room of a sort.
+/// Slots of staged operands one behind the other, then the room of a sort.
 void EntryBuilder::describeStaged(LaunchEntry &entry) const {
   auto term = [&](qn::OperandType type, std::uint64_t bytes) {
     WorkspaceTerm made{.bytes = bytes};
@@ -216,11 +216,8 @@ void EntryBuilder::describeStaged(LaunchEntry &entry) const {
       made.tiles.push_back({static_cast<std::uint16_t>(model.axisOf(axis)), 1});
     entry.workspace.push_back(std::move(made));
   };
-  for (BlockArgument argument : model.kernel.block().getArguments())
-    if (model.kernel.isStaged(argument)) {
-      auto type = cast<qn::OperandType>(argument.getType());
-      term(type, storedBytes(type.getElementType()));
-    }
+  for (qn::OperandType type : schedule.staged.slots())
+    term(type, storedBytes(type.getElementType()));
   if (qn::SortOp sort = launch.sort)
     term(sort.getOrder().getType(), 8 * scratchWords(sort));
 }

@@ -1,5 +1,6 @@
 // Memory of a block and of a thread: arrays of the text, and places where warps
 // leave their states.
+#include "dsl/dialect/Refusal.h"
 #include "dsl/gpu/GridEmitter.h"
 
 #include "mlir/IR/Matchers.h"
@@ -65,7 +66,7 @@ std::int64_t GridEmitter::placeShared(ModuleOp module, StringRef name) {
                       arrayAlignment);
   }
   if (bytes > target.sharedBytes) {
-    model.kernel.emitError()
+    refuse(model.kernel, "QN2057")
         << "the arrays of a block take " << bytes << " bytes, " << target.name
         << " has " << target.sharedBytes;
     valid = false;

@@ -99,7 +99,7 @@ void Emitter::keptRow(Frame &frame, const LoopSpec &loop, Values &states,
     }
     // What all rows share comes for a few elements at a time.
     if (number % some == 0)
-      fetch(cells.slice(number).take_front(some), loop.plan.axis, 0);
+      fetch(cells.slice(number).take_front(some), loop.plan.axis, {});
     auto branch = scf::IfOp::create(in(frame), loc, cell.inRange, false);
     Operation *anchor = std::exchange(frame.anchor, branch);
     moveTo(branch);

@@ -15,7 +15,7 @@ using namespace quern;
 
 /// The one axis of a set, or -1.
 static int only(AxisSet axes) {
-  return llvm::has_single_bit(axes) ? int(llvm::Log2_64(axes)) : -1;
+  return axes.count() == 1 ? int(axes.first()) : -1;
 }
 
 /// `s + x` over one declared axis, from zero, everywhere.

@@ -19,7 +19,7 @@ int Emitter::laneAxis(const Frame &frame, AxisSet candidates) const {
   int axis = schedule.laneAxis(candidates, *launch);
   if (!team || axis >= 0 || team->size == 1 || isOneThread(frame))
     return axis;
-  return candidates ? int(llvm::Log2_64(candidates)) : -1;
+  return candidates ? int(candidates.last()) : -1;
 }
 
 AxisPlan Emitter::lanePlan(const Frame &frame, unsigned axis,

@@ -80,6 +80,8 @@ Operation *Generator::generate() {
   execute(declaration.body);
   storeResults(top);
   stageScans();
+  if (hasManyRounds)
+    readStagedBack();
   if (errors.size() != errorsBefore) {
     module->erase();
     return nullptr;

@@ -24,6 +24,10 @@ namespace quern::irgen {
 /// What `@fastmath` allows; infinities and NaN stay what they are.
 mlir::arith::FastMathFlags fastMathOf(const Declaration &declaration);
 
+/// An integer made of constants: of the counters of loops that were written
+/// out.
+std::optional<llvm::APInt> foldedInteger(mlir::Value value);
+
 /// A monoid with its operands, while its operation is being made.
 struct Monoid {
   Frame &frame;
@@ -165,6 +169,7 @@ private:
   }
   /// Scans that cannot share their loops leave their results in the workspace.
   void stageScans();
+  void readStagedBack();
   /// Whether a loop over one of the axes would change where a substitution in
   /// force reads.
   bool captures(llvm::ArrayRef<Place> over) const;
@@ -335,6 +340,7 @@ private:
   mlir::Value anotherRound(const Loop &loop, Scalar counter);
   Values carried(const Loop &loop, Scalar counter);
   Scalar enter(const Loop &loop, Values values, bool hasCounter);
+  bool isWrittenOut(const typed::ForStatement &statement, std::int64_t rounds);
   bool unroll(const typed::ForStatement &statement);
 
   // Generator.cpp
@@ -360,6 +366,9 @@ private:
   /// Reads under a substitution: guarded by a condition, or checked.
   bool readsAreGuarded = false, readsAreChecked = true;
   unsigned callDepth = 0;
+  /// Rounds of the loops around that are written out.
+  std::int64_t roundsAround = 1;
+  bool hasManyRounds = false; ///< of launches
   llvm::StringSet<> axisNames;
   /// What `staged` made, and the operands that hold its scalars.
   struct Stage {

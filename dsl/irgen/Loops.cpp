@@ -2,8 +2,12 @@
 #include "dsl/irgen/Assigned.h"
 #include "dsl/irgen/Generator.h"
 
+#include "frontend/diagnostics/Engine.h"
+#include "frontend/typed/Rounds.h"
+
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace quern;
@@ -23,9 +27,7 @@ struct Generator::Loop {
   bool returns = false;
 };
 
-/// An integer made of constants: of the counters of loops that were written
-/// out.
-static std::optional<APInt> foldedInteger(mlir::Value value) {
+std::optional<APInt> irgen::foldedInteger(mlir::Value value) {
   APInt number;
   if (matchPattern(value, m_ConstantInt(&number)))
     return number;
@@ -47,6 +49,28 @@ static std::optional<APInt> foldedInteger(mlir::Value value) {
   return integer ? std::optional(integer.getValue()) : std::nullopt;
 }
 
+/// Whether a loop is written out: a short one, and one whose rounds need all
+/// places of the round before, which are launches then.
+bool Generator::isWrittenOut(const typed::ForStatement &statement,
+                             std::int64_t rounds) {
+  std::int64_t all = rounds * roundsAround;
+  if (all <= unrolledRounds)
+    return true;
+  typed::WaitingRound waiting = typed::waitingRound(statement);
+  if (!waiting.expression)
+    return rounds <= unrolledRounds;
+  waiting.rounds = all;
+  hasManyRounds = true;
+  return all <= typed::mostWrittenRounds ||
+         holds([&](DiagnosticEngine &diagnostics) {
+           Span span = waiting.expression->span;
+           diagnostics.report(span, diag::RoundsUnknown,
+                              request.module.sources().text(span),
+                              typed::kindOfRounds(waiting));
+           return false;
+         });
+}
+
 bool Generator::unroll(const typed::ForStatement &statement) {
   auto value = [&](const Expression *expression,
                    std::int64_t missing) -> std::optional<std::int64_t> {
@@ -65,8 +89,12 @@ bool Generator::unroll(const typed::ForStatement &statement) {
     return *step > 0 ? i < *upper : i > *upper;
   };
   std::int64_t distance = *step > 0 ? *upper - *lower : *lower - *upper;
-  if (distance > unrolledRounds * std::abs(*step))
+  constexpr std::int64_t countless = std::int64_t(1) << 40;
+  std::int64_t rounds =
+      std::clamp<std::int64_t>(distance / std::abs(*step), 1, countless);
+  if (!isWrittenOut(statement, rounds))
     return false;
+  llvm::SaveAndRestore around(roundsAround, roundsAround * rounds);
   for (std::int64_t i = *lower; inside(i) && !frame->returned.always;
        i += *step) {
     if (statement.variable)

@@ -313,3 +313,26 @@ void Generator::stageScans() {
     }
   }
 }
+
+/// What was stored is read from there on, so that the launches of many rounds
+/// do not make the rounds before theirs again.
+void Generator::readStagedBack() {
+  auto kernel = llvm::cast<qn::RowwiseOp>(body->getParentOp());
+  for (auto store : llvm::to_vector(body->getOps<qn::StoreOp>())) {
+    if (!kernel.isStaged(store.getTensor()) || store.getPart())
+      continue;
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointAfter(store);
+    b.location = store.getLoc();
+    mlir::Value value = store.getValue();
+    mlir::Value read = b.create<qn::LoadOp>(
+        value.getType(), store.getTensor(), ValueRange(), mlir::Value(),
+        mlir::Value(), false, IntegerAttr());
+    value.replaceUsesWithIf(read, [&](OpOperand &use) {
+      Operation *user = body->findAncestorOpInBlock(*use.getOwner());
+      return user && read.getDefiningOp()->isBeforeInBlock(user);
+    });
+    if (read.use_empty())
+      read.getDefiningOp()->erase();
+  }
+}

@@ -3,6 +3,8 @@
 #include "dsl/irgen/Assigned.h"
 #include "dsl/irgen/Generator.h"
 
+#include "frontend/typed/MemoryCounts.h"
+
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -23,6 +25,15 @@ void Generator::executeLaunch() {
       geometry.push_back(toIndex(scalar(*extent)));
     geometry.append(3 - extents.size(), index(1));
   }
+  SmallVector<std::optional<std::int64_t>, 3> block;
+  for (mlir::Value extent : ArrayRef(geometry).take_back(3)) {
+    auto number = foldedInteger(extent);
+    block.push_back(number ? std::optional(number->getSExtValue())
+                           : std::nullopt);
+  }
+  (void)holds([&](DiagnosticEngine &diagnostics) {
+    return typed::isGoodBlock(block, launch->span, diagnostics);
+  });
   at(launch->span);
   b.create<qn::LaunchOp>(geometry[0], geometry[1], geometry[2], geometry[3],
                          geometry[4], geometry[5]);

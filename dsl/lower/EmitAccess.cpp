@@ -64,7 +64,7 @@ Value Emitter::address(Frame &from, BlockArgument operand, AxisSet axes,
   if (Value found = frame.addresses.lookup(key))
     return found;
   AxisSet outer =
-      frame.parent ? axes & frame.parent->bound & ~frame.rebound : AxisSet(0);
+      frame.parent ? axes & frame.parent->bound & ~frame.rebound : AxisSet();
   Value pointer = address(frame, operand, outer, copies);
   auto type = cast<qn::OperandType>(operand.getType());
   for (auto [number, name] : llvm::enumerate(type.getAxes())) {

@@ -64,7 +64,7 @@ ReductionGroup Emitter::groupOf(Frame &frame, qn::ReduceOp op) {
 /// masks are made once for all of the others.
 AxisSet Emitter::masking(const Frame &frame, qn::ReduceOp op) const {
   const Binding *lane = laneOf(frame, model.axesOf(op->getResult(0)));
-  AxisSet axes = 0;
+  AxisSet axes;
   if (lane && !op.getPortable())
     for (Value input : op.getInputs())
       axes |= boundingPartners(model, input, axisBit(lane->axis));
@@ -92,7 +92,7 @@ void Emitter::planLoops(Frame &frame, ReductionGroup &group) {
     lane = group.inTurns ? -1 : last;
   }
   bool isFree = group.scans.empty() && !op.getPortable();
-  AxisSet outer = isFree ? masking(frame, op) : AxisSet(0);
+  AxisSet outer = isFree ? masking(frame, op) : AxisSet();
   for (bool isOuter : {true, false})
     for (auto name : op.getAxes().getAsRange<StringAttr>())
       if (unsigned axis = model.axisOf(name);

@@ -7,14 +7,8 @@
 using namespace mlir;
 using namespace quern;
 
-unsigned quern::storedBytes(Type element) {
-  if (auto complex = dyn_cast<ComplexType>(element))
-    return 2 * storedBytes(complex.getElementType());
-  return std::max(1u, element.getIntOrFloatBitWidth() / 8);
-}
-
 Value Emitter::elementsOf(Frame &frame, qn::OperandType type) {
-  Frame &root = home(frame, 0);
+  Frame &root = home(frame, {});
   Value count = constant(root, 1);
   for (StringAttr axis : type.getAxes()) {
     Value size = extent(root, model.axisOf(axis));
@@ -23,15 +17,13 @@ Value Emitter::elementsOf(Frame &frame, qn::OperandType type) {
   return count;
 }
 
-/// Every operand begins at a whole word.
-Value Emitter::stagedBytes(Frame &frame, unsigned count) {
-  Frame &root = home(frame, 0);
+/// Every slot begins at a whole word.
+Value Emitter::stagedBytes(Frame &frame, std::optional<unsigned> before) {
+  Frame &root = home(frame, {});
   Value bytes = constant(root, 0);
-  auto staged = model.kernel.block().getArguments().drop_front(
-      model.kernel.callerArguments());
-  for (BlockArgument argument : staged.take_front(count)) {
-    auto type = cast<qn::OperandType>(argument.getType());
-    Location loc = argument.getLoc();
+  ArrayRef<qn::OperandType> slots = schedule.staged.slots();
+  Location loc = model.kernel.getLoc();
+  for (qn::OperandType type : slots.take_front(before.value_or(slots.size()))) {
     Value elements = elementsOf(root, type);
     Value each = constant(root, storedBytes(type.getElementType()));
     Value more = constant(root, 7), whole = constant(root, -8);
@@ -57,18 +49,18 @@ Value Emitter::pointerTo(Frame &frame, BlockArgument operand) {
   if (!model.kernel.isStaged(operand))
     return word(frame, packet.argumentWord(number),
                 LLVM::LLVMPointerType::get(builder.getContext()));
-  Frame &root = home(frame, 0);
+  Frame &root = home(frame, {});
   Frame::Key key{operand.getAsOpaquePointer(), Copies(0)};
   if (Value found = root.values.lookup(key))
     return found;
-  Value bytes = stagedBytes(root, number - model.kernel.callerArguments());
+  Value bytes = stagedBytes(root, schedule.staged.slotOf(operand));
   return root.values[key] = inWorkspace(root, bytes);
 }
 
 /// Rows lie one behind the other, the last axis innermost.
 Value Emitter::stagedStride(Frame &frame, BlockArgument operand,
                             unsigned axis) {
-  Frame &root = home(frame, 0);
+  Frame &root = home(frame, {});
   Frame::Key key{operand.getAsOpaquePointer(), axis + 1};
   if (Value found = root.values.lookup(key))
     return found;

@@ -95,7 +95,7 @@ Value Emitter::compute(Frame &frame, Value value, Copies copies) {
 }
 
 Value Emitter::constant(Frame &frame, std::int64_t value) {
-  Frame &root = home(frame, 0);
+  Frame &root = home(frame, {});
   Value &made = root.constants[value];
   if (made)
     return made;
@@ -106,7 +106,7 @@ Value Emitter::constant(Frame &frame, std::int64_t value) {
 }
 
 Value Emitter::word(Frame &frame, unsigned word, Type type) {
-  Frame &root = home(frame, 0);
+  Frame &root = home(frame, {});
   Frame::Key key{packetPointer.getAsOpaquePointer(), word};
   if (Value found = root.values.lookup(key))
     return found;
@@ -143,7 +143,7 @@ Value Emitter::parameter(Frame &frame, BlockArgument argument) {
   if (!type.isInteger(1))
     return word(frame, number, type);
   Value byte = word(frame, number, builder.getI8Type());
-  return fromMemory(home(frame, 0), byte, type);
+  return fromMemory(home(frame, {}), byte, type);
 }
 
 Value Emitter::position(Frame &frame, unsigned axis, Copies copies) {

@@ -71,7 +71,7 @@ Emitter::Range Emitter::reach(Frame &frame, const ReductionGroup &group,
 Value Emitter::interior(Frame &frame, const ReductionGroup &group) {
   if (!launch->windows || !group.scans.empty() || group.lanes)
     return Value();
-  AxisSet moving = 0;
+  AxisSet moving;
   for (const LoopSpec &loop : group.loops)
     moving |= axisBit(loop.plan.axis);
   for (const LoopSpec &loop : group.loops)

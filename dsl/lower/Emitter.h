@@ -53,9 +53,6 @@ struct ReductionGroup {
   bool inOrder = false;                ///< one accumulator, elements in order
 };
 
-/// Bytes an element takes in memory.
-unsigned storedBytes(mlir::Type element);
-
 class Emitter {
 public:
   using Values = llvm::SmallVector<mlir::Value>;
@@ -126,8 +123,9 @@ public:
   /// Where an operand begins.
   mlir::Value stride(Frame &frame, mlir::BlockArgument operand, unsigned axis);
   mlir::Value pointerTo(Frame &frame, mlir::BlockArgument operand);
-  /// Bytes of the workspace up to the first `count` staged operands' end.
-  mlir::Value stagedBytes(Frame &frame, unsigned count);
+  /// Bytes of the workspace up to slot `before`, or of all slots.
+  mlir::Value stagedBytes(Frame &frame,
+                          std::optional<unsigned> before = std::nullopt);
   /// How many elements an operand of these axes has.
   mlir::Value elementsOf(Frame &frame, qn::OperandType type);
   /// A place in the workspace.

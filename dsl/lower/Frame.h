@@ -28,8 +28,8 @@ struct Frame {
   mlir::Block *block = nullptr;
   /// Code goes before this operation, a loop under construction; null: the end.
   mlir::Operation *anchor = nullptr;
-  AxisSet bound = 0;
-  AxisSet rebound = 0; ///< bound here although an outer frame binds it
+  AxisSet bound;
+  AxisSet rebound; ///< bound here although an outer frame binds it
   unsigned slots = 0;
   llvm::SmallVector<Binding, 4> bindings; ///< outer ones first
   using Key = std::pair<const void *, Copies>;

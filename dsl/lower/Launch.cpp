@@ -421,7 +421,7 @@ void LaunchBuilder::inner(Frame &frame, ArrayRef<qn::StoreOp> stores) {
 
 void LaunchBuilder::storeLoops(Frame &frame, ArrayRef<qn::StoreOp> stores,
                                AxisSet missing) {
-  AxisSet all = 0;
+  AxisSet all;
   for (qn::StoreOp store : stores)
     all |= model.factsOf(store).axes;
   SmallVector<qn::ScanOp> scans;

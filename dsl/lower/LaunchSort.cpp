@@ -73,8 +73,7 @@ void LaunchBuilder::sortRow(Frame &frame) {
   unsigned axis = model.axisOf(type.getAxes().back());
   Value row = emitter.address(frame, order, all & ~axisBit(axis), 0);
   Value base = emitter.pointerTo(frame, order);
-  Value room = emitter.inWorkspace(
-      frame, emitter.stagedBytes(frame, *model.kernel.getStaged()));
+  Value room = emitter.inWorkspace(frame, emitter.stagedBytes(frame));
   Value count = emitter.extent(frame, axis);
   Value zero = emitter.constant(frame, 0), one = emitter.constant(frame, 1);
   Value words = emitter.constant(frame, scratchWords(sort));

@@ -17,8 +17,8 @@ unsigned LaunchBuilder::stateCount() const {
 
 /// Bytes of workspace the launch needs: results first, then the parts.
 Value LaunchBuilder::workspace(Frame &root) {
-  if (auto count = model.kernel.getStaged()) {
-    Value staged = emitter.stagedBytes(root, *count);
+  if (model.kernel.getStaged()) {
+    Value staged = emitter.stagedBytes(root);
     if (!launch.sort)
       return staged;
     Value more = scratch(root);

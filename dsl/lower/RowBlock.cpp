@@ -128,7 +128,7 @@ void RowBlockBuilder::unit(Frame &frame, Value rowBlock, Stores storeRest) {
     ++which;
   }
   SmallVector<qn::StoreOp> rest;
-  AxisSet columns = 0;
+  AxisSet columns;
   for (unsigned axis : blocks.values.columns)
     columns |= axisBit(axis);
   SmallVector<qn::StoreOp> summed;

@@ -27,8 +27,8 @@ private:
   bool isLateAt(BlockArgument operand, Operation *user);
 
   KernelModel model;
-  AxisSet parallel = ~AxisSet(0); ///< of all stores together
-  bool shareLaunch = true;        ///< they become one
+  AxisSet parallel = AxisSet::all(); ///< of all stores together
+  bool shareLaunch = true;           ///< they become one
 };
 
 } // namespace
@@ -64,7 +64,7 @@ bool OldValues::isLateAt(BlockArgument operand, Operation *user) {
     return isFinal(scatter.getTensor());
   // Its loop would have to end before the one that writes begins.
   if (auto reduce = dyn_cast<qn::ReduceOp>(user))
-    return model.axesOf(reduce->getResult(0)) & ~parallel;
+    return bool(model.axesOf(reduce->getResult(0)) & ~parallel);
   return isa<qn::ScanOp, qn::AxisOp>(user);
 }
 

@@ -70,7 +70,7 @@ std::optional<Columns> quern::findColumns(const KernelModel &model,
     return std::nullopt;
   qn::ReduceOp first = columns.members.front();
   AxisSet reduced = model.axesOf(first.getAxes());
-  AxisSet declared = axisBit(model.declaredAxes()) - 1;
+  AxisSet declared = AxisSet::below(model.declaredAxes());
   for (qn::ReduceOp op : columns.members)
     if (op.getPortable() || op.getAxes() != first.getAxes() ||
         model.factsOf(op->getResult(0)).rank != 1 ||

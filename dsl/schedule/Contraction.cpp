@@ -61,8 +61,8 @@ static int neighbourScore(const KernelModel &model, Value value,
 
 SmallVector<unsigned> quern::axisList(AxisSet set) {
   SmallVector<unsigned> axes;
-  for (; set; set &= set - 1)
-    axes.push_back(llvm::countr_zero(set));
+  for (; set; set &= ~axisBit(axes.back()))
+    axes.push_back(set.first());
   return axes;
 }
 
@@ -235,7 +235,7 @@ static bool assignSides(const KernelModel &model, ArrayRef<qn::StoreOp> stores,
            [&](unsigned axis) { return storeScore(model, stores, axis); });
   if (lanes.size() < 2)
     return false;
-  AxisSet rows = 0, columns = 0;
+  AxisSet rows, columns;
   for (auto [number, product] : llvm::enumerate(tiling.products)) {
     if (!hasAxis(model.axesOf(product.columns), lanes.back()))
       std::swap(product.rows, product.columns);

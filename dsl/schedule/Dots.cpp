@@ -34,7 +34,7 @@ static std::pair<AxisSet, AxisSet> ownAxes(const KernelModel &model,
     for (AxisSet right : sets)
       if ((left & ~right & among) && (right & ~left & among))
         return {left & ~right & among, right & ~left & among};
-  return {0, 0};
+  return {};
 }
 
 /// Rows by columns of sums along the lanes, where two operands have an axis of
@@ -51,7 +51,7 @@ bool Schedule::planDots(LaunchPlan &launch) {
         ownAxes(model, op.getInputs()[0], launch.parallel & ~uneven);
     if (!onlyLeft || !onlyRight)
       continue;
-    unsigned rows = llvm::Log2_64(onlyLeft), columns = llvm::Log2_64(onlyRight);
+    unsigned rows = onlyLeft.last(), columns = onlyRight.last();
     unsigned side = target.vectorRegisters >= 32 ? 4 : 2;
     llvm::erase_if(launch.axes, [&](const AxisPlan &plan) {
       return plan.axis == rows || plan.axis == columns;

@@ -22,18 +22,13 @@ KernelModel::KernelModel(qn::RowwiseOp kernel) : kernel(kernel) {
     }
     locals.push_back(op);
   });
-  // Loops of the text count from the last bit down.
   kernel.getBody().walk<WalkOrder::PreOrder>([&](scf::WhileOp loop) {
     auto holds = [](qn::ReduceOp) { return WalkResult::interrupt(); };
     if (loop.walk(holds).wasInterrupted()) {
-      unsigned number = rounds.size() + 1;
-      rounds[loop] = number < 64 ? axisBit(64 - number) : 0;
+      unsigned number = axisCount() + rounds.size();
+      rounds[loop] = axisBit(number);
     }
   });
-  if (unsigned used = axisCount() + rounds.size(); used > 64) {
-    kernel.emitOpError() << used << " axes, at most 64 are possible";
-    valid = false;
-  }
   if (!valid)
     return;
   visitAll();
@@ -72,14 +67,14 @@ const ValueFacts &KernelModel::factsOf(Value value) const {
 }
 
 AxisSet KernelModel::axesOf(ArrayAttr axes) const {
-  AxisSet set = 0;
+  AxisSet set;
   for (auto axis : axes.getAsRange<StringAttr>())
     set |= axisBit(axisOf(axis));
   return set;
 }
 
 AxisSet KernelModel::axesOf(qn::OperandType type) const {
-  AxisSet set = 0;
+  AxisSet set;
   for (auto [axis, stride] : llvm::zip(type.getAxes(), type.getStrides()))
     if (stride != StrideClass::Zero)
       set |= axisBit(axisOf(axis));
@@ -101,14 +96,14 @@ ValueFacts KernelModel::factsOf(qn::SortOp sort) const {
 }
 
 AxisSet KernelModel::scatterAxes(qn::ScatterOp scatter) const {
-  AxisSet axes = scatter.getOver() ? axesOf(*scatter.getOver()) : 0;
+  AxisSet axes = scatter.getOver() ? axesOf(*scatter.getOver()) : AxisSet();
   for (Value operand : scatter->getOperands())
     axes |= axesOf(operand);
   return axes;
 }
 
 AxisSet KernelModel::ownPlaces(qn::ScatterOp scatter) const {
-  AxisSet own = 0, combined = 0;
+  AxisSet own, combined;
   for (Value operand : scatter->getOperands())
     combined |= factsOf(operand).combined;
   for (Value index : scatter.getIndices())

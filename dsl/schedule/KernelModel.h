@@ -3,6 +3,8 @@
 
 #include "dsl/dialect/Dialect.h"
 
+#include "dsl/schedule/AxisSet.h"
+
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallVector.h"
@@ -11,17 +13,12 @@
 
 namespace quern {
 
-/// One bit per axis: the kernel's axes in order, then local axes as they come.
-using AxisSet = std::uint64_t;
-
-inline AxisSet axisBit(unsigned axis) { return AxisSet(1) << axis; }
-inline bool hasAxis(AxisSet set, unsigned axis) { return set & axisBit(axis); }
-
-/// What is known of one value.
+/// What is known of one value. Axes count the kernel's in order, then local
+/// ones as they come, then loops of the text that hold reductions.
 struct ValueFacts {
-  AxisSet axes = 0;     ///< axes the value depends on
-  AxisSet combined = 0; ///< axes reduced or scanned over on the way to it
-  unsigned rank = 0;    ///< reductions one behind the other on the way to it
+  AxisSet axes;      ///< axes the value depends on
+  AxisSet combined;  ///< axes reduced or scanned over on the way to it
+  unsigned rank = 0; ///< reductions one behind the other on the way to it
 };
 
 class KernelModel {

@@ -14,7 +14,7 @@ using namespace quern;
 int Schedule::placesAxis(const LaunchPlan &launch) const {
   constexpr unsigned least = 3, longest = 64;
   bool places = false;
-  AxisSet moving = 0;
+  AxisSet moving;
   model.kernel.getBody().walk([&](qn::LoadOp load) {
     if (!load.getIndices().empty() && gathers(model, load, launch.lane))
       places = true;

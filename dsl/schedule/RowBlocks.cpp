@@ -18,7 +18,7 @@ struct Finder {
   ArrayRef<qn::StoreOp> stores;
   AxisSet parallel, uneven;
   SmallVector<qn::ReduceOp> reductions = {};
-  AxisSet batch = 0, rows = 0, inner = 0, columns = 0;
+  AxisSet batch = {}, rows = {}, inner = {}, columns = {};
   RowBlocks result = {};
 
   bool findScores();
@@ -47,8 +47,8 @@ static bool isPlainSum(const KernelModel &model, qn::ReduceOp op) {
 bool Finder::addScore(qn::ReduceOp op, Factors factors) {
   AxisSet axes = model.axesOf(op->getResult(0));
   AxisSet removed = axes & ~parallel;
-  if (op.getWhere() || !llvm::isPowerOf2_64(removed) || (axes & uneven) ||
-      llvm::Log2_64(removed) >= model.declaredAxes() ||
+  if (op.getWhere() || removed.count() != 1 || (axes & uneven) ||
+      removed.last() >= model.declaredAxes() ||
       (model.axesOf(op.getAxes()) & uneven) || !isPlainSum(model, op))
     return false;
   Product product;
@@ -221,7 +221,7 @@ InnerBound Finder::boundOf(Value where) const {
   using Predicate = arith::CmpIPredicate;
   // A block of flattened rows may hold the end of one slow position and the
   // begin of the next: only the slowest axis grows throughout.
-  AxisSet fast = rows & (rows - 1);
+  AxisSet fast = rows & ~axisBit(rows.first());
   Value bound = compare.getRhs(), position = compare.getLhs();
   Predicate predicate = compare.getPredicate();
   if (predicate == Predicate::sge || predicate == Predicate::sgt) {

@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace quern;
 
 Schedule::Schedule(KernelModel &model, const TargetInfo &target)
-    : model(model), target(target) {
+    : staged(model), model(model), target(target) {
   findLanes();
   countAccesses();
   findUneven();
@@ -55,8 +55,7 @@ void Schedule::countAccesses() {
   // Between a load and a store the store decides: squares of loads can be
   // turned in registers.
   auto count = [&](qn::OperandType type, int more = 0) {
-    int weight =
-        (1 << (2 * std::min(8, llvm::popcount(model.axesOf(type))))) + more;
+    int weight = (1 << (2 * std::min(8u, model.axesOf(type).count()))) + more;
     for (auto [name, stride] : llvm::zip(type.getAxes(), type.getStrides()))
       if (stride != StrideClass::Zero)
         scores[model.axisOf(name)] +=
@@ -380,12 +379,12 @@ void Schedule::planAxes(LaunchPlan &launch) {
         launch.axes.push_back(AxisPlan{.axis = axis});
     return;
   }
-  AxisSet all = 0;
+  AxisSet all;
   bool reduces = false;
   for (qn::StoreOp store : launch.stores) {
     ValueFacts facts = model.factsOf(store);
     all |= facts.axes | facts.combined;
-    reduces |= facts.combined != 0;
+    reduces |= bool(facts.combined);
   }
   std::optional<int> portable = portableAxis(launch);
   launch.lane = portable.value_or(bestAxis(all));

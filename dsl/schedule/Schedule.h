@@ -4,6 +4,7 @@
 
 #include "dsl/schedule/Columns.h"
 #include "dsl/schedule/RowBlocks.h"
+#include "dsl/schedule/StagedSlots.h"
 
 #include <memory>
 
@@ -69,7 +70,7 @@ struct LaunchPlan {
   std::shared_ptr<const Columns> columns;
   unsigned product = 0;  ///< which one is packed
   bool ofValues = false; ///< it is one of the sums over what is kept
-  AxisSet parallel = 0;
+  AxisSet parallel;
   /// The parallel axes, outermost first; a tiled one comes last.
   llvm::SmallVector<AxisPlan> axes;
   int lane = -1; ///< the axis that suits lanes best, parallel or not
@@ -102,6 +103,10 @@ public:
   unsigned partsOffset() const { return finals; }
 
   llvm::SmallVector<LaunchPlan, 2> launches;
+  const StagedSlots staged;
+
+  /// Whether masks cost less than a body that is made twice.
+  bool isLong() const { return operations > longBody; }
 
   /// Whether the bounds of a local axis depend on the position along `axis`.
   bool isUneven(unsigned axis) const { return hasAxis(uneven, axis); }
@@ -124,6 +129,8 @@ public:
   }
 
 private:
+  static constexpr unsigned longBody = 256; ///< operations
+
   std::optional<int> portableAxis(const LaunchPlan &launch) const;
   void findLanes();
   void countAccesses();
@@ -169,7 +176,7 @@ private:
   unsigned lanes = 1;
   unsigned operations = 0; ///< arithmetic operations in the whole kernel
   llvm::SmallVector<int> scores;
-  AxisSet uneven = 0; ///< axes the bounds of a local axis depend on
+  AxisSet uneven; ///< axes the bounds of a local axis depend on
 };
 
 } // namespace quern

@@ -28,7 +28,7 @@ static bool takesScan(qn::ReduceOp op) {
 
 bool Schedule::isSplit(qn::ReduceOp op) const {
   AxisSet axes = model.axesOf(op.getAxes());
-  AxisSet declared = axisBit(model.declaredAxes()) - 1;
+  AxisSet declared = AxisSet::below(model.declaredAxes());
   unsigned first = model.axisOf(cast<StringAttr>(op.getAxes()[0]));
   return !op.getPortable() && !model.axesOf(op->getResult(0)) &&
          (axes & declared) && !takesScan(op) &&

@@ -39,7 +39,7 @@ void quern::eachBound(const KernelModel &model, Value value,
 }
 
 AxisSet quern::boundingAxes(const KernelModel &model, Value value) {
-  AxisSet axes = 0;
+  AxisSet axes;
   eachBound(model, value, [&](qn::LoadOp load, unsigned number) {
     axes |= model.axesOf(load.getIndices()[number]);
   });
@@ -51,7 +51,7 @@ AxisSet quern::boundingAxes(const KernelModel &model, Value value) {
 
 AxisSet quern::boundingPartners(const KernelModel &model, Value value,
                                 AxisSet with) {
-  AxisSet axes = 0;
+  AxisSet axes;
   eachBound(model, value, [&](qn::LoadOp load, unsigned number) {
     AxisSet bound = model.axesOf(load.getIndices()[number]);
     if (bound & with)
@@ -62,7 +62,7 @@ AxisSet quern::boundingPartners(const KernelModel &model, Value value,
 
 int quern::windowAxis(const KernelModel &model, ArrayRef<qn::StoreOp> stores,
                       AxisSet parallel, unsigned lane) {
-  AxisSet found = 0;
+  AxisSet found;
   for (qn::ReduceOp op : reductionsBehind(stores, /*all=*/true)) {
     if (op.getPortable() || op.getInits().size() > 2 ||
         model.axesOf(op->getResult(0)) != parallel)
@@ -72,7 +72,7 @@ int quern::windowAxis(const KernelModel &model, ArrayRef<qn::StoreOp> stores,
       found |= boundingPartners(model, input, summed);
   }
   found &= parallel & ~axisBit(lane);
-  return found ? static_cast<int>(llvm::Log2_64(found)) : -1;
+  return found ? static_cast<int>(found.last()) : -1;
 }
 
 /// A few windows at once, enough to hide how long a sum takes; lanes along

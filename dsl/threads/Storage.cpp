@@ -26,23 +26,25 @@ std::int64_t ThreadEmitter::vectorCount() const {
   return vectorsOf(model, lanes);
 }
 
-/// Memory for the whole task, taken once where the function begins.
+/// Memory for the whole task, taken once where the function begins: of the
+/// stack, or of the worker's own workspace.
 Value ThreadEmitter::reserve(Type element, std::int64_t count) {
   constexpr unsigned alignment = 64;
   OpBuilder::InsertionGuard guard(b);
-  std::int64_t bytes = element.getIntOrFloatBitWidth() / 8;
-  bool fitted = reservedBytes <= maximumBytes;
-  reservedBytes += count * bytes;
-  if (fitted && reservedBytes > maximumBytes) {
-    model.kernel.emitError()
-        << "the arrays of a block take more than " << maximumBytes << " bytes";
-    valid = false;
-  }
+  std::int64_t bytes =
+      llvm::alignTo(count * (element.getIntOrFloatBitWidth() / 8), alignment);
   b.setInsertionPoint(entryEnd);
-  Value number = constant(count);
-  return LLVM::AllocaOp::create(b, loc,
-                                LLVM::LLVMPointerType::get(b.getContext()),
-                                element, number, alignment);
+  Type pointer = LLVM::LLVMPointerType::get(b.getContext());
+  if (stackBytes + bytes <= maximumBytes) {
+    stackBytes += bytes;
+    return LLVM::AllocaOp::create(b, loc, pointer, element, constant(count),
+                                  alignment);
+  }
+  Value at = arith::AddIOp::create(b, loc, ownWorkspace, constant(ownBytes));
+  ownBytes += bytes;
+  return LLVM::GEPOp::create(b, loc, pointer, b.getI8Type(),
+                             words[Packet::workspaceWord],
+                             ArrayRef<LLVM::GEPArg>{at});
 }
 
 Value ThreadEmitter::slotOf(Value value) {

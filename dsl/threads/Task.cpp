@@ -76,7 +76,8 @@ void ThreadEmitter::buildPlan(ModuleOp module, StringRef name) {
   size = arith::MaxSIOp::create(b, loc, size, constant(1));
   Value grain = arith::DivSIOp::create(b, loc, constant(taskThreads), size);
   grain = arith::MaxSIOp::create(b, loc, grain, constant(1));
-  Value results[] = {units, grain, constant(0)};
+  ownPlanned = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(0));
+  Value results[] = {units, grain, constant(0), ownPlanned};
   Value plan = entry->getArgument(1);
   for (auto [number, value] : llvm::enumerate(results)) {
     Value at = LLVM::GEPOp::create(
@@ -109,6 +110,8 @@ ThreadEmitter::LaunchCheck ThreadEmitter::checkLaunch() {
 void ThreadEmitter::buildTask(ModuleOp module, StringRef name) {
   Block *entry = function(module, name, 3);
   loadWords();
+  auto own = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(0));
+  ownWorkspace = arith::MulIOp::create(b, loc, entry->getArgument(3), own);
   entryEnd = constant(0).getDefiningOp();
   Value begin = entry->getArgument(1), end = entry->getArgument(2);
   for (unsigned operand = 0; operand < 6; ++operand)
@@ -125,6 +128,8 @@ void ThreadEmitter::buildTask(ModuleOp module, StringRef name) {
         sites.of(model.kernel.launch(), 0, "block", ErrorSite::Kind::Threads),
         check.given, check.limit);
   }
+  for (arith::ConstantOp each : {own, ownPlanned}) // known only now
+    each.setValueAttr(b.getI64IntegerAttr(ownBytes));
   LLVM::ReturnOp::create(b, loc, ValueRange());
 }
 
@@ -224,8 +229,6 @@ std::optional<KernelAbi> quern::lowerThreads(qn::KernelOp kernel,
                                              const TargetInfo &target) {
   expandTiles(kernel, target);
   ThreadModel model(kernel, target);
-  if (!model.checkThreads())
-    return std::nullopt;
   if (target.isGpu())
     return lowerToGrid(model, target);
   Packet packet(kernel);

@@ -241,7 +241,10 @@ private:
   std::array<mlir::Value, 3> blockNumber, threadRow;
   mlir::Value vectorNumber; ///< of the vector of threads within the block
   LaneScope *scope = nullptr;
-  std::int64_t reservedBytes = 0;
+  std::int64_t stackBytes = 0;        ///< reserved on the stack
+  std::int64_t ownBytes = 0;          ///< and in the worker's own workspace,
+  mlir::arith::ConstantOp ownPlanned; ///< as the plan says it
+  mlir::Value ownWorkspace;           ///< which begins so far behind the first
   llvm::DenseMap<mlir::Value, bool> decided; ///< in what is made now
   bool isReversed = false; ///< threads go from the last to the first
   llvm::DenseMap<mlir::Value, mlir::Value> slots, arrays;

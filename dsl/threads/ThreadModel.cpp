@@ -1,5 +1,6 @@
 // Geometry, stages, and what outlives a stage.
 #include "dsl/threads/ThreadModel.h"
+#include "dsl/dialect/Refusal.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
@@ -246,23 +247,6 @@ ThreadModel::evaluate(Value value, std::array<std::int64_t, 3> thread) const {
   return value.getType().isInteger(1) ? number & 1 : number;
 }
 
-bool ThreadModel::checkThreads() const {
-  for (std::optional<std::int64_t> size : block)
-    if (size && *size < 1) {
-      kernel.launch().emitError()
-          << "a block has " << *size
-          << " threads along one dimension, at least 1 is needed";
-      return false;
-    }
-  auto [x, y, z] = block;
-  if (!x || !y || !z || *x * *y * *z <= maximumThreads)
-    return true;
-  kernel.launch().emitError()
-      << "a block has " << *x * *y * *z << " threads, at most "
-      << maximumThreads << " are possible";
-  return false;
-}
-
 bool ThreadModel::isProvablyDivided(Value value) const {
   auto [x, y, z] = block;
   if (!x || !y || !z)
@@ -284,7 +268,8 @@ bool ThreadModel::isProvablyDivided(Value value) const {
 bool ThreadModel::checkDivided(Value value, Operation *at) const {
   if (!isProvablyDivided(value))
     return true;
-  at->emitError("threads of a block part before a barrier: what decides must "
-                "be the same in all of them");
+  refuse(at, "QN2054")
+      << "threads of a block part before a barrier: what decides must be the "
+         "same in all of them";
   return false;
 }

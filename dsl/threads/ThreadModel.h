@@ -52,8 +52,6 @@ public:
   std::optional<std::int64_t>
   evaluate(mlir::Value value, std::array<std::int64_t, 3> thread) const;
 
-  /// Too many threads in a block are refused where that is known.
-  bool checkThreads() const;
   /// What decides about the barriers in `at` is refused where two threads of a
   /// block disagree whatever the arguments are.
   bool checkDivided(mlir::Value value, mlir::Operation *at) const;

@@ -1,7 +1,8 @@
 // Runs over a declaration's body, in as many passes as it takes.
 #include "frontend/check/AttributeChecker.h"
 #include "frontend/check/Presence.h"
-#include "frontend/check/Rounds.h"
+#include "frontend/typed/AlongLocal.h"
+#include "frontend/typed/Rounds.h"
 
 using namespace quern;
 using namespace quern::check;
@@ -87,14 +88,25 @@ void DeclarationChecker::checkBody() {
       report(condition->span, diag::PresenceByTarget, source(condition->span))
           .label(result.span, "the result");
   }
-  if (declaration.kind == DeclarationKind::Rowwise && !hasFailed)
-    if (WaitingRound found = waitingRound(declaration); found.expression)
-      report(found.expression->span, diag::RoundsUnknown,
-             source(found.expression->span))
-          .label(found.loop->span, "the loop");
   declaration.axes = builder.list(axes);
+  if (declaration.kind == DeclarationKind::Rowwise && !hasFailed)
+    checkStored();
   declaration.extentChecks = builder.list(extentChecks);
   declaration.hasError = hasFailed;
+}
+
+/// What is stored before it is read must be the same in all rounds of a loop,
+/// and at all positions along a local axis.
+void DeclarationChecker::checkStored() {
+  if (WaitingRound found = waitingRound(declaration); found.expression)
+    report(found.expression->span, diag::RoundsUnknown,
+           source(found.expression->span), kindOfRounds(found))
+        .label(found.loop->span, "the loop");
+  else if (WholeAlongLocal whole = wholeAlongLocal(declaration);
+           whole.expression)
+    report(whole.expression->span, diag::WholeAlongLocal,
+           source(whole.expression->span), spell(whole.axis))
+        .label(axes[whole.axis.index].span, "the axis");
 }
 
 /// The axes of a `var` in a rowwise follow from assignments that stand behind

@@ -416,6 +416,7 @@ private:
 
   // Bodies.cpp: the order of the above, and passes over bodies
   void adoptSignature();
+  void checkStored();
   void runBody(const ast::Block &body);
   static bool fallsThrough(typed::Block block);
 

@@ -145,6 +145,13 @@ void DeclarationChecker::launch(const ast::LaunchStmt &stmt,
   };
   node->grid = extents(stmt.grid);
   node->block = extents(stmt.block);
+  llvm::SmallVector<std::optional<std::int64_t>, 3> block;
+  for (const Expression *extent : node->block) {
+    const auto *known = llvm::dyn_cast_or_null<ConstantExpression>(extent);
+    block.push_back(known ? std::optional(known->value.integer) : std::nullopt);
+  }
+  if (!isSilent && !isGoodBlock(block, stmt.span, module.diagnostics))
+    hasFailed = true;
   place = Place::Kernel;
   into.push_back(node);
 }

@@ -5,6 +5,8 @@
 #include "frontend/diagnostics/Engine.h"
 #include "frontend/typed/Builtin.h"
 
+#include "llvm/Support/MathExtras.h"
+
 namespace quern::typed {
 
 /// Says what is wrong with a count of `builtin`; false then.
@@ -31,6 +33,25 @@ inline bool isGoodExtent(llvm::StringRef array, std::int64_t extent, Span span,
     return true;
   diagnostics.report(span, diag::StorageSize, array, extent);
   return false;
+}
+
+/// The same of the extents of a block, as far as they are known.
+inline bool isGoodBlock(llvm::ArrayRef<std::optional<std::int64_t>> extents,
+                        Span span, DiagnosticEngine &diagnostics) {
+  constexpr std::int64_t most = 1024;
+  std::uint64_t threads = 1;
+  for (std::optional<std::int64_t> extent : extents) {
+    if (extent && *extent < 1)
+      diagnostics.report(span, diag::BlockThreads, *extent,
+                         " along one dimension", most);
+    if (extent && *extent < 1)
+      return false;
+    if (extent)
+      threads = llvm::SaturatingMultiply<std::uint64_t>(threads, *extent);
+  }
+  if (threads > most)
+    diagnostics.report(span, diag::BlockThreads, threads, "", most);
+  return threads <= most;
 }
 
 } // namespace quern::typed

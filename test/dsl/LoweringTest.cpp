@@ -52,6 +52,7 @@ TEST(Lowering, ReportsErrorsAsData) {
   DslContext context;
   std::vector<DslError> errors;
   EXPECT_FALSE(parseQn(context, "qn.rowwise @x axes [A, A] () {}", errors));
+  EXPECT_EQ(errors.front().code, "QN2060");
   ASSERT_EQ(errors.size(), 1u);
   EXPECT_NE(errors[0].message.find("occurs twice"), std::string::npos);
 }

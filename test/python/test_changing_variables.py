@@ -149,6 +149,39 @@ rowwise in_a_loop(p: f32[A], n: i64) -> f32[A]:
 """
 
 
+ROUNDS = """
+rowwise beside[T: Float](x: T[*R, C]) -> T[*R, C]:
+    return x + x.at(C = C - 1, outside = 0)
+
+rowwise rounds[T: Float, N: int](x: T[R, C]) -> T[R, C]:
+    var s = x
+    for i in range(N):
+        s = beside(s) * 0.5
+        s = s - mean(s over C)
+    return s
+
+rowwise scanned[N: int](x: i64[R, C]) -> i64[R, C]:
+    var s = x
+    for i in range(N):
+        s = scan(sum, s over C) % 1000
+    return s
+"""
+
+
+@pytest.mark.parametrize("count", [33, 100])
+def test_many_rounds_that_are_launches(count: int) -> None:
+    """Their values share places in the workspace."""
+    k = quern.compile(ROUNDS)
+    x = wanted = numbers(3, 17)
+    whole = order = torch.arange(34).reshape(2, 17)
+    for _ in range(count):
+        wanted = (wanted + torch.nn.functional.pad(wanted, (1, 0))[:, :-1]) * 0.5
+        wanted = wanted - wanted.mean(1, keepdim=True)
+        order = order.cumsum(1) % 1000
+    torch.testing.assert_close(k.rounds(x, N=count), wanted)
+    assert torch.equal(k.scanned(whole, N=count), order)
+
+
 def test_what_a_loop_is_still_making() -> None:
     with pytest.raises(quern.Error, match="QN1338"):
         quern.compile(IN_A_LOOP)

@@ -1,0 +1,56 @@
+"""Programs with more of something than a word has bits or a stack has bytes."""
+
+from __future__ import annotations
+
+import numpy as np
+import quern
+import torch
+
+ARRAYS = """
+kernel kept(x: f32[N], y: mut f32[N]):
+    launch grid((N + 63) // 64) block(64)
+    local a: f32[20000]
+    let i = block.x * 64 + thread.x
+    if i < N:
+        for j in range(20000):
+            a[j] = x[i] + f32(j)
+    barrier()
+    if i < N:
+        y[i] = a[19999] - a[i]
+
+kernel reversed(x: f32[N], y: mut f32[N]):
+    launch grid(1) block(256)
+    shared a: f32[1000000]
+    for i in range(thread.x, N, 256):
+        a[i] = x[i]
+    barrier()
+    for i in range(thread.x, N, 256):
+        y[i] = a[N - 1 - i]
+"""
+
+
+def test_local_axes_without_number() -> None:
+    """Each sum over a window brings in an axis of its own."""
+    step = "    s = (s + sum(x.at(W = W + i, outside = 0) over i: 0 .. {})) % 1000"
+    lines = [step.format(2 + n % 3) for n in range(90)]
+    head = "rowwise f(x: i64[R, W]) -> i64[R, W]:\n    var s = x\n"
+    text = head + "\n".join(lines) + "\n    return s\n"
+    x = torch.arange(36).reshape(4, 9)
+    ahead = [torch.nn.functional.pad(x, (0, i))[:, i:] for i in range(4)]
+    wanted = x
+    for n in range(90):
+        wanted = (wanted + sum(ahead[: 2 + n % 3])) % 1000
+    assert torch.equal(quern.compile(text).f(x), wanted)
+
+
+def test_arrays_beyond_the_stack() -> None:
+    """Local ones that outlive a barrier are as many as the block's threads."""
+    k = quern.compile(ARRAYS)
+    x = np.arange(200, dtype="f4") * 3
+    y = np.zeros_like(x)
+    k.kept(x, y)
+    assert (y == (x + 19999) - (x + np.arange(200, dtype="f4"))).all()
+    x = np.arange(999_999, dtype="f4")
+    y = np.zeros_like(x)
+    k.reversed(x, y)
+    assert (y == x[::-1]).all()
