@@ -66,9 +66,12 @@ Value Emitter::lengthOf(Frame &frame, const LoopSpec &loop) {
 }
 
 /// An unrolled loop, then one for the rest: masked where the target has masks,
-/// else element by element.
+/// else element by element. A long body is made once, all of it masked.
 void Emitter::laneLoop(Frame &frame, const LoopSpec &loop,
                        ArrayRef<LoopSpec> rest, Values &states, Body body) {
+  if (target.hasMask && schedule.isLong() && loop.plan.copies == 1)
+    return plainLoop(frame, loop, loop.lower, loop.upper, /*mask=*/true, rest,
+                     states, body);
   std::int64_t width = std::int64_t(loop.plan.lanes) * loop.plan.copies;
   Value by = constant(frame, width);
   Location loc = model.kernel.getLoc();
