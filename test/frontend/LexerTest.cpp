@@ -44,7 +44,7 @@ TEST(Lexer, EveryOperatorIsKnown) {
 #define QN_TOKEN(name, description)
 #define QN_KEYWORD(name, spelling)
 #define QN_PUNCTUATION(name, spelling)                                         \
-  if (std::string_view(")]}{").find(spelling) == std::string_view::npos)        \
+  if (std::string_view(")]}{").find(spelling) == std::string_view::npos)       \
     EXPECT_EQ(Lexed(spelling).tokens.kind(0), TokenKind::name) << spelling;
 #include "frontend/lex/Tokens.def"
 }

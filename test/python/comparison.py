@@ -1,4 +1,4 @@
-"""What counts as equal to eager: the rule of the model tests."""
+"""What of a model is compared, and what counts as equal to eager: the rule of the model tests."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -44,3 +44,14 @@ def assert_as_good_as_eager(ours: Any, eager: Any, exact: Any) -> None:
         allowed = max(4 * distance(b, c), FLOOR * scale, CANCELLED * largest)
         error = distance(a, c)
         assert error <= allowed, f"{path}: off by {error:.3g}, allowed {allowed:.3g}"
+
+
+def step_results(module: torch.nn.Module, call: Any, inputs: tuple[torch.Tensor, ...]) -> Any:
+    """Results, gradients and buffers of a step through `call`."""
+    own = tuple(x.clone().requires_grad_(x.is_floating_point()) for x in inputs)
+    results = call(*own)
+    loss = sum(each.double().sin().sum() for _, each in tensors(results) if each.requires_grad)
+    assert isinstance(loss, torch.Tensor)
+    loss.backward()
+    gradients = [p.grad for p in (*own, *module.parameters()) if p.grad is not None]
+    return [results, gradients, list(module.buffers())]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import torch
-from comparison import assert_as_good_as_eager, tensors
+from comparison import assert_as_good_as_eager, step_results
 from torch import nn
 from torch.nn import functional
 
@@ -151,17 +151,6 @@ CASES: dict[str, tuple[type[nn.Module], tuple[torch.Tensor, ...]]] = {
 }
 
 
-def outcome(module: nn.Module, call: Any, inputs: tuple[torch.Tensor, ...]) -> Any:
-    """Results, gradients and buffers of a step."""
-    own = tuple(x.clone().requires_grad_(x.is_floating_point()) for x in inputs)
-    results = call(*own)
-    loss = sum(each.float().sin().sum() for _, each in tensors(results))
-    assert isinstance(loss, torch.Tensor)
-    loss.backward()
-    gradients = [p.grad for p in (*own, *module.parameters()) if p.grad is not None]
-    return [results, gradients, list(module.buffers())]
-
-
 @pytest.fixture(autouse=True)
 def fresh_dynamo() -> Iterator[None]:
     torch._dynamo.reset()
@@ -178,10 +167,10 @@ def test_a_step_equals_eager(name: str, preferred: str) -> None:
     twin, wide = copy.deepcopy(module), copy.deepcopy(module).double()
     doubled = tuple(x.double() if x.is_floating_point() else x for x in inputs)
     options = {"fallback": "error", "preferred": preferred}
-    eager = outcome(module, module, inputs)
-    exact = eager if name == "mixed" else outcome(wide, wide, doubled)
+    eager = step_results(module, module, inputs)
+    exact = eager if name == "mixed" else step_results(wide, wide, doubled)
     compiled = torch.compile(twin, backend="quern", options=options)
-    ours = outcome(twin, compiled, inputs)
+    ours = step_results(twin, compiled, inputs)
     if name == "mixed":  # Rounded between layers, which fusion need not do.
         torch.testing.assert_close(ours, eager, rtol=3e-2, atol=3e-2)
     else:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import torch
-from comparison import assert_as_good_as_eager, tensors
+from comparison import assert_as_good_as_eager, step_results
 from torch import nn
 from torch.nn import functional
 
@@ -273,17 +273,6 @@ CASES: dict[str, tuple[type[nn.Module], tuple[torch.Tensor, ...]]] = {
 }
 
 
-def step(module: nn.Module, call: Any, inputs: tuple[torch.Tensor, ...]) -> Any:
-    """Results, gradients and buffers."""
-    own = tuple(x.clone().requires_grad_(x.is_floating_point()) for x in inputs)
-    results = call(*own)
-    loss = sum(each.double().sin().sum() for _, each in tensors(results) if each.requires_grad)
-    assert isinstance(loss, torch.Tensor)
-    loss.backward()
-    gradients = [p.grad for p in (*own, *module.parameters()) if p.grad is not None]
-    return [results, gradients, list(module.buffers())]
-
-
 @pytest.fixture(autouse=True)
 def fresh_dynamo() -> Iterator[None]:
     torch._dynamo.reset()
@@ -298,9 +287,9 @@ def test_a_step_equals_eager(name: str, preferred: str) -> None:
     torch.manual_seed(0)
     module = made()
     twin, wide = copy.deepcopy(module), copy.deepcopy(module).double()
-    eager = step(module, module, inputs)
+    eager = step_results(module, module, inputs)
     doubled = tuple(x.double() if x.is_floating_point() else x for x in inputs)
-    exact = step(wide, wide, doubled)
+    exact = step_results(wide, wide, doubled)
     options = {"fallback": "error", "preferred": preferred}
     compiled = torch.compile(twin, backend="quern", options=options)
-    assert_as_good_as_eager(step(twin, compiled, inputs), eager, exact)
+    assert_as_good_as_eager(step_results(twin, compiled, inputs), eager, exact)
