@@ -182,9 +182,16 @@ irgen::Value Generator::atomic(const typed::BuiltinExpression &expression) {
   const auto &load =
       llvm::cast<typed::LoadExpression>(*expression.operands.front());
   const Binding *place = placeOf(load);
-  if (!place || componentOf(place->element) != place->element)
-    return unsupported(expression.span,
-                       "this element cannot be changed atomically");
+  bool isGood = holds([&](DiagnosticEngine &diagnostics) {
+    bool isReal = componentOf(place->element) == place->element;
+    if (!isReal)
+      diagnostics.report(expression.span, diag::OperatorConstraint,
+                         typed::builtinInfo(expression.builtin).spelling,
+                         spelling(place->element));
+    return isReal;
+  });
+  if (!isGood)
+    return zeroOf(place->element);
   SmallVector<mlir::Value, 4> indices = threadIndices(load);
   SmallVector<Scalar, 2> values;
   for (const Expression *operand : expression.operands.drop_front())

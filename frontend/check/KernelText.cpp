@@ -115,8 +115,11 @@ const Expression *DeclarationChecker::atomic(const ast::CallExpr &call,
       return nullptr;
     operands.push_back(value);
   }
-  if (!requireMask(load->scalar(), check::maskOf(info.constraint), expr.span,
-                   info.spelling))
+  ElementMask allowed = check::maskOf(info.constraint);
+  // A type parameter is asked once it is known.
+  if (load->scalar().isConcrete() || load->scalar().isComplex())
+    allowed &= check::maskOf(Constraint::Ordered);
+  if (!requireMask(load->scalar(), allowed, expr.span, info.spelling))
     return nullptr;
   auto *node = make<BuiltinExpression>(expr.span, load->type);
   node->atomic = words;
