@@ -21,6 +21,11 @@ CASES: dict[str, Callable[[torch.Tensor], Any]] = {
     "mask of rows": lambda x: torch.index_put(x, (MASK,), torch.tensor(7.0)),
     "mask, added": lambda x: torch.index_put(x, (x > 1,), torch.tensor([7.0]), accumulate=True),
     "masked store": lambda x: _stored(x, x < 0, 0.5),
+    "masked store of permuted axes": lambda x: (
+        _stored(x.reshape(5, 2, 3).permute(2, 0, 1), torch.arange(15).reshape(3, 5) % 2 > 0, 0.5),
+        _stored(x.t(), torch.arange(30).reshape(6, 5) % 4 > 0, 0.5),
+        _stored(x, torch.arange(30).reshape(6, 5).t() % 4 > 0, 0.5),
+    ),
     "take": lambda x: x.take(PLACES * 7 - 3),
     "put": lambda x: x.put(PLACES * 3, PLACES.float()),
     "put, added": lambda x: x.put(PLACES * 3, PLACES.float(), accumulate=True),

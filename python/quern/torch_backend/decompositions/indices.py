@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
+from torch._prims_common import compute_elementwise_output_logical_to_physical_perm
 from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 _aten = torch.ops.aten
@@ -72,10 +73,14 @@ def _is_mask(indices: _Indices) -> bool:
 
 
 def _masked(x: torch.Tensor, mask: Any, value: torch.Tensor, accumulate: bool) -> torch.Tensor:
-    """One value at every place of a mask of the first axes: places need no list."""
+    """One value at every place of a mask of the first axes: places need no list.
+    The result lies as the tensor does, however the mask lies."""
+    order, _ = compute_elementwise_output_logical_to_physical_perm(x)
     mask = mask.reshape([*mask.shape, *[1] * (x.dim() - mask.dim())])
+    mask, x = mask.permute(order).contiguous(), x.permute(order)
     value = value.reshape([])
-    return torch.where(mask, x + value if accumulate else value, x)
+    result = torch.where(mask, x + value if accumulate else value, x)
+    return result.permute([order.index(d) for d in range(x.dim())])
 
 
 def _behind_mask(op: Any) -> Callable[..., Any]:
