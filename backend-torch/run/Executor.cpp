@@ -160,20 +160,33 @@ static bool isMarked(const at::Tensor &tensor) {
   return tensor.is_neg() || tensor.is_conj();
 }
 
+/// One element along each axis that steps nowhere in both: the others are the
+/// same, and torch refuses to write one place twice.
+static at::Tensor distinct(at::Tensor tensor, at::IntArrayRef strides) {
+  for (std::int64_t axis = 0; axis != tensor.dim(); ++axis)
+    if (tensor.size(axis) > 1 && tensor.stride(axis) == 0 && strides[axis] == 0)
+      tensor = tensor.narrow(axis, 0, 1);
+  return tensor;
+}
+
 static at::Tensor settled(const at::Tensor &tensor) {
-  return tensor.resolve_conj().resolve_neg();
+  return distinct(tensor, tensor.strides())
+      .resolve_conj()
+      .resolve_neg()
+      .expand(tensor.sizes());
 }
 
 at::Tensor Executor::withStrides(const at::Tensor &tensor,
                                  at::IntArrayRef strides) const {
   if (tensor.layout() != at::kStrided || hasStrides(tensor, strides))
     return tensor;
+  at::Tensor source = distinct(tensor, strides);
   at::Tensor result =
       tensor.is_cpu()
-          ? emptyTensor(*options.memory, tensor.sizes(), strides,
-                        tensor.scalar_type())
-          : at::empty_strided(tensor.sizes(), strides, tensor.options());
-  return result.copy_(tensor);
+          ? emptyTensor(*options.memory, source.sizes(), strides,
+                        source.scalar_type())
+          : at::empty_strided(source.sizes(), strides, source.options());
+  return result.copy_(source).expand(tensor.sizes());
 }
 
 void Executor::storeResults(const Step &step, std::vector<c10::IValue> stack,

@@ -29,6 +29,17 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[torch.Tensor, ...]]] = {
     "moved": (lambda c: c.conj().t()[1:3].flip(0) * 2, (C,)),
     "marked": (lambda c: (c * 2 + 1, c.sum(0)), (C.conj(),)),
     "marked part": (lambda x: x * 2, (C.conj().imag,)),
+    "marked, spread": (
+        lambda c: (c.conj() * 2, c.expand(4, 5, 6).conj() + 1),
+        (C[:, :1].expand(5, 6),),
+    ),
+    "marked and spread": (lambda c: c * 2 + 1, (C[:, :1].expand(5, 6).conj(),)),
+    "marked part, spread": (lambda x: x * 2, (C[:, :1].expand(5, 6).conj().imag,)),
+    "parts, spread": (
+        lambda c: torch.view_as_complex(torch.view_as_real(c).flip(0).expand(4, 5, 6, 2)) * 2,
+        (C[:, :1].expand(5, 6),),
+    ),
+    "windows marked": (lambda c: c.flatten().unfold(0, 4, 2).conj() * 2, (C,)),
 }
 
 
@@ -54,6 +65,22 @@ def test_derivative() -> None:
     (theirs,) = torch.autograd.grad(function(x), x)
     torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
     assert not counters["fallbacks"]
+
+
+@pytest.mark.parametrize("function", [torch.log, torch.log2, torch.log10])
+@pytest.mark.parametrize("spread", [(5, 6), (2, 5, 6)])
+def test_derivative_of_spread_numbers(
+    function: Callable[..., torch.Tensor], spread: tuple[int, ...]
+) -> None:
+    """ATen's conjugate of a tensor whose elements share memory shares them as well."""
+    x = C[:, :1].expand(spread).requires_grad_()
+    torch._dynamo.reset()
+    ours = torch.compile(function, backend="quern")(x)
+    theirs = function(x)
+    torch.testing.assert_close(ours, theirs)
+    torch.testing.assert_close(
+        torch.autograd.grad(ours.abs().sum(), x), torch.autograd.grad(theirs.abs().sum(), x)
+    )
 
 
 def test_marked_results_of_aten() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch._decomp import core_aten_decompositions, get_decompositions
+from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 from ..overloads import full_name
 from .encoder import encoder_decompositions
@@ -98,6 +99,15 @@ _PARTS = (
 )
 
 
+# Views of ATen's that are copies to us: kernels read numbers, not how they are marked.
+_MARKS = (
+    torch.ops.aten._conj.default,
+    torch.ops.aten._neg_view.default,
+    torch.ops.aten.view_as_complex.default,
+    torch.ops.aten.view_as_real.default,
+)
+
+
 @functools.lru_cache(maxsize=8)
 def _table(kept: frozenset[str]) -> dict[Any, Callable[..., Any]]:
     whole = ({f"aten::{name}" for name in _WHOLE} | kept) - set(map(full_name, _APART))
@@ -120,6 +130,8 @@ def _table(kept: frozenset[str]) -> dict[Any, Callable[..., Any]]:
         table[torch.ops.aten.addmm.default] = _product_and_bias
     table[torch.ops.aten._embedding_bag_forward_only.default] = _bags_with_gradients
     table[torch.ops.aten.repeat.default] = _repeated
+    for op in _MARKS:
+        table[op] = _once(op)
     table |= norm_decompositions(table)
     table |= encoder_decompositions()
     return table | foreach_decompositions() | index_decompositions()
@@ -146,6 +158,25 @@ def _repeated(x: torch.Tensor, repeats: Any) -> Any:
     if missing <= 0:
         return NotImplemented
     return torch.ops.aten.repeat.default(x.reshape([1] * missing + list(x.shape)), repeats)
+
+
+def _once(op: Any) -> Callable[..., Any]:
+    """The copy is made once along the axes that step nowhere: what the view gives
+    shares its elements as the tensor does, and nobody may write those."""
+
+    def marked(x: Any) -> Any:
+        if not isinstance(x, torch.Tensor):  # torch traces its numbers as such
+            return NotImplemented
+        part = x
+        for axis, (size, stride) in enumerate(zip(x.shape, x.stride(), strict=True)):
+            if statically_known_true(stride == 0) and statically_known_true(size > 1):
+                part = part.narrow(axis, 0, 1)
+        if part is x:
+            return NotImplemented
+        result = op(part)
+        return result.expand([*x.shape[: result.dim()], *result.shape[x.dim() :]])
+
+    return marked
 
 
 def _bags_with_gradients(*args: Any, **kwargs: Any) -> Any:
