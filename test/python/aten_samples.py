@@ -6,15 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
-
-Arguments = tuple[tuple[Any, ...], dict[str, Any]]
-Maker = Callable[[torch.dtype], Iterator[Arguments]]
-
-
-def randn(dtype: torch.dtype, *shape: int) -> torch.Tensor:
-    if dtype.is_floating_point:
-        return torch.randn(shape, dtype=torch.float64).to(dtype)
-    return torch.randint(0, 2 if dtype == torch.bool else 9, shape).to(dtype)
+from aten_makers import Arguments, Maker, counted, number_first, numbers, randn, tensors
 
 
 def norm(dtype: torch.dtype, shape: tuple[int, ...]) -> tuple[torch.Tensor, ...]:
@@ -57,33 +49,6 @@ def attention_backward(causal: bool) -> Maker:
             out, lse = forward(*args, **kwargs)
             grad = torch.randn_like(out)
             yield (grad, *args[:3], out, lse, 0.0, causal), kwargs
-
-    return make
-
-
-def numbers(*values: Any) -> Maker:
-    """A tensor and each of the numbers."""
-
-    def make(dtype: torch.dtype) -> Iterator[Arguments]:
-        for value in values:
-            if dtype.is_floating_point or isinstance(value, int):
-                yield (randn(dtype, 4, 7), value), {}
-                yield (randn(dtype), value), {}
-
-    return make
-
-
-def number_first(*values: Any) -> Maker:
-    def make(dtype: torch.dtype) -> Iterator[Arguments]:
-        for (x, value), kwargs in numbers(*values)(dtype):
-            yield (value, x.abs() if dtype.is_floating_point else x), kwargs
-
-    return make
-
-
-def tensors(*shapes: tuple[int, ...]) -> Maker:
-    def make(dtype: torch.dtype) -> Iterator[Arguments]:
-        yield tuple(randn(dtype, *shape) for shape in shapes), {}
 
     return make
 
@@ -170,10 +135,15 @@ SAMPLES["aten::special_xlog1py.self_scalar"] = (number_first(2, 0, 0.3),)
 def modes(*values: Any) -> Maker:
     def make(dtype: torch.dtype) -> Iterator[Arguments]:
         for args, _ in numbers(*values)(dtype):
-            for mode in ("floor", "trunc"):
+            for mode in ("floor", "trunc", None):
                 yield args, {"rounding_mode": mode}
 
     return make
+
+
+def unrounded(dtype: torch.dtype) -> Iterator[Arguments]:
+    for (x, y), _ in tensors((4, 5), (4, 5))(dtype):
+        yield (x, y), {"rounding_mode": None}
 
 
 def bounds(dtype: torch.dtype) -> Iterator[Arguments]:
@@ -195,16 +165,6 @@ def rms(dtype: torch.dtype) -> Iterator[Arguments]:
     for shape, width in (((3, 4, 5), 1), ((3, 7), 1), ((2, 3, 4), 2)):
         yield (randn(dtype, *shape), list(shape[-width:]), randn(dtype, *shape[-width:]), 1e-5), {}
         yield (randn(dtype, *shape), list(shape[-width:]), None, 1e-3), {}
-
-
-def counted(*calls: tuple[Any, ...], **named: Any) -> Maker:
-    """Calls with numbers alone."""
-
-    def make(dtype: torch.dtype) -> Iterator[Arguments]:
-        for args in calls:
-            yield args, {"dtype": dtype, **named}
-
-    return make
 
 
 def iotas(dtype: torch.dtype) -> Iterator[Arguments]:
@@ -378,6 +338,33 @@ SAMPLES["aten::_fused_rms_norm"] = (rms,)
 SAMPLES["aten::flip"] = SAMPLES["prims::rev"] = (given_dims,)
 SAMPLES["aten::__lshift__.Tensor"] = SAMPLES["aten::__rshift__.Tensor"] = (tensors((4, 5), (4, 5)),)
 SAMPLES["aten::div.Scalar_mode"] = (modes(2, -3, 0.75),)
+SAMPLES["aten::div.Tensor_mode"] = (unrounded,)
+SAMPLES["prims::shift_left"] = (tensors((4, 5), (4, 5)),)
+SAMPLES["prims::shift_right_arithmetic"] = (tensors((4, 5), (4, 5)),)
+
+
+def reduced(*, is_number: bool) -> Maker:
+    """Scatters that reduce, places twice among them."""
+
+    def make(dtype: torch.dtype) -> Iterator[Arguments]:
+        places = torch.tensor([[0, 3, 3], [1, 1, 0]])
+        for dim, size in ((0, (4, 3)), (1, (2, 4))):
+            for how in ("add", "multiply"):
+                source = 2 if is_number else randn(dtype, 2, 3)
+                yield (randn(dtype, *size), dim, places, source), {"reduce": how}
+
+    return make
+
+
+def rare_rows(dtype: torch.dtype) -> Iterator[Arguments]:
+    """Gradients of a table in proportion to how seldom its rows were read."""
+    for padding in (-1, 1):
+        yield (randn(dtype, 5, 3), torch.tensor([1, 0, 1, 3, 1]), 4, padding, True), {}
+
+
+SAMPLES["aten::scatter.reduce"] = (reduced(is_number=False),)
+SAMPLES["aten::scatter.value_reduce"] = (reduced(is_number=True),)
+SAMPLES["aten::embedding_dense_backward"] = (rare_rows,)
 
 
 def samples(overload: str, dtype: torch.dtype) -> Iterator[Arguments]:
