@@ -19,6 +19,15 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[torch.Tensor, ...]]] = {
     "parts": (lambda c: (c.real + c.imag, torch.view_as_real(c) * 2), (C,)),
     "polar": (lambda c: (c.abs(), c.angle(), c.sgn(), torch.polar(c.abs(), c.angle())), (C,)),
     "functions": (lambda c: c.exp() + c.log() / c.sqrt() - c.tanh() * c.cos(), (C,)),
+    "between": (
+        lambda c: (
+            c.lerp(c.sin(), 0.25),
+            c.lerp(c.sin(), 0.5 + 2j),
+            c.lerp(c.sin(), c * 0.2),
+            c.lerp(c.sin(), c[0] * 3),
+        ),
+        (C,),
+    ),
     "powers": (lambda c: (c**2, c**0.5, c ** (1 + 2j), 2**c), (C,)),
     "casts": (lambda c: (c.to(torch.complex128) * (1 + 2j), X.to(torch.complex64) + c), (C,)),
     "to real": (lambda c: (c * 2).to(torch.float64), (C,)),
@@ -52,6 +61,20 @@ def test_values(name: str) -> None:
     assert not explained.fallbacks
 
 
+@pytest.mark.parametrize(
+    "function", [torch.exp2, torch.expm1, torch.log1p, torch.log2, torch.log10]
+)
+@pytest.mark.parametrize("scale", [1e-25, 1e-6, 1e-2, 1, 30])
+def test_functions_beside_doubles(
+    function: Callable[[torch.Tensor], torch.Tensor], scale: float
+) -> None:
+    x = C * scale
+    explained = quern.explain(function, x)
+    exact = function(x.to(torch.complex128)).to(torch.complex64)
+    torch.testing.assert_close(explained.output, exact, rtol=1e-6, atol=0)
+    assert not explained.fallbacks
+
+
 def test_derivative() -> None:
     def function(x: torch.Tensor) -> torch.Tensor:
         z = torch.fft.fft(x) * (0.5 + 1j)
@@ -67,7 +90,7 @@ def test_derivative() -> None:
     assert not counters["fallbacks"]
 
 
-@pytest.mark.parametrize("function", [torch.log, torch.log2, torch.log10])
+@pytest.mark.parametrize("function", [torch.log, torch.log10, torch.tanh, torch.sigmoid])
 @pytest.mark.parametrize("spread", [(5, 6), (2, 5, 6)])
 def test_derivative_of_spread_numbers(
     function: Callable[..., torch.Tensor], spread: tuple[int, ...]
