@@ -32,6 +32,11 @@ CASES: dict[str, Callable[[torch.Tensor], Any]] = {
     "row of a 0-d index": lambda x: x.index_select(0, ZERO_D),
     "added at a 0-d index": lambda x: x.index_add(0, ZERO_D, VALUES[:1]),
     "copied to a 0-d index": lambda x: x.index_copy(1, ZERO_D, VALUES[:1, :5].t()),
+    "truth values added": lambda x: (
+        (x > 2).scatter_add(0, PLACES, VALUES > 9),
+        (x > 2).index_add(0, AT, VALUES > 9),
+        (x > 2).index_add(0, AT, VALUES > 9, alpha=False),
+    ),
     "scattered means": lambda x: x.scatter_reduce(1, PLACES, VALUES, "mean"),
     "scattered means alone": lambda x: x.scatter_reduce(
         0, PLACES, VALUES, "mean", include_self=False
