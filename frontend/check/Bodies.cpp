@@ -89,15 +89,16 @@ void DeclarationChecker::checkBody() {
           .label(result.span, "the result");
   }
   declaration.axes = builder.list(axes);
-  if (declaration.kind == DeclarationKind::Rowwise && !hasFailed)
-    checkStored();
   declaration.extentChecks = builder.list(extentChecks);
   declaration.hasError = hasFailed;
 }
 
 /// What is stored before it is read must be the same in all rounds of a loop,
-/// and at all positions along a local axis.
+/// and at all positions along a local axis. Asked of whole bodies: what is
+/// called may stand behind its caller.
 void DeclarationChecker::checkStored() {
+  if (declaration.kind != DeclarationKind::Rowwise || declaration.hasError)
+    return;
   if (WaitingRound found = waitingRound(declaration); found.expression)
     report(found.expression->span, diag::RoundsUnknown,
            source(found.expression->span), kindOfRounds(found))
@@ -105,8 +106,9 @@ void DeclarationChecker::checkStored() {
   else if (WholeAlongLocal whole = wholeAlongLocal(declaration);
            whole.expression)
     report(whole.expression->span, diag::WholeAlongLocal,
-           source(whole.expression->span), spell(whole.axis))
-        .label(axes[whole.axis.index].span, "the axis");
+           source(whole.expression->span), declaration.axis(whole.axis).name)
+        .label(declaration.axis(whole.axis).span, "the axis");
+  declaration.hasError = hasFailed;
 }
 
 /// The axes of a `var` in a rowwise follow from assignments that stand behind

@@ -19,6 +19,8 @@ public:
   /// it goes on from what `checkSignature` left in the declaration.
   void learnResult();
   void checkBody();
+  /// Once all bodies are there, and what calls itself is known.
+  void checkStored();
   /// For a `const`: reads its type and values; null after an error.
   const typed::ConstantTable *constantTable(const ast::ConstDecl &decl);
 
@@ -416,7 +418,6 @@ private:
 
   // Bodies.cpp: the order of the above, and passes over bodies
   void adoptSignature();
-  void checkStored();
   void runBody(const ast::Block &body);
   static bool fallsThrough(typed::Block block);
 

@@ -38,6 +38,8 @@ std::shared_ptr<const TypedModule> ModuleChecker::run() {
     if (entry.step != Work::Step::Checked)
       DeclarationChecker(*this, *entry.text, *entry.declaration).checkBody();
   findRecursion();
+  for (Work &entry : work)
+    DeclarationChecker(*this, *entry.text, *entry.declaration).checkStored();
   // What was not read to its end may have used them.
   bool isWhole = llvm::none_of(
       builder.get().declarations(),

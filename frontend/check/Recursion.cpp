@@ -44,7 +44,7 @@ CycleFinder::find(const Declaration *start) {
       continue;
     }
     const CallEdge *edge = out[top.next++];
-    auto onStack = llvm::find_if(stack, [&](const Frame &frame) {
+    auto *onStack = llvm::find_if(stack, [&](const Frame &frame) {
       return frame.declaration == edge->callee;
     });
     path.push_back(edge);

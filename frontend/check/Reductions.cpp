@@ -150,9 +150,10 @@ bool DeclarationChecker::monoidArguments(llvm::ArrayRef<ast::Argument> given,
       arguments.operands.push_back(value);
       continue;
     }
-    auto found = llvm::find_if(monoid.parameters, [&](const Parameter &row) {
-      return row.variable->name == argument.name.text();
-    });
+    const auto *found =
+        llvm::find_if(monoid.parameters, [&](const Parameter &row) {
+          return row.variable->name == argument.name.text();
+        });
     if (found == monoid.parameters.end()) {
       Suggestion suggestion(argument.name.text());
       for (const Parameter &row : monoid.parameters)

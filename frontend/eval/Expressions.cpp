@@ -14,6 +14,7 @@ Value applyBinary(BinaryOperator op, const Value &a, const Value &b) {
   if (a.isAggregate || b.isAggregate) {
     std::size_t count = a.isAggregate ? a.elements.size() : b.elements.size();
     std::vector<Value> elements;
+    elements.reserve(count);
     for (std::size_t i = 0; i < count; ++i)
       elements.push_back(applyBinary(op, a.isAggregate ? a.elements[i] : a,
                                      b.isAggregate ? b.elements[i] : b));
@@ -109,6 +110,7 @@ namespace {
 Value applyUnary(UnaryOperator op, const Value &operand) {
   if (operand.isAggregate) {
     std::vector<Value> elements;
+    elements.reserve(operand.elements.size());
     for (const Value &element : operand.elements)
       elements.push_back(applyUnary(op, element));
     return Value::aggregate(std::move(elements));

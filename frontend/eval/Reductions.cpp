@@ -206,6 +206,7 @@ Value Evaluator::sort(const SortExpression &node, const Frame &frame,
     return place;
   };
   std::vector<Value> keys;
+  keys.reserve(static_cast<std::size_t>(extent));
   for (std::int64_t i = 0; i < extent; ++i)
     keys.push_back(expression(*node.operands.front(), frame, scope, at(i)));
   bool descending =

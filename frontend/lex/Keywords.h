@@ -26,11 +26,11 @@ inline constexpr std::size_t shortest = 2, longest = 11;
 /// The factors were found by trying; a new keyword may ask for others.
 constexpr unsigned hash(std::string_view text) {
   auto byte = [&](std::size_t i) {
-    return static_cast<unsigned>(static_cast<unsigned char>(text[i]));
+    return std::size_t{static_cast<unsigned char>(text[i])};
   };
-  return (text.size() + byte(0) * 85 + byte(text.size() / 2) * 69 +
-          byte(text.size() - 1) * 74) %
-         slots;
+  std::size_t sum = text.size() + byte(0) * 85 + byte(text.size() / 2) * 69 +
+                    byte(text.size() - 1) * 74;
+  return static_cast<unsigned>(sum % slots);
 }
 
 using Table = std::array<std::uint8_t, slots>; ///< 1 + index into rows

@@ -2,8 +2,6 @@
 #include "frontend/lex/Characters.h"
 #include "frontend/lex/LexerImpl.h"
 
-#include <cstring>
-
 using namespace quern;
 
 void Lexer::scanDigits(std::uint8_t mask) {
@@ -40,7 +38,7 @@ void Lexer::finishNumber(const char *begin, TokenKind kind, bool good) {
 }
 
 void Lexer::lexNumber() {
-  if (*cursor == '0' && std::memchr("xXbBoO", cursor[1], 6))
+  if (*cursor == '0' && llvm::StringRef("xXbBoO").contains(cursor[1]))
     return lexPrefixedNumber();
   const char *begin = cursor;
   TokenKind kind = TokenKind::Integer;

@@ -50,12 +50,20 @@ void Moving::collect(Block body) {
   }
 }
 
+/// Whether a call's text is to be looked into: a body with an error may call
+/// itself.
 bool isRowwise(const CallExpression *call) {
-  return call && call->callee->kind == DeclarationKind::Rowwise;
+  return call && call->callee->kind == DeclarationKind::Rowwise &&
+         !call->callee->hasError;
 }
 
-/// Whether a body stores something as a whole before it goes on.
-bool storesWhole(const Declaration &declaration) {
+using Seen = llvm::DenseSet<const Declaration *>;
+
+/// Whether a body stores something as a whole before it goes on; false of what
+/// was `seen`.
+bool storesWhole(const Declaration &declaration, Seen &seen) {
+  if (!seen.insert(&declaration).second)
+    return false;
   Moving moving(declaration.body);
   bool found = false;
   walk(declaration.body, [&](const Expression &e) {
@@ -64,9 +72,14 @@ bool storesWhole(const Declaration &declaration) {
     found |= llvm::isa<ScatterExpression>(e) ||
              (load && !load->positions.empty() &&
               load->base->type->isScalar() && moving.isBehind(load->base)) ||
-             (isRowwise(call) && storesWhole(*call->callee));
+             (isRowwise(call) && storesWhole(*call->callee, seen));
   });
   return found;
+}
+
+bool storesWhole(const Declaration &declaration) {
+  Seen seen;
+  return storesWhole(declaration, seen);
 }
 
 /// Whether a call's value is stored when it is read at other places.

@@ -8,7 +8,7 @@ using namespace quern::typed;
 
 static constexpr BuiltinInfo builtins[] = {
 #define QN_BUILTIN(enumerator, spelling, group, operands, constraint, result)  \
-  {spelling, BuiltinGroup::group, operands, Constraint::constraint,            \
+  {spelling, operands, BuiltinGroup::group, Constraint::constraint,            \
    BuiltinResult::result},
 #include "frontend/typed/Builtins.def"
 };

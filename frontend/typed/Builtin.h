@@ -59,8 +59,8 @@ std::optional<MemoryScope> memoryScopeNamed(llvm::StringRef spelling);
 
 struct BuiltinInfo {
   llvm::StringLiteral spelling;
-  BuiltinGroup group;
   int operands; ///< -1: any number
+  BuiltinGroup group;
   Constraint constraint;
   BuiltinResult result;
 };

@@ -199,7 +199,7 @@ void Finder::look(const Expression &expression) {
 
 /// What is called is text of the loop, with the arguments for the parameters.
 void Finder::enter(const CallExpression &call) {
-  if (call.callee->kind != DeclarationKind::Rowwise)
+  if (call.callee->kind != DeclarationKind::Rowwise || call.callee->hasError)
     return;
   for (auto [parameter, argument] :
        llvm::zip(call.callee->parameters, call.arguments)) {

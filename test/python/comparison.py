@@ -1,5 +1,6 @@
 """What of a model is compared, and what counts as equal to eager: the rule of the model tests."""
 
+import copy
 from collections.abc import Iterator
 from typing import Any
 
@@ -55,3 +56,19 @@ def step_results(module: torch.nn.Module, call: Any, inputs: tuple[torch.Tensor,
     loss.backward()
     gradients = [p.grad for p in (*own, *module.parameters()) if p.grad is not None]
     return [results, gradients, list(module.buffers())]
+
+
+def steps(
+    module: torch.nn.Module, inputs: tuple[torch.Tensor, ...], preferred: str, widens: bool = True
+) -> tuple[Any, Any, Any]:
+    """A step of ours, strict, eager's, and one in float64 where the module `widens`."""
+    twin = copy.deepcopy(module)
+    exact = None
+    if widens:
+        wide = copy.deepcopy(module).double()
+        doubled = tuple(x.double() if x.is_floating_point() else x for x in inputs)
+        exact = step_results(wide, wide, doubled)
+    eager = step_results(module, module, inputs)
+    options = {"fallback": "error", "preferred": preferred}
+    compiled = torch.compile(twin, backend="quern", options=options)
+    return step_results(twin, compiled, inputs), eager, exact

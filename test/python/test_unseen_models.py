@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import torch
-from comparison import assert_as_good_as_eager, step_results
+from comparison import assert_as_good_as_eager, steps
 from torch import nn
 from torch.nn import functional
 
@@ -163,14 +163,7 @@ def fresh_dynamo() -> Iterator[None]:
 def test_a_step_equals_eager(name: str, preferred: str) -> None:
     made, inputs = CASES[name]
     torch.manual_seed(0)
-    module = made()
-    twin, wide = copy.deepcopy(module), copy.deepcopy(module).double()
-    doubled = tuple(x.double() if x.is_floating_point() else x for x in inputs)
-    options = {"fallback": "error", "preferred": preferred}
-    eager = step_results(module, module, inputs)
-    exact = eager if name == "mixed" else step_results(wide, wide, doubled)
-    compiled = torch.compile(twin, backend="quern", options=options)
-    ours = step_results(twin, compiled, inputs)
+    ours, eager, exact = steps(made(), inputs, preferred, widens=name != "mixed")
     if name == "mixed":  # Rounded between layers, which fusion need not do.
         torch.testing.assert_close(ours, eager, rtol=3e-2, atol=3e-2)
     else:

@@ -3,14 +3,13 @@ results, gradients and buffers."""
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import torch
-from comparison import assert_as_good_as_eager, step_results
+from comparison import assert_as_good_as_eager, steps
 from torch import nn
 from torch.nn import functional
 
@@ -285,11 +284,4 @@ def fresh_dynamo() -> Iterator[None]:
 def test_a_step_equals_eager(name: str, preferred: str) -> None:
     made, inputs = CASES[name]
     torch.manual_seed(0)
-    module = made()
-    twin, wide = copy.deepcopy(module), copy.deepcopy(module).double()
-    eager = step_results(module, module, inputs)
-    doubled = tuple(x.double() if x.is_floating_point() else x for x in inputs)
-    exact = step_results(wide, wide, doubled)
-    options = {"fallback": "error", "preferred": preferred}
-    compiled = torch.compile(twin, backend="quern", options=options)
-    assert_as_good_as_eager(step_results(twin, compiled, inputs), eager, exact)
+    assert_as_good_as_eager(*steps(made(), inputs, preferred))
