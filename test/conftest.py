@@ -1,10 +1,11 @@
-"""Options every Python test of the tree shares: --all, --shard and --resume."""
+"""What Python tests of the tree share: --all, --shard and --resume, and `fresh_dynamo`."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--all", action="store_true", help="whole matrices, not slices")
     group.addoption("--shard", metavar="I/N", help="run the I-th of N parts")
     group.addoption("--resume", action="store_true", help="skip what passed on these sources")
+
+
+@pytest.fixture
+def fresh_dynamo() -> Iterator[None]:
+    """Sizes that another test has changed would be symbolic."""
+    import torch
+
+    torch._dynamo.reset()
+    yield
+    torch._dynamo.reset()
 
 
 def sources_digest() -> str:

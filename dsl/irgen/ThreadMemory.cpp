@@ -182,6 +182,8 @@ irgen::Value Generator::atomic(const typed::BuiltinExpression &expression) {
   const auto &load =
       llvm::cast<typed::LoadExpression>(*expression.operands.front());
   const Binding *place = placeOf(load);
+  if (!place)
+    return unsupported(expression.span, "this place cannot be written here");
   bool isGood = holds([&](DiagnosticEngine &diagnostics) {
     bool isReal = componentOf(place->element) == place->element;
     if (!isReal)

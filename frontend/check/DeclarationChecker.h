@@ -49,6 +49,7 @@ private:
   void addParameter(const ast::Param &text);
   bool isHostScalar(const ast::Param &text, const WrittenType &written) const;
   bool admitList(const ast::Param &text, const WrittenType &written);
+  void refuseBrackets(Span type);
   bool admitParameter(const ast::Param &text, const WrittenType &written);
   void hostShape(const WrittenType &written, typed::Parameter &parameter);
   const Type *variableType(const Parameter &parameter);

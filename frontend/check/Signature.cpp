@@ -71,11 +71,20 @@ bool DeclarationChecker::admitList(const ast::Param &text,
   return isOp;
 }
 
+/// One mistake, one error: later operands, and the result, have it too.
+void DeclarationChecker::refuseBrackets(Span type) {
+  if (hasFailed)
+    return;
+  llvm::StringRef element = module.text(type).split('[').first;
+  report(type, diag::ElementwiseBrackets, declaration.name)
+      .hint("write `" + element.str() + "`: it takes tensors of any shape");
+}
+
 bool DeclarationChecker::admitParameter(const ast::Param &text,
                                         const WrittenType &written) {
   bool isElementwise = declaration.kind == DeclarationKind::Elementwise;
   if (isElementwise && written.hasBrackets && !written.isHostInteger) {
-    report(text.type->span, diag::ElementwiseBrackets, declaration.name);
+    refuseBrackets(text.type->span);
     return false;
   }
   bool takesScalars = declaration.kind == DeclarationKind::Function ||
@@ -221,10 +230,8 @@ void DeclarationChecker::addResult(llvm::StringRef name,
   }
   if (written.isMutable)
     report(text->span, diag::MutScalar);
-  // One mistake, one error: parameters were blamed already.
-  if (declaration.kind == DeclarationKind::Elementwise && written.hasBrackets &&
-      !hasFailed)
-    report(text->span, diag::ElementwiseBrackets, declaration.name);
+  if (declaration.kind == DeclarationKind::Elementwise && written.hasBrackets)
+    refuseBrackets(text->span);
   if (declaration.kind == DeclarationKind::Function && written.hasBrackets)
     report(text->span, diag::FunctionBrackets, "->");
   if (declaration.kind != DeclarationKind::Op && written.isList)

@@ -39,7 +39,7 @@ Without a declaration every one that can be called is built.
 constexpr llvm::StringLiteral known[] = {
     "help",    "emit",   "target", "types",  "constants", "ranks",
     "layouts", "absent", "output", "replay", "timing"};
-/// Behind `tokens` and `ast`, which need no compiler.
+/// What there is besides `tokens` and `ast`, which need no compiler.
 constexpr llvm::StringLiteral stages[] = {
     "typed", "qn",  "loops", "gpu", "llvm-dialect", "llvm-raw",
     "llvm",  "asm", "ptx",   "obj", "hsaco",        "abi"};

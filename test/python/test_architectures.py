@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import torch
 from comparison import assert_as_good_as_eager, tensors
 from slices import matrix
+
+pytestmark = pytest.mark.usefixtures("fresh_dynamo")
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 TEXT = {
@@ -115,13 +116,6 @@ def train(module: torch.nn.Module, call: Any, x: torch.Tensor) -> list[Any]:
         found.append([{key: results[key].detach() for key in results}, gradients])
         optimizer.step()
     return [found, [b.clone() for b in module.buffers() if b.is_floating_point()]]
-
-
-@pytest.fixture(autouse=True)
-def fresh_dynamo() -> Iterator[None]:
-    torch._dynamo.reset()
-    yield
-    torch._dynamo.reset()
 
 
 @pytest.mark.filterwarnings("ignore")

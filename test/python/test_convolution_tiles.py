@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,6 +11,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 from tree import ROOT
+
+pytestmark = pytest.mark.usefixtures("fresh_dynamo")
 
 TILES = quern.load(ROOT / "stdlib-kernels" / "convolution_tiles.qn")
 SIZES = [
@@ -48,14 +49,6 @@ def test_results_go_straight_to_memory_with_other_strides() -> None:
         out = torch.full_like(wanted, 7.0).to(memory_format=form)
         TILES.conv3x3(x, w, None, 1, 1, out=out)
         torch.testing.assert_close(out, wanted, rtol=1e-4, atol=1e-4)
-
-
-@pytest.fixture(autouse=True)
-def fresh_dynamo() -> Iterator[None]:
-    """Sizes that another test has changed would be symbolic here."""
-    torch._dynamo.reset()
-    yield
-    torch._dynamo.reset()
 
 
 def network(channels: int, stride: int = 1, groups: int = 1) -> nn.Module:

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 import quern
 import torch
 
+pytestmark = pytest.mark.usefixtures("fresh_dynamo")
+
 ROWS = torch.tensor([0, 2, -1])
 GRID = torch.tensor([[1], [3]])
-
-
-@pytest.fixture(autouse=True)
-def fresh_dynamo() -> Iterator[None]:
-    torch._dynamo.reset()
-    yield
-    torch._dynamo.reset()
 
 
 def put(x: torch.Tensor) -> torch.Tensor:

@@ -8,6 +8,8 @@ import torch
 from comparison import assert_as_good_as_eager
 from models import NAMES, Task, build
 
+pytestmark = pytest.mark.usefixtures("fresh_dynamo")
+
 
 def as_double(value: Any) -> Any:
     """The same inputs in float64, integers left as they are."""
@@ -36,13 +38,6 @@ def train(task: Task, module: torch.nn.Module, call: Any, inputs: dict[str, Any]
         optimizer.step()
     buffers = {name: b.clone() for name, b in module.named_buffers() if b.is_floating_point()}
     return {"steps": steps, "buffers": buffers}
-
-
-@pytest.fixture(autouse=True)
-def fresh_dynamo():
-    torch._dynamo.reset()
-    yield
-    torch._dynamo.reset()
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -4,7 +4,6 @@ that is recomputed, constants among relaid images, empty results of symbolic siz
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
 
 import pytest
 import quern
@@ -12,12 +11,7 @@ import torch
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
-
-@pytest.fixture(autouse=True)
-def fresh_dynamo() -> Iterator[None]:
-    torch._dynamo.reset()
-    yield
-    torch._dynamo.reset()
+pytestmark = pytest.mark.usefixtures("fresh_dynamo")
 
 
 def check(module: nn.Module, x: torch.Tensor, tolerance: float = 1e-4) -> None:

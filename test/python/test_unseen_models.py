@@ -4,7 +4,6 @@ was measured to be faster, ATen's."""
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,6 +11,8 @@ import torch
 from comparison import assert_as_good_as_eager, steps
 from torch import nn
 from torch.nn import functional
+
+pytestmark = pytest.mark.usefixtures("fresh_dynamo")
 
 
 def ramp(*shape: int) -> torch.Tensor:
@@ -149,13 +150,6 @@ CASES: dict[str, tuple[type[nn.Module], tuple[torch.Tensor, ...]]] = {
     "experts": (Experts, (ramp(10, 8),)),
     "splines": (Splines, (ramp(7, 6),)),
 }
-
-
-@pytest.fixture(autouse=True)
-def fresh_dynamo() -> Iterator[None]:
-    torch._dynamo.reset()
-    yield
-    torch._dynamo.reset()
 
 
 @pytest.mark.parametrize("preferred", ["aten", "own"])

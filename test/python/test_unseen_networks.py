@@ -4,7 +4,6 @@ results, gradients and buffers."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,6 +11,8 @@ import torch
 from comparison import assert_as_good_as_eager, steps
 from torch import nn
 from torch.nn import functional
+
+pytestmark = pytest.mark.usefixtures("fresh_dynamo")
 
 
 def wave(*shape: int) -> torch.Tensor:
@@ -270,13 +271,6 @@ CASES: dict[str, tuple[type[nn.Module], tuple[torch.Tensor, ...]]] = {
     "quantised": (Quantised, (wave(4, 8),)),
     "spectral": (Spectral, (wave(2, 3, 8, 6),)),
 }
-
-
-@pytest.fixture(autouse=True)
-def fresh_dynamo() -> Iterator[None]:
-    torch._dynamo.reset()
-    yield
-    torch._dynamo.reset()
 
 
 @pytest.mark.parametrize("preferred", ["aten", "own"])
