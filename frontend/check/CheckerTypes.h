@@ -21,6 +21,11 @@ using AxisList = llvm::ArrayRef<AxisId>;
 using TypeList = llvm::SmallVectorImpl<ScalarType>;
 using ValueList = llvm::SmallVectorImpl<const Expression *>;
 
+/// The name of a concrete type; nothing else is called so where it matters.
+inline bool isTypeName(llvm::StringRef name) {
+  return name == "int" || elementTypeNamed(name);
+}
+
 /// What a name in a declaration stands for.
 struct Binding {
   enum class Kind : std::uint8_t {

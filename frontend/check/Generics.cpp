@@ -49,7 +49,7 @@ void DeclarationChecker::addTypeParameter(const ast::GenericParam &text) {
   binding.kind = Binding::Kind::TypeParameter;
   binding.span = parameter.span;
   binding.index = typeParameters.size();
-  if (elementTypeNamed(parameter.name) || parameter.name == "int")
+  if (isTypeName(parameter.name))
     report(parameter.span, diag::ReservedName, parameter.name);
   define(parameter.name, binding);
   masks.push_back(check::maskOf(parameter.constraint));

@@ -66,6 +66,12 @@ static DeclarationKind typedKind(const ast::Decl &decl) {
   }
 }
 
+/// What is called like a type could not be called: `f16(x)` converts.
+void ModuleChecker::refuseTypeName(const ast::Identifier &name) {
+  if (isTypeName(name.text()))
+    diagnostics.report(name.span, diag::ReservedName, name.text());
+}
+
 void ModuleChecker::declare(const ast::Decl &decl) {
   if (const auto *use = llvm::dyn_cast<ast::UseDecl>(&decl))
     return import(*use);
@@ -73,6 +79,7 @@ void ModuleChecker::declare(const ast::Decl &decl) {
     return constant(*value);
   if (!decl.name)
     return;
+  refuseTypeName(decl.name);
   auto *declaration = builder.make<Declaration>();
   declaration->kind = typedKind(decl);
   declaration->name = decl.name.text();
@@ -109,8 +116,9 @@ void ModuleChecker::addSymbol(const ast::Identifier &name,
 }
 
 void ModuleChecker::import(const ast::UseDecl &decl) {
-  std::shared_ptr<const TypedModule> from =
-      library.load(decl.name.text(), diagnostics, decl.name.span);
+  std::shared_ptr<const TypedModule> from;
+  if (!decl.hasError)
+    from = library.load(decl.name.text(), diagnostics, decl.name.span);
   if (from)
     builder.use(from);
   for (const ast::ImportedName &name : decl.names) {
@@ -167,6 +175,7 @@ void ModuleChecker::importName(const TypedModule &from,
       symbol.constant = table;
   }
   const ast::Identifier &local = name.alias ? name.alias : name.name;
+  refuseTypeName(local);
   symbol.span = local.span;
   symbol.isImport = true;
   if (isPrelude(from))

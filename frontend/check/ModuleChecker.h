@@ -60,6 +60,7 @@ private:
   void constant(const ast::ConstDecl &decl);
   void makeConstant(Symbol &symbol);
   void makeConstants();
+  void refuseTypeName(const ast::Identifier &name);
   void addSymbol(const ast::Identifier &name,
                  const typed::Declaration *callable,
                  const typed::Declaration *reduction);

@@ -105,7 +105,7 @@ const Expression *DeclarationChecker::nameValue(const ast::Identifier &name) {
                           : builtinNamed(name.text()).has_value();
   if (symbol && !isBuiltin)
     return symbolValue(*symbol, name);
-  if (elementTypeNamed(name.text()) || name.text() == "int")
+  if (isTypeName(name.text()))
     report(name.span, diag::TypeAsValue, name.text());
   else if (isBuiltin)
     report(name.span, diag::NotAValue, "function", name.text());

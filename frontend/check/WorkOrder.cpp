@@ -52,6 +52,7 @@ bool ModuleChecker::complete(const Declaration &declaration) {
 }
 
 void ModuleChecker::constant(const ast::ConstDecl &decl) {
+  refuseTypeName(decl.name);
   Symbol symbol;
   symbol.span = decl.name.span;
   symbol.pending = &decl;

@@ -100,6 +100,10 @@ Decl *Parser::parseDeclaration() {
     return parseCallable(Decl::Kind::Kernel);
   case Kind::KwOp:
     return parseCallable(Decl::Kind::Op);
+  case Kind::Identifier:
+    if (text() == "import" && peek(1) == Kind::Identifier)
+      return parseForeignImport();
+    return nullptr;
   default:
     return nullptr;
   }
@@ -128,10 +132,14 @@ UseDecl *Parser::parseUse() {
   auto *decl = arena.make<UseDecl>();
   advance();
   decl->name = parseModulePath();
-  if (!broken && at(Kind::Identifier) && text() == "import")
-    fail(here(), diag::ExpectedToken, "`use`", found())
+  if (!broken && at(Kind::Identifier) && text() == "import") {
+    // What follows are the names all the same.
+    diagnostics.report(here(), diag::ExpectedToken, "`use`", found())
         .hint("write `from " + decl->name.text() + " use name`");
-  expect(Kind::KwUse);
+    advance();
+  } else {
+    expect(Kind::KwUse);
+  }
   llvm::SmallVector<ImportedName, 8> names;
   auto name = [&] {
     ImportedName imported;
@@ -153,6 +161,28 @@ UseDecl *Parser::parseUse() {
   }
   decl->names = arena.list<ImportedName>(names);
   endStatement();
+  return decl;
+}
+
+/// `import math as m` of another language: an error, after which `math` is a
+/// name whose uses are not blamed.
+UseDecl *Parser::parseForeignImport() {
+  auto *decl = arena.make<UseDecl>();
+  Span word = here();
+  advance();
+  decl->name = parseModulePath();
+  llvm::StringRef first = decl->name.text().split('.').first;
+  ImportedName imported;
+  imported.name = decl->name;
+  imported.name.span.end =
+      imported.name.span.begin + static_cast<std::uint32_t>(first.size());
+  if (!broken && accept(Kind::KwAs))
+    imported.alias = parseName();
+  if (!broken)
+    diagnostics.report(word, diag::ForeignWord, "import")
+        .hint("write `from " + decl->name.text() + " use name`");
+  decl->names = arena.list<ImportedName>(imported);
+  skipToLineEnd();
   return decl;
 }
 

@@ -101,6 +101,7 @@ private:
   ast::Decl *parseDeclaration();
   ast::Identifier parseModulePath();
   ast::UseDecl *parseUse();
+  ast::UseDecl *parseForeignImport();
   ast::ConstDecl *parseConst();
   ast::CallableDecl *parseCallable(ast::Decl::Kind kind);
   ast::List<ast::Param> parseParams(bool typesRequired);
