@@ -81,7 +81,7 @@ const Expression *DeclarationChecker::namedCall(const ast::CallExpr &expr,
     return nullptr;
   if (symbol && !expr.over && symbol->reduction && !builtin) {
     report(name.span, diag::ReductionWithoutOver, name.text())
-        .hint(("write `" + name.text() + "(… over C)`").str());
+        .hint(overHint(expr, name.text()));
     return nullptr;
   }
   if (expr.over && (symbol || builtin)) {
@@ -336,6 +336,20 @@ const Expression *DeclarationChecker::makeCast(const Expression *value,
   return literal ? fold(node) : node;
 }
 
+/// How `max(x, over=C)` and `sum(x, dim=1)` are written here.
+std::string DeclarationChecker::overHint(const ast::CallExpr &expr,
+                                         llvm::StringRef name) {
+  std::string operand = "…", axis = "C";
+  if (!expr.arguments.empty() && !expr.arguments[0].name)
+    operand = source(expr.arguments[0].value->span);
+  for (const ast::Argument &argument : expr.arguments)
+    if (argument.name.text() == "over")
+      axis = source(argument.value->span);
+  if (operand.size() > 40 || llvm::StringRef(operand).contains('\n'))
+    operand = "…";
+  return ("write `" + name + "(" + operand + " over " + axis + ")`").str();
+}
+
 bool DeclarationChecker::operandCount(const ast::CallExpr &expr,
                                       llvm::StringRef name, unsigned count) {
   std::size_t given = expr.arguments.size();
@@ -351,7 +365,8 @@ bool DeclarationChecker::operandCount(const ast::CallExpr &expr,
   for (const ast::Argument &argument : expr.arguments)
     if (argument.name && given == count) {
       report(argument.name.span, diag::UnknownArgument, name,
-             argument.name.text());
+             argument.name.text())
+          .hint(symbol && symbol->reduction ? overHint(expr, name) : "");
       return false;
     }
   return given == count;

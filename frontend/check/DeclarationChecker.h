@@ -4,6 +4,7 @@
 #include "frontend/check/CheckerTypes.h"
 #include "frontend/check/ModuleChecker.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -254,6 +255,7 @@ private:
   const Expression *presence(const ast::CallExpr &expr);
   const Expression *kindTest(const ast::CallExpr &expr,
                              typed::Constraint constraint);
+  std::string overHint(const ast::CallExpr &expr, llvm::StringRef name);
   bool operandCount(const ast::CallExpr &expr, llvm::StringRef name,
                     unsigned count);
 
@@ -462,6 +464,8 @@ private:
   /// What inner scopes replaced, to be put back; nothing: the name was new.
   llvm::SmallVector<std::pair<llvm::StringRef, std::optional<Binding>>, 16>
       shadowed;
+  /// Axes whose bare name was used as a position: maybe the extent was meant.
+  llvm::DenseSet<unsigned> namedPositions;
   /// Axes of the conditions around the statement at hand.
   AxisList controlAxes;
   /// Axes that a `var` of lifted text gets from assignments behind its

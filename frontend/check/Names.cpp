@@ -160,6 +160,8 @@ const Expression *DeclarationChecker::axisValue(AxisId axis, Span span) {
     return nullptr;
   }
   bool isIndex = place == Place::Lifted;
+  if (isIndex)
+    namedPositions.insert(axis.index);
   const Type *type = isIndex ? types.scalar(ScalarType::integer(),
                                             builder.list(llvm::ArrayRef(axis)))
                              : types.integer();

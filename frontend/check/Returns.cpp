@@ -179,10 +179,14 @@ const Expression *DeclarationChecker::returned(const Expression *value,
   for (AxisId axis : underControl(value->type)->axes) {
     if (contains(declared, axis))
       continue;
-    report(value->span, diag::AxisRemains, spell(axis))
+    std::string name = spell(axis);
+    std::string hint = namedPositions.contains(axis.index)
+                           ? "; its extent is `size(" + name + ")`"
+                           : "";
+    report(value->span, diag::AxisRemains, name)
         .label(result.span, "declared here")
-        .hint("remove it by a reduction `over " + spell(axis) +
-              "`, or add it to the result");
+        .hint("remove it by a reduction `over " + name +
+              "`, or add it to the result" + hint);
     return nullptr;
   }
   return value;

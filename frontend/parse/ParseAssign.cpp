@@ -63,6 +63,8 @@ const Stmt *Parser::parseExpressionOrAssignment() {
     const auto *binary = llvm::dyn_cast<BinaryExpr>(expr);
     if (binary && binary->op == BinaryOp::Equal)
       message.hint("`=` assigns");
+    else if (peek(1) == Kind::Dedent)
+      message.hint("write `return …` if it is the value of the block");
     return nullptr;
   }
   return arena.make<ExpressionStmt>(since(begin), expr);

@@ -201,14 +201,28 @@ ConstDecl *Parser::parseConst() {
   return decl;
 }
 
+/// What other languages write where nothing is returned.
+bool Parser::atNoResult() const {
+  if (at(Kind::LeftParen))
+    return peek(1) == Kind::RightParen;
+  bool isWord = at(Kind::Identifier) && (text() == "None" || text() == "void");
+  return isWord || at(Kind::KwNone);
+}
+
 CallableDecl *Parser::parseCallable(Decl::Kind kind) {
   auto *decl = arena.make<CallableDecl>(kind);
   advance();
   decl->name = parseName();
   decl->generics = parseGenerics();
   decl->params = parseParams(/*typesRequired=*/true);
-  if (!broken && accept(Kind::Arrow))
-    decl->result = parseType();
+  if (!broken && accept(Kind::Arrow)) {
+    if (atNoResult())
+      (at(Kind::LeftParen) ? fail(here(), diag::EmptyTuple)
+                           : fail(here(), diag::ExpectedType, found()))
+          .hint("what has no result has no `->`");
+    else
+      decl->result = parseType();
+  }
   pendingDocumentation = &decl->documentation;
   decl->body = parseBlock();
   pendingDocumentation = nullptr;

@@ -47,7 +47,8 @@ ReductionDecl *Parser::parseReduction() {
 /// What a part is called elsewhere.
 static llvm::StringRef partHint(llvm::StringRef word) {
   return llvm::StringSwitch<llvm::StringRef>(word)
-      .Cases({"init", "initial", "identity", "neutral"}, "write `state`")
+      .Cases({"init", "initial", "identity", "neutral"},
+             "a state begins with its value: `state: acc(T) = 0`")
       .Cases({"update", "accumulate", "add"}, "write `step`")
       .Cases({"combine", "join", "reduce"}, "write `merge`")
       .Cases({"final", "finalize", "result"}, "write `finish`")
@@ -131,6 +132,9 @@ void Parser::reportStateLines(const ReductionDecl &decl, Span first) {
 }
 
 void Parser::parseState(ReductionDecl &decl) {
+  if (!broken && at(Kind::LeftParen))
+    fail(here(), diag::ExpectedToken, "`:`", found())
+        .hint("write `state: (a: T = 0, …)`");
   expect(Kind::Colon);
   llvm::SmallVector<TypeField, 4> fields;
   decl.stateIsTuple = at(Kind::LeftParen);

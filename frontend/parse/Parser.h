@@ -102,6 +102,7 @@ private:
   ast::Identifier parseModulePath();
   ast::UseDecl *parseUse();
   ast::UseDecl *parseForeignImport();
+  bool atNoResult() const;
   ast::ConstDecl *parseConst();
   ast::CallableDecl *parseCallable(ast::Decl::Kind kind);
   ast::List<ast::Param> parseParams(bool typesRequired);
