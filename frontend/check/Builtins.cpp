@@ -72,6 +72,8 @@ const Expression *DeclarationChecker::scalarBuiltin(const ast::CallExpr &expr,
     else if (value != values.front() &&
              !unify(values.front(), value, expr.span, name))
       return nullptr;
+    if (!value)
+      return nullptr; // a literal that no type holds
   }
   ScalarType type = values.front()->scalar();
   for (const Expression *value : values)

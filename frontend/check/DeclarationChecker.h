@@ -224,8 +224,12 @@ private:
                  GenericArguments &generics);
   bool finishTypes(const Declaration &callee, Span span,
                    GenericArguments &generics, TypeList &types);
+  bool fitsParameter(const typed::FunctionReferenceExpression &given,
+                     const typed::ConstantParameter &parameter,
+                     llvm::ArrayRef<ScalarType> types);
   bool finishConstants(const Declaration &callee, Span span,
-                       GenericArguments &generics);
+                       GenericArguments &generics,
+                       llvm::ArrayRef<ScalarType> types);
   bool fitArgument(const Expression *&value, ScalarType wanted,
                    llvm::StringRef parameter);
   const Expression *liftedCall(const Declaration &callee, Span span,

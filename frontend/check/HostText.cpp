@@ -221,7 +221,7 @@ const Expression *DeclarationChecker::hostCall(const Declaration &callee,
       inferFrom(parameter.element, value, generics);
   llvm::SmallVector<ScalarType, 4> typeArguments;
   if (!finishTypes(callee, span, generics, typeArguments) ||
-      !finishConstants(callee, span, generics))
+      !finishConstants(callee, span, generics, typeArguments))
     return nullptr;
   llvm::ArrayRef<ScalarType> solved(typeArguments);
   for (auto [value, parameter] : llvm::zip(arguments.values, callee.parameters))

@@ -328,9 +328,52 @@ bool DeclarationChecker::finishTypes(const Declaration &callee, Span span,
   return true;
 }
 
+/// Does the function take and yield what its parameter says, `types` being the
+/// type arguments of who has the parameter?
+bool DeclarationChecker::fitsParameter(const FunctionReferenceExpression &given,
+                                       const ConstantParameter &parameter,
+                                       llvm::ArrayRef<ScalarType> types) {
+  const Declaration &function = *given.function;
+  GenericArguments own;
+  own.types.resize(function.typeParameters.size());
+  auto wanted = llvm::map_range(
+      parameter.type->elements,
+      [&](const Type *type) { return type->scalar.substitute(types); });
+  for (auto [operand, passed] : llvm::zip(function.parameters, wanted))
+    if (operand.element.isBareParameter())
+      own.types[operand.element.parameterIndex()] = passed;
+  llvm::SmallVector<ScalarType, 4> ownTypes;
+  if (!finishTypes(function, given.span, own, ownTypes))
+    return false;
+  auto fits = [&](ScalarType is, ScalarType must, const llvm::Twine &what) {
+    is = is.substitute(llvm::ArrayRef(ownTypes));
+    if (!sameType(is, must))
+      report(given.span, diag::TypeMismatch, what.str(), spell(is), spell(must))
+          .label(parameter.span, "wanted here");
+    return sameType(is, must);
+  };
+  for (auto [operand, passed] : llvm::zip(function.parameters, wanted))
+    if (!fits(operand.element, passed, operand.variable->name))
+      return false;
+  if (function.results.size() != 1) {
+    report(given.span, diag::TupleLength, 1, function.results.size())
+        .label(parameter.span, "wanted here");
+    return false;
+  }
+  return fits(function.results.front().element,
+              parameter.type->elements.back()->scalar.substitute(types),
+              function.name + "(…)");
+}
+
 bool DeclarationChecker::finishConstants(const Declaration &callee, Span span,
-                                         GenericArguments &generics) {
+                                         GenericArguments &generics,
+                                         llvm::ArrayRef<ScalarType> types) {
   for (const ConstantParameter *parameter : callee.constantParameters) {
+    const auto *function =
+        llvm::dyn_cast_if_present<FunctionReferenceExpression>(
+            generics.constants[parameter->index]);
+    if (function && !fitsParameter(*function, *parameter, types))
+      return false;
     bool isKnown = generics.constants[parameter->index] ||
                    parameter->defaultValue || parameter->subject;
     if (isKnown)

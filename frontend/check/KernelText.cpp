@@ -8,9 +8,16 @@ using namespace quern::typed;
 
 bool DeclarationChecker::standsIn(Place wanted, Span span,
                                   llvm::StringRef what) {
-  if (place != wanted)
+  if (place == wanted)
+    return true;
+  bool isExtent =
+      place == Place::Extent && declaration.kind == DeclarationKind::Op;
+  if (isExtent)
+    report(span, diag::NotInThisKind, what, "extent")
+        .hint("leave the extent out: it is that of what is returned");
+  else
     report(span, diag::NotInThisKind, what, keyword(declaration.kind));
-  return place == wanted;
+  return false;
 }
 
 /// `thread.x`, `block.y`.

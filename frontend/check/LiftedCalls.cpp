@@ -23,7 +23,7 @@ const Expression *DeclarationChecker::liftedCall(const Declaration &callee,
     }
   llvm::SmallVector<ScalarType, 4> typeArguments;
   if (!finishTypes(callee, span, generics, typeArguments) ||
-      !finishConstants(callee, span, generics))
+      !finishConstants(callee, span, generics, typeArguments))
     return nullptr;
   for (auto [value, parameter] : llvm::zip(arguments.values, callee.parameters))
     if (value &&

@@ -290,7 +290,9 @@ const Expression *DeclarationChecker::makeBinary(BinaryOperator op,
     if (folded || overflowed)
       return folded;
     left = settle(left);
-    right = settle(right);
+    right = left ? settle(right) : nullptr;
+    if (!right)
+      return nullptr; // a literal that no type holds
   }
   ScalarType type = joinTypes(left->scalar(), right->scalar());
   if (!operatorApplies(op, type, operatorSpan))

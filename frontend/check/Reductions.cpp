@@ -201,10 +201,12 @@ bool DeclarationChecker::solveMonoid(
     if (!decides)
       continue;
     value = settle(value);
+    if (!value)
+      return false;
     inferFrom(type->scalar, value, generics);
   }
   if (!finishTypes(monoid, span, generics, typeArguments) ||
-      !finishConstants(monoid, span, generics))
+      !finishConstants(monoid, span, generics, typeArguments))
     return false;
   llvm::ArrayRef<ScalarType> solved(typeArguments);
   for (auto [value, type] : llvm::zip(arguments.operands, wanted))

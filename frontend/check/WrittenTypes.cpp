@@ -122,13 +122,14 @@ bool DeclarationChecker::tensorType(const ast::TensorType &text,
   if (!element)
     return false;
   written.element = *element;
+  // The axes behind a bad one are named all the same.
+  bool isGood = true;
   for (const ast::Dimension &row : text.dimensions) {
     typed::Dimension dimension;
-    if (!this->dimension(row, dimension, isResult))
-      return false;
+    isGood &= this->dimension(row, dimension, isResult);
     written.dimensions.push_back(dimension);
   }
-  return true;
+  return isGood;
 }
 
 bool DeclarationChecker::dimension(const ast::Dimension &text,

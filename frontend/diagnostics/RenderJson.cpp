@@ -87,13 +87,26 @@ static std::int64_t characterColumn(const SourceManager &sources,
          });
 }
 
+/// A path as a relative URI: what has no place in one is written in percents.
+static std::string uriOf(llvm::StringRef path) {
+  std::string uri;
+  for (char c : path) {
+    bool isPlain = llvm::isAlnum(c) || llvm::StringRef("-._~/").contains(c);
+    if (isPlain)
+      uri += c;
+    else
+      uri += "%" + llvm::utohexstr(static_cast<unsigned char>(c), false, 2);
+  }
+  return uri;
+}
+
 static void writeLocation(json::OStream &out, const SourceManager &sources,
                           Span span) {
   SourceLocation begin = sources.locate(span.begin);
   SourceLocation end = sources.locate(span.end);
   out.attributeObject("physicalLocation", [&] {
     out.attributeObject("artifactLocation", [&] {
-      out.attribute("uri", clean(begin.file->name()));
+      out.attribute("uri", uriOf(clean(begin.file->name())));
     });
     out.attributeObject("region", [&] {
       out.attribute("endColumn", characterColumn(sources, end));
