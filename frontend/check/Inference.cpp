@@ -336,9 +336,10 @@ bool DeclarationChecker::fitsParameter(const FunctionReferenceExpression &given,
   const Declaration &function = *given.function;
   GenericArguments own;
   own.types.resize(function.typeParameters.size());
-  auto wanted = llvm::map_range(
-      parameter.type->elements,
-      [&](const Type *type) { return type->scalar.substitute(types); });
+  auto wanted =
+      llvm::map_range(parameter.type->elements, [&](const Type *type) {
+        return type->scalar.substitute(types);
+      });
   for (auto [operand, passed] : llvm::zip(function.parameters, wanted))
     if (operand.element.isBareParameter())
       own.types[operand.element.parameterIndex()] = passed;
