@@ -103,6 +103,29 @@ void Generator::bindAxes(Frame &callee,
     callee.lifted = placesOf(expression.type->axes);
 }
 
+/// The checker does not count the axes that packs stand for, which the text of
+/// a callee may want to be as many as those of another one (`*S = *R`).
+bool Generator::packsMeet(const Frame &callee, Span span) {
+  const Declaration &declaration = callee.declaration;
+  for (auto [id, axis] : llvm::enumerate(declaration.axes)) {
+    if (!axis.pack || axis.kind == typed::AxisKind::Local ||
+        !axis.rankOf.valid())
+      continue;
+    std::size_t own = callee.axes[id].size();
+    std::size_t wanted = callee.axes[axis.rankOf.index].size();
+    if (own == wanted)
+      continue;
+    complain(span,
+             "`*" + axis.name + "` of `" + declaration.name + "` is " +
+                 Twine(own) + " axes here, `*" +
+                 declaration.axis(axis.rankOf).name + "`, which it meets, is " +
+                 Twine(wanted),
+             "QN2023");
+    return false;
+  }
+  return true;
+}
+
 /// Lifted text hands compute types to the scalar code it calls, unless that
 /// asks what its types are.
 void Generator::bindTypes(Frame &callee,
@@ -185,6 +208,8 @@ irgen::Value Generator::visit(const typed::CallExpression &expression) {
   bindConstants(callee, expression.constantArguments);
   bindSubjects(callee, expression);
   bindAxes(callee, expression);
+  if (!packsMeet(callee, expression.span))
+    return zeroOf(ElementType::I64);
   for (auto [parameter, argument] :
        llvm::zip_equal(declaration.parameters, expression.arguments))
     bindArgument(callee, parameter, argument);

@@ -251,6 +251,7 @@ private:
   bool isReadElsewhere(const Expression &expression);
   void bindSubjects(Frame &callee, const typed::CallExpression &expression);
   void bindAxes(Frame &callee, const typed::CallExpression &expression);
+  bool packsMeet(const Frame &callee, Span span);
   ConstantBinding constantArgument(const Expression &argument);
 
   // CompileTime.cpp

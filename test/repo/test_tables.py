@@ -13,8 +13,8 @@ OPERATION = re.compile(r'^def \w+\s*:\s*\w*Op\w*<"([\w.]+)"', re.MULTILINE)
 PASS = re.compile(r'^def \w+\s*:\s*Pass<"([\w-]+)"', re.MULTILINE)
 
 # What no test can bring about: a module with an error does not come to calls,
-# packs of two sizes are met as QN2008 or QN2020 first, and memory does not end.
-UNTESTED = {"QN2003", "QN2023", "QN2051"}
+# and memory does not end.
+UNTESTED = {"QN2003", "QN2051"}
 WITHOUT_PAGE: set[str] = set()
 UNNAMED_BUILTINS: set[str] = set()
 
