@@ -76,3 +76,19 @@ def test_arithmetic(name: str, theirs: str, count: int, numbers: tuple[Any, ...]
     op(*wanted, *(() if named else numbers), **named)
     getattr(module("optimizers.qn"), name)(*ours, *numbers)
     assert_close(ours, wanted)
+
+
+def test_lists_of_results() -> None:
+    """A step that gives lists of tensors runs through ATen whole."""
+    ours = lists(5)
+    theirs = copies(ours)
+    steps = [torch.tensor(3.0) for _ in SHAPES]
+    numbers = {"lr": 0.01, "beta1": 0.9, "beta2": 0.99, "weight_decay": 0.1, "eps": 1e-8}
+
+    def step(*own: list[torch.Tensor]) -> None:
+        torch._fused_adam_(*own, steps, **numbers, amsgrad=True, maximize=False)
+
+    torch._dynamo.reset()
+    torch.compile(step, backend="quern", fullgraph=True)(*ours)
+    step(*theirs)
+    assert_close(ours, theirs)

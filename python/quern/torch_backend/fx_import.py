@@ -113,6 +113,8 @@ class Importer:
             return
         try:
             arguments = self._arguments(schema, node)
+            if _is_nested(value):
+                raise _NotPlainError
         except _NotPlainError:
             self._host(node)
             return
@@ -218,6 +220,13 @@ class Importer:
         if not isinstance(outputs, (list, tuple)):
             outputs = (outputs,)
         self._builder.output([self._argument(each) for each in outputs])
+
+
+def _is_nested(value: object) -> bool:
+    """Whether what an operator gives has lists in it."""
+    return isinstance(value, (list, tuple)) and any(
+        isinstance(each, (list, tuple)) for each in value
+    )
 
 
 def _traced(node: Node) -> Any:
