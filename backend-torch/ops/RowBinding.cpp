@@ -92,8 +92,9 @@ bool RowBinding::isAxis(std::string_view name) const {
         return true;
     return false;
   };
-  return std::any_of(row.parameters.begin(), row.parameters.end(),
-                     [&](const ParameterInfo &p) { return has(p.type); });
+  return std::any_of(
+      row.parameters.begin(), row.parameters.end(),
+      [&](const ParameterInfo &p) { return !p.compileTime && has(p.type); });
 }
 
 /// Dimensions that the axis binding picks: all where ATen names none, the last
