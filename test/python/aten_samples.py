@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 from aten_makers import Arguments, Maker, counted, number_first, numbers, randn, tensors
+from aten_rare_samples import RARE
 
 
 def norm(dtype: torch.dtype, shape: tuple[int, ...]) -> tuple[torch.Tensor, ...]:
@@ -341,30 +342,7 @@ SAMPLES["aten::div.Scalar_mode"] = (modes(2, -3, 0.75),)
 SAMPLES["aten::div.Tensor_mode"] = (unrounded,)
 SAMPLES["prims::shift_left"] = (tensors((4, 5), (4, 5)),)
 SAMPLES["prims::shift_right_arithmetic"] = (tensors((4, 5), (4, 5)),)
-
-
-def reduced(*, is_number: bool) -> Maker:
-    """Scatters that reduce, places twice among them."""
-
-    def make(dtype: torch.dtype) -> Iterator[Arguments]:
-        places = torch.tensor([[0, 3, 3], [1, 1, 0]])
-        for dim, size in ((0, (4, 3)), (1, (2, 4))):
-            for how in ("add", "multiply"):
-                source = 2 if is_number else randn(dtype, 2, 3)
-                yield (randn(dtype, *size), dim, places, source), {"reduce": how}
-
-    return make
-
-
-def rare_rows(dtype: torch.dtype) -> Iterator[Arguments]:
-    """Gradients of a table in proportion to how seldom its rows were read."""
-    for padding in (-1, 1):
-        yield (randn(dtype, 5, 3), torch.tensor([1, 0, 1, 3, 1]), 4, padding, True), {}
-
-
-SAMPLES["aten::scatter.reduce"] = (reduced(is_number=False),)
-SAMPLES["aten::scatter.value_reduce"] = (reduced(is_number=True),)
-SAMPLES["aten::embedding_dense_backward"] = (rare_rows,)
+SAMPLES |= RARE
 
 
 def samples(overload: str, dtype: torch.dtype) -> Iterator[Arguments]:

@@ -136,6 +136,49 @@ def test_old_form_of_scattering(reduce: str) -> None:
         return (
             torch.scatter(x, 0, places, source, reduce=reduce),
             torch.scatter(x, 0, places, 2.5, reduce=reduce),
+            torch.scatter(x, 1, places[:1], 2.5, reduce=reduce),
+            torch.scatter(x > 0, 0, places, source > 0, reduce=reduce),
+            torch.scatter(x > 0, 0, places, False, reduce=reduce),
         )
 
     same(written, x, source)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64])
+def test_bilinear_forms(dtype: torch.dtype) -> None:
+    x, z = (torch.arange(6 * n).reshape(2, 3, n).to(dtype) / 4 for n in (4, 5))
+    weight, bias = torch.arange(140).reshape(7, 4, 5).to(dtype) % 9, torch.arange(7).to(dtype)
+    same(functional.bilinear, x.to(dtype), z.to(dtype), weight, bias)
+    same(lambda x, z: functional.bilinear(x, z, weight), x[0].to(dtype), z[0].to(dtype))
+
+
+WINDOWS: dict[str, Call] = {
+    "hamming": lambda: (
+        torch.hamming_window(9),
+        torch.hamming_window(8, periodic=False, alpha=0.5, beta=0.3),
+    ),
+    "blackman": lambda: (torch.blackman_window(9), torch.blackman_window(8, periodic=False)),
+    "bartlett": lambda: (torch.bartlett_window(9), torch.bartlett_window(8, periodic=False)),
+    "kaiser": lambda: (
+        torch.kaiser_window(9, dtype=torch.float64),
+        torch.kaiser_window(8, periodic=False, beta=5.5),
+    ),
+    "of one": lambda: (torch.hamming_window(1), torch.kaiser_window(1), torch.bartlett_window(0)),
+}
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+def test_windows(name: str) -> None:
+    same(WINDOWS[name])
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "nearest", "bicubic"])
+@pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
+def test_samples_of_images(mode: str, padding: str) -> None:
+    x = torch.linspace(-2, 3, 180).sin().reshape(2, 3, 5, 6)
+    grid = torch.linspace(-1.3, 1.4, 64).reshape(2, 4, 4, 2)
+    forms = {"mode": mode, "padding_mode": padding}
+    same(lambda x, g: functional.grid_sample(x, g, **forms, align_corners=True), x, grid)
+    # The gradient of the image alone.
+    fixed = grid.flip(1)
+    same(lambda x: functional.grid_sample(x, fixed, **forms, align_corners=False), x)

@@ -61,9 +61,12 @@ def test_values(name: str) -> None:
     assert not explained.fallbacks
 
 
-@pytest.mark.parametrize(
-    "function", [torch.exp2, torch.expm1, torch.log1p, torch.log2, torch.log10]
-)
+LOGARITHMS = (torch.exp2, torch.expm1, torch.log1p, torch.log2, torch.log10)
+CIRCULAR = (torch.sin, torch.cos, torch.tan, torch.sinh, torch.cosh, torch.tanh)
+INVERSE = (torch.asin, torch.acos, torch.atan, torch.asinh, torch.acosh, torch.atanh)
+
+
+@pytest.mark.parametrize("function", [*LOGARITHMS, *INVERSE])
 @pytest.mark.parametrize("scale", [1e-25, 1e-6, 1e-2, 1, 30])
 def test_functions_beside_doubles(
     function: Callable[[torch.Tensor], torch.Tensor], scale: float
@@ -72,6 +75,21 @@ def test_functions_beside_doubles(
     explained = quern.explain(function, x)
     exact = function(x.to(torch.complex128)).to(torch.complex64)
     torch.testing.assert_close(explained.output, exact, rtol=1e-6, atol=0)
+    assert not explained.fallbacks
+
+
+@pytest.mark.parametrize("function", [torch.exp, torch.exp2, torch.sqrt, *CIRCULAR, *INVERSE])
+@pytest.mark.parametrize("dtype", [torch.complex64, torch.complex128])
+def test_infinite_and_zero_parts(
+    function: Callable[[torch.Tensor], torch.Tensor], dtype: torch.dtype
+) -> None:
+    parts = torch.tensor([0.0, -0.0, 1, -1, 0.5, -2, torch.inf, -torch.inf, torch.nan])
+    # As they are: 0 + inf * 1j would have no real part.
+    x = torch.stack(torch.meshgrid(parts, parts, indexing="ij"), dim=-1).to(dtype.to_real())
+    z = torch.view_as_complex(x).flatten()
+    explained = quern.explain(function, z)
+    ours, theirs = (torch.view_as_real(y) for y in (explained.output, function(z)))
+    torch.testing.assert_close(ours, theirs, equal_nan=True)
     assert not explained.fallbacks
 
 

@@ -172,3 +172,29 @@ def test_floats_wrap_in_short_integers(source: torch.dtype, target: torch.dtype)
 @pytest.mark.parametrize("dtype", [torch.bool, torch.uint8, torch.float64, torch.complex64])
 def test_identities(dtype: torch.dtype) -> None:
     same(lambda: (torch.eye(3, dtype=dtype), torch.eye(2, 4, dtype=dtype)))
+
+
+TENSORS = (torch.tensor([0.05]), torch.tensor([3], dtype=torch.int32))
+CHANNELS = (torch.linspace(0.02, 0.2, 7), torch.arange(7, dtype=torch.int32))
+BETWEEN = (CHANNELS[0], CHANNELS[1] + 0.5)
+QUANTISED: dict[str, Call] = {
+    "numbers": lambda x: torch.fake_quantize_per_tensor_affine(x, 0.07, -3, -128, 127),
+    "tensors": lambda x: torch.fake_quantize_per_tensor_affine(x, *TENSORS, 0, 15),
+    "channels": lambda x: torch.fake_quantize_per_channel_affine(x, *CHANNELS, 1, -8, 7),
+    "zeros between": lambda x: torch.fake_quantize_per_channel_affine(x, *BETWEEN, 1, -8, 7),
+}
+
+
+@pytest.mark.parametrize("name", QUANTISED)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16])
+def test_fake_quantisation(name: str, dtype: torch.dtype) -> None:
+    """Bit by bit, and the gradient, which is that of what was in range."""
+    values = torch.linspace(-3, 3, 35).mul(1.7).view(5, 7).to(dtype)
+    values[0, :4] = torch.tensor([torch.nan, torch.inf, -torch.inf, 1e4])
+    x, y = values.clone().requires_grad_(), values.clone().requires_grad_()
+    ours, eager = compiled(QUANTISED[name], x), QUANTISED[name](y)
+    torch.testing.assert_close(ours, eager, rtol=0, atol=0, equal_nan=True)
+    for result in (ours, eager):
+        result.sum().backward()
+    torch.testing.assert_close(x.grad, y.grad, rtol=0, atol=0)
+    assert not quern.counters()["fallbacks"]

@@ -36,7 +36,16 @@ CASES: dict[str, Callable[[torch.Tensor], Any]] = {
         (x > 2).scatter_add(0, PLACES, VALUES > 9),
         (x > 2).index_add(0, AT, VALUES > 9),
         (x > 2).index_add(0, AT, VALUES > 9, alpha=False),
+        (x > 2).index_put((AT,), VALUES > 9, accumulate=True),
+        (x > 2).index_put((AT, AT + 1), VALUES[:, 0] > 5, accumulate=True),
+        (x > 2)[:, None].index_put((AT, AT * 0, AT), AT > 1, accumulate=True),
     ),
+    "truth values reduced": lambda x: [
+        (x > 2).scatter_reduce(dim, PLACES, VALUES > 9, how, include_self=alone)
+        for dim in (0, 1)
+        for how in ("sum", "prod", "amax", "amin")
+        for alone in (True, False)
+    ],
     "scattered means": lambda x: x.scatter_reduce(1, PLACES, VALUES, "mean"),
     "scattered means alone": lambda x: x.scatter_reduce(
         0, PLACES, VALUES, "mean", include_self=False

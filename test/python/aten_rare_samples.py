@@ -1,0 +1,75 @@
+"""Arguments for overloads that few programs call: reducing scatters, quantisation, windows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+from aten_makers import Arguments, Maker, counted, randn
+
+
+def reduced(*, is_number: bool) -> Maker:
+    """Scatters that reduce, places twice among them."""
+
+    def make(dtype: torch.dtype) -> Iterator[Arguments]:
+        places = torch.tensor([[0, 3, 3], [1, 1, 0]])
+        for dim, size in ((0, (4, 3)), (1, (2, 4))):
+            for how in ("add", "multiply"):
+                source = 2 if is_number else randn(dtype, 2, 3)
+                yield (randn(dtype, *size), dim, places, source), {"reduce": how}
+
+    return make
+
+
+def rare_rows(dtype: torch.dtype) -> Iterator[Arguments]:
+    """Gradients of a table in proportion to how seldom its rows were read."""
+    for padding in (-1, 1):
+        yield (randn(dtype, 5, 3), torch.tensor([1, 0, 1, 3, 1]), 4, padding, True), {}
+
+
+def quantised(*, given: str) -> Maker:
+    """Values with their scale and zero as numbers, as tensors, or for each channel."""
+
+    def make(dtype: torch.dtype) -> Iterator[Arguments]:
+        x = randn(dtype, 3, 7) * 4
+        zero = torch.tensor([3], dtype=torch.int32)
+        if given == "numbers":
+            yield (x, 0.07, 3, -8, 7), {}
+            return
+        if given == "tensors":
+            for switch in (1, 0):
+                yield (x, torch.tensor([0.07]), zero, torch.tensor([switch]), -8, 7), {}
+            return
+        for axis, size in enumerate(x.shape):
+            yield (x, torch.rand(size) + 0.02, zero.expand(size), axis, 0, 15), {}
+            yield (x, torch.rand(size) + 0.02, torch.rand(size), axis, 0, 15), {}
+
+    return make
+
+
+def products_of_three(dtype: torch.dtype) -> Iterator[Arguments]:
+    """A bilinear form and its derivatives, as autograd calls them."""
+    x, w, z, out = (randn(dtype, *s) for s in ((4, 3), (2, 3, 5), (4, 5), (4, 2)))
+    yield (x, w, z, [1, 3], [0], [1, 2], [2, 3]), {}
+    yield (out, w, z, [2, 3], [0], [1, 2], [1, 3]), {}
+    yield (x, out, z, [1, 3], [2, 3], [1, 2], [0]), {}
+    yield (x, w, out, [1, 3], [0], [2, 3], [1, 2]), {}
+
+
+QUANTISED = "aten::fake_quantize_per_"
+BY_TENSORS = "aten::_fake_quantize_per_tensor_affine_cachemask_tensor_qparams"
+RARE: dict[str, tuple[Maker, ...]] = {
+    "aten::scatter.reduce": (reduced(is_number=False),),
+    "aten::scatter.value_reduce": (reduced(is_number=True),),
+    "aten::embedding_dense_backward": (rare_rows,),
+    "aten::_trilinear": (products_of_three,),
+    QUANTISED + "tensor_affine_cachemask": (quantised(given="numbers"),),
+    QUANTISED + "channel_affine_cachemask": (quantised(given="channels"),),
+    BY_TENSORS: (quantised(given="tensors"),),
+}
+for window in ("hamming", "blackman", "bartlett", "kaiser"):
+    RARE[f"aten::{window}_window"] = (counted((9,), (1,)),)
+    RARE[f"aten::{window}_window.periodic"] = (counted((9, False), (4, True)),)
+RARE["aten::hamming_window.periodic_alpha"] = (counted((9, False, 0.5)),)
+RARE["aten::hamming_window.periodic_alpha_beta"] = (counted((9, True, 0.5, 0.3)),)
+RARE["aten::kaiser_window.beta"] = (counted((9, False, 5.5)),)
