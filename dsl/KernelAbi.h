@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -54,6 +55,10 @@ struct GridEntry {
   /// For each `stepLanes` elements of the lane axis a block has `stepThreads`
   /// threads, `threads` at most; 0: always `threads`.
   std::uint32_t stepLanes = 0, stepThreads = 0;
+  std::uint32_t sharedBytes = 0; ///< to be asked for when launching
+  /// Units from which on the entry is meant: fewer large ones would leave most
+  /// of a device idle.
+  std::uint32_t leastUnits = 0;
   /// Elements of one unit along each parallel axis: the number of units is the
   /// product of the extents divided by these, rounded up.
   struct Tile {
@@ -115,5 +120,10 @@ struct KernelAbi {
   std::vector<LaunchEntry> launches;
   std::vector<ErrorSite> sites;
 };
+
+/// Words that a GPU's entry takes by value: drivers have 4096 bytes for
+/// parameters, of which a launch's own words need a few. A longer packet lies
+/// in the device's memory, and the parameter says where.
+constexpr std::size_t mostWordsByValue = 504;
 
 } // namespace quern

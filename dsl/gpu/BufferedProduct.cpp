@@ -56,17 +56,17 @@ void EntryBuilder::leaveChunk(const Chunk &at, Value value, Value stage) {
   auto leave = [&](Value stored, Value place, unsigned bytes) {
     place = arith::AddIOp::create(builder, loc, place, stage);
     if (at.isRight)
-      place = math("addi", place, sideBytes);
+      place = math("addi", place, leftBytes);
     LLVM::StoreOp::create(builder, loc, stored, inStages(place), bytes);
   };
   if (at.alongDepth)
-    return leave(value, chunkPlace(at.line, at.number, true), chunkBytes);
+    return leave(value, chunkPlace(at.line, at.number, tileDepth), chunkBytes);
   Value first = math("muli", at.number, chunk);
   Value number = math("divui", at.line, chunk);
   Value inner = math("muli", math("remui", at.line, chunk), 2);
   for (std::int64_t place = 0; place < chunk; ++place) {
     Value one = vector::ExtractOp::create(builder, loc, value, place);
-    Value to = chunkPlace(math("addi", first, place), number, true);
+    Value to = chunkPlace(math("addi", first, place), number, tileDepth);
     leave(one, arith::AddIOp::create(builder, loc, to, inner), 2);
   }
 }
@@ -81,12 +81,12 @@ Emitter::Values EntryBuilder::bufferedFragment(const Tile &tile, bool isRight,
   Emitter::Values parts;
   for (std::int64_t step = 0; step < layout.run; step += most) {
     Value at = math("addi", tile.lane.depth, depth + step);
-    Value place = chunkPlace(line, math("divui", at, chunk), true);
+    Value place = chunkPlace(line, math("divui", at, chunk), tileDepth);
     Value inner = math("muli", math("remui", at, chunk), 2);
     place = arith::AddIOp::create(builder, loc, place, inner);
     place = arith::AddIOp::create(builder, loc, place, stage);
     if (isRight)
-      place = math("addi", place, sideBytes);
+      place = math("addi", place, leftBytes);
     parts.push_back(
         LLVM::LoadOp::create(builder, loc, type, inStages(place), 2 * most));
   }
@@ -102,7 +102,7 @@ Emitter::Values EntryBuilder::bufferedSums(Frame &frame, const Tile &tile,
     Emitter::Values loaded;
     chunks.clear();
     for (bool isRight : {false, true})
-      for (std::int64_t number = 0; number < chunksOf(plan.threads); ++number) {
+      for (std::int64_t number = 0; number < chunksOf(plan, isRight); ++number) {
         chunks.push_back(chunkOf(body, isRight,
                                  isRight ? tile.blockColumn : tile.blockRow,
                                  depth, number));
@@ -135,7 +135,7 @@ Emitter::Values EntryBuilder::bufferedSums(Frame &frame, const Tile &tile,
   Emitter::Values next = load(body, ahead);
   multiplyStage(body, tile, read, now);
   emitter.in(body);
-  Value write = arith::SubIOp::create(builder, loc, short32(stageBytes), read);
+  Value write = arith::SubIOp::create(builder, loc, short32(stageBytes(plan)), read);
   leave(body, next, write);
   now.push_back(write);
   scf::YieldOp::create(emitter.in(body), loc, now);

@@ -1,5 +1,6 @@
 // The intrinsics of NVPTX and AMDGPU behind one set of names.
 #include "dsl/gpu/Device.h"
+#include "dsl/KernelAbi.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -124,15 +125,34 @@ Value Device::fromFirst(Location loc, Value value) {
   });
 }
 
-unsigned Device::parameterSpace() const { return isNvptx() ? 0 : 4; }
-
-LLVM::CConv Device::convention() const {
-  return isNvptx() ? LLVM::CConv::PTX_Kernel : LLVM::CConv::AMDGPU_KERNEL;
-}
-
-StringRef Device::passing() const {
-  return isNvptx() ? LLVM::LLVMDialect::getByValAttrName()
-                   : LLVM::LLVMDialect::getByRefAttrName();
+/// The words are the parameter itself, or a reference to where the driver has
+/// put it; very many lie in memory that the caller has filled.
+Block *Device::entry(Location loc, StringRef name, const EntryShape &shape,
+                     std::size_t packetWords, std::size_t own) {
+  using Dialect = LLVM::LLVMDialect;
+  constexpr unsigned memory = 1, constants = 4;
+  bool byValue = packetWords <= mostWordsByValue;
+  unsigned space = !byValue ? memory : isNvptx() ? 0 : constants;
+  auto type = LLVM::LLVMFunctionType::get(
+      LLVM::LLVMVoidType::get(builder.getContext()),
+      {LLVM::LLVMPointerType::get(builder.getContext(), space)});
+  auto made = LLVM::LLVMFuncOp::create(builder, loc, name, type);
+  made.setCConv(isNvptx() ? LLVM::CConv::PTX_Kernel
+                          : LLVM::CConv::AMDGPU_KERNEL);
+  made.setPassthroughAttr(attributes(shape));
+  auto words = LLVM::LLVMArrayType::get(builder.getI64Type(),
+                                        unsigned(packetWords + own));
+  if (byValue)
+    made.setArgAttr(0,
+                    isNvptx() ? Dialect::getByValAttrName()
+                              : Dialect::getByRefAttrName(),
+                    TypeAttr::get(words));
+  else
+    for (StringRef fact :
+         {Dialect::getNoAliasAttrName(), Dialect::getReadonlyAttrName()})
+      made.setArgAttr(0, fact, builder.getUnitAttr());
+  made.setArgAttr(0, Dialect::getAlignAttrName(), builder.getI64IntegerAttr(8));
+  return made.addEntryBlock(builder);
 }
 
 /// A kernel takes its packet and nothing of what the run time could add.
@@ -169,7 +189,7 @@ ArrayAttr Device::attributes(const EntryShape &shape) {
       some.push_back(pair("nvvm.cluster_dim", std::to_string(shape.cluster)));
     if (shape.blocks > 1)
       some.push_back(pair("nvvm.minctasm", std::to_string(shape.blocks)));
-    else
+    else if (shape.blocks == 1)
       some.push_back(pair("nvvm.maxnreg", isLarge ? "64" : "128"));
     return builder.getArrayAttr(some);
   }

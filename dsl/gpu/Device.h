@@ -9,6 +9,9 @@
 
 namespace quern {
 
+/// Shared memory that a block has without asking for it when it is launched.
+inline constexpr std::int64_t unaskedBytes = 48 << 10;
+
 /// Makes a vendor's intrinsics at the insertion point of a builder.
 class Device {
 public:
@@ -79,24 +82,24 @@ public:
   /// Waits until at most `open` committed groups of copies are under way.
   void awaitCopies(mlir::Location loc, unsigned open);
 
-  /// The memory the words of a launch lie in.
-  unsigned parameterSpace() const;
-  mlir::LLVM::CConv convention() const;
   /// Threads of a block along x, y, z, where they are known.
   using Block = std::array<std::optional<std::int64_t>, 3>;
   struct EntryShape {
     Block block;
     bool isFlat = false;  ///< asks only for numbers along x
     bool isMost = false;  ///< there may be fewer threads
-    unsigned blocks = 1;  ///< to fit a multiprocessor's registers, at least
+    /// To fit a multiprocessor's registers, at least; 0: one takes them all.
+    unsigned blocks = 1;
     unsigned cluster = 1; ///< blocks
   };
-  /// Attributes of an entry.
-  mlir::ArrayAttr attributes(const EntryShape &shape);
-  /// How the parameter is handed over: by value, or by reference to a copy.
-  llvm::StringRef passing() const;
+  /// An entry, which takes the packet and `own` words of the launch; its first
+  /// block's argument leads to them.
+  mlir::Block *entry(mlir::Location loc, llvm::StringRef name,
+                     const EntryShape &shape, std::size_t packetWords,
+                     std::size_t own);
 
 private:
+  mlir::ArrayAttr attributes(const EntryShape &shape);
   mlir::Value call(mlir::Location loc, llvm::StringRef name, mlir::Type result,
                    mlir::ValueRange arguments);
   mlir::Value number(mlir::Location loc, std::int64_t value);

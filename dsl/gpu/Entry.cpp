@@ -29,24 +29,17 @@ Value EntryBuilder::number(std::int64_t value) {
 /// A function of one parameter: the packet and the number of blocks.
 Block *EntryBuilder::entryFunction(ModuleOp module, StringRef name) {
   builder.setInsertionPointToEnd(module.getBody());
-  Type pointer =
-      LLVM::LLVMPointerType::get(builder.getContext(), device.parameterSpace());
-  auto type = LLVM::LLVMFunctionType::get(
-      LLVM::LLVMVoidType::get(builder.getContext()), {pointer});
-  auto made = LLVM::LLVMFuncOp::create(builder, loc, name, type);
-  made.setCConv(device.convention());
-  made.setPassthroughAttr(device.attributes(
+  Block *entry = device.entry(
+      loc, name,
       {.block = {plan.threads, 1, 1},
        .isFlat = true,
        .isMost = plan.isSized(),
-       .blocks = plan.staged ? 2u : 1u, // they cover each other's barriers
-       .cluster = plan.cluster}));
-  auto words =
-      LLVM::LLVMArrayType::get(builder.getI64Type(), packet.words.size() + 1);
-  made.setArgAttr(0, device.passing(), TypeAttr::get(words));
-  made.setArgAttr(0, LLVM::LLVMDialect::getAlignAttrName(),
-                  builder.getI64IntegerAttr(8));
-  Block *entry = made.addEntryBlock(builder);
+       // Two cover each other's barriers.
+       .blocks = plan.isLarge  ? 0u
+                 : plan.staged ? 2u
+                               : 1u,
+       .cluster = plan.cluster},
+      packet.words.size(), 1);
   emitter.packetPointer = entry->getArgument(0);
   return entry;
 }
@@ -173,7 +166,9 @@ GridEntry EntryBuilder::describe(StringRef name) const {
                         .threads = plan.threads,
                         .unitsPerBlock = unitsPerBlock(),
                         .resident = plan.resident,
-                        .cluster = plan.cluster};
+                        .cluster = plan.cluster,
+                        .sharedBytes = askedBytes,
+                        .leastUnits = std::uint32_t(plan.leastUnits)};
   if (plan.isSized()) {
     description.stepLanes = stepLanes();
     description.stepThreads = target.warp;
@@ -283,15 +278,21 @@ std::array<Value, 2> EntryBuilder::cornerOf(Frame &frame, ValueRange position,
   return corner;
 }
 
-/// Memory of a block, for every thread of it.
+/// Memory of a block, for every thread of it. Much of it is asked for when
+/// launching, and then all that there is.
 void EntryBuilder::share(ModuleOp module, StringRef symbol,
                          std::int64_t bytes) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(module.getBody());
-  LLVM::GlobalOp::create(builder, loc,
-                         LLVM::LLVMArrayType::get(builder.getI8Type(), bytes),
-                         /*isConstant=*/false, LLVM::Linkage::Internal, symbol,
-                         Attribute(), /*alignment=*/128, /*addrSpace=*/3);
+  bool asks = bytes > unaskedBytes && target.kind == TargetKind::Nvptx;
+  if (asks)
+    askedBytes = std::uint32_t(bytes);
+  LLVM::GlobalOp::create(
+      builder, loc,
+      LLVM::LLVMArrayType::get(builder.getI8Type(), asks ? 0 : bytes),
+      /*isConstant=*/false,
+      asks ? LLVM::Linkage::External : LLVM::Linkage::Internal, symbol,
+      Attribute(), /*alignment=*/128, /*addrSpace=*/3);
 }
 
 /// So many bytes, i32, from where it begins.

@@ -34,6 +34,7 @@ private:
   /// Eight neighbours of a factor, and where they lie in its tile.
   struct Chunk {
     bool isRight = false, alongDepth = false;
+    std::int64_t length = 0; ///< of a line
     mlir::Value line = {}, number = {}; ///< of the tile, in the line, i32
     mlir::Value source = {}, left = {}; ///< how many are inside, i32
   };
@@ -91,6 +92,7 @@ private:
   void leaveStates(Frame &frame, mlir::Value part, mlir::ValueRange states);
   // Product.cpp
   void product(Frame &frame, mlir::ValueRange position);
+  void productAt(Frame &frame, mlir::Value row, mlir::Value column);
   Tile productTile(Frame &frame, mlir::Value rows, mlir::Value columns);
   void productStep(Frame &body, const Tile &tile, mlir::Value depth,
                    mlir::Value end, Emitter::Values &sums);
@@ -103,12 +105,17 @@ private:
                    llvm::ArrayRef<Emitter::Values> right,
                    llvm::MutableArrayRef<mlir::Value> rest);
   void storeTile(Frame &frame, const Tile &tile, mlir::ValueRange sums);
-  void storeSum(Frame &frame, const Tile &tile, mlir::Value sum,
-                std::int64_t below, std::int64_t beside);
+  void storeSums(Frame &frame, const Tile &tile, mlir::ValueRange sums,
+                 std::int64_t below, std::int64_t beside);
+  void storeInside(Frame &frame, mlir::Value row, mlir::Value column,
+                   mlir::Value sum, unsigned lanes, bool last);
   /// Fragments of a warp's tile, one below and one beside the other.
-  unsigned rowParts() const { return plan.staged ? 4 : 2; }
+  unsigned rowParts() const { return inPasses ? 1 : warpRowParts(); }
+  unsigned warpRowParts() const { return plan.staged ? 4 : 2; }
   unsigned columnParts() const {
-    return plan.staged ? 256 / matrixSize * target.warp / plan.threads : 2;
+    return !plan.staged ? 2
+                        : (plan.isLarge ? 512 : 256) / matrixSize *
+                              target.warp / plan.threads;
   }
   void findWarpTile(Frame &frame, Tile &tile, mlir::Value rows,
                     mlir::Value columns);
@@ -138,7 +145,8 @@ private:
   mlir::Value loadChunk(const Chunk &at);
   void leaveChunk(const Chunk &at, mlir::Value value, mlir::Value stage);
   // StagedProduct.cpp
-  mlir::Value chunkPlace(mlir::Value line, mlir::Value number, bool alongDepth);
+  mlir::Value chunkPlace(mlir::Value line, mlir::Value number,
+                         std::int64_t length);
   mlir::Value inStages(mlir::Value bytes) {
     return inShared(stagesName, bytes);
   }
@@ -152,7 +160,9 @@ private:
   MatrixLayout layout;
   Team team;
   std::string stagesName; ///< the memory of staged tiles
+  std::uint32_t askedBytes = 0; ///< of shared memory, when launching
   std::vector<Square> squares;
+  bool inPasses = false; ///< rows of a warp's tile come sixteen after sixteen
 };
 
 } // namespace quern

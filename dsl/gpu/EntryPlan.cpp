@@ -2,6 +2,7 @@
 #include "dsl/gpu/EntryPlan.h"
 
 #include "dsl/gpu/Matrix.h"
+#include "dsl/gpu/Stages.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/Support/MathExtras.h"
@@ -151,17 +152,31 @@ EntryPlan planProduct(EntryPlan entry, const MatrixProduct &product,
 }
 
 /// A block has a tile, which is copied to shared memory sixteen bytes at a
-/// time.
-EntryPlan stageProduct(EntryPlan entry) {
-  constexpr std::int64_t tile = 128;
+/// time. Where lanes have registers for it, a warp has a quarter of the tile:
+/// larger parts read less of the stages for each product.
+EntryPlan stageProduct(EntryPlan entry, const TargetInfo &target) {
   entry.team = TeamKind::Block;
   entry.staged = true;
-  entry.threads = 256;
+  entry.threads = target.kind == TargetKind::Nvptx ? 128 : 256;
   entry.vectors = 8;
   entry.mostLanes = -1;
   for (AxisPlan &axis : entry.launch.axes)
     if (axis.tile > 1)
-      axis.tile = tile;
+      axis.tile = stages::tileRows;
+  return entry;
+}
+
+/// The same with twice the columns, where there are enough of these tiles: a
+/// block reads less of the factors for each product, which is what limits the
+/// other one.
+EntryPlan enlarge(EntryPlan entry) {
+  constexpr std::int64_t manyTiles = 128;
+  entry.isLarge = true;
+  entry.threads *= 2;
+  entry.leastUnits = manyTiles;
+  for (AxisPlan &axis : entry.launch.axes)
+    if (axis.axis == entry.product->column)
+      axis.tile = stages::columnsOf(entry);
   return entry;
 }
 
@@ -398,7 +413,10 @@ std::vector<EntryPlan> quern::planEntries(const KernelModel &model,
     if (!product->isPlain())
       return {thread, warp};
     warp.mostLanes = productWarpLanes;
-    return {thread, warp, stageProduct(warp)};
+    EntryPlan block = stageProduct(warp, target);
+    if (target.kind != TargetKind::Nvptx)
+      return {thread, warp, block};
+    return {thread, warp, enlarge(block), block};
   }
   bool isTiled = launch.lane >= 0 && hasAxis(launch.parallel, launch.lane);
   if (launch.kind == LaunchKind::Scatter || launch.lane < 0 ||

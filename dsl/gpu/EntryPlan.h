@@ -25,6 +25,8 @@ struct EntryPlan {
   LaunchPlan launch;
   std::optional<MatrixProduct> product = {}; ///< made of matrix instructions
   bool staged = false; ///< its tiles go through shared memory
+  bool isLarge = false; ///< so large that a multiprocessor holds one of them
+  std::int64_t leastUnits = 0; ///< from which on it is meant
   bool turns = false;  ///< squares of turned operands go through shared memory
   bool byColumns = false; ///< threads have columns, and go along the rows
 

@@ -28,19 +28,8 @@ unsigned GridEmitter::warpCount() const {
 
 void GridEmitter::entryFunction(ModuleOp module, StringRef name) {
   b.setInsertionPointToEnd(module.getBody());
-  Type pointer =
-      LLVM::LLVMPointerType::get(b.getContext(), device.parameterSpace());
-  auto type = LLVM::LLVMFunctionType::get(
-      LLVM::LLVMVoidType::get(b.getContext()), {pointer});
-  auto made = LLVM::LLVMFuncOp::create(b, loc, name, type);
-  made.setCConv(device.convention());
-  made.setPassthroughAttr(device.attributes({.block = model.block}));
-  auto words = LLVM::LLVMArrayType::get(b.getI64Type(),
-                                        packet.words.size() + firstBlockWords);
-  made.setArgAttr(0, device.passing(), TypeAttr::get(words));
-  made.setArgAttr(0, LLVM::LLVMDialect::getAlignAttrName(),
-                  b.getI64IntegerAttr(8));
-  Block *entry = made.addEntryBlock(b);
+  Block *entry = device.entry(loc, name, {.block = model.block},
+                              packet.words.size(), firstBlockWords);
   packetPointer = entry->getArgument(0);
   b.setInsertionPointToEnd(entry);
 }

@@ -9,8 +9,6 @@
 using namespace mlir;
 using namespace quern;
 
-/// What a block has without asking for it when it is launched.
-static constexpr std::int64_t unaskedBytes = 48 << 10;
 static constexpr std::int64_t arrayAlignment = 16;
 
 static std::int64_t countOf(MemRefType type) {

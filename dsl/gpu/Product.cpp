@@ -231,9 +231,31 @@ EntryBuilder::Tile EntryBuilder::productTile(Frame &frame, Value rows,
   return tile;
 }
 
-/// The tile of one warp, or of one block: sums, then what is behind them.
+/// The tile of one warp, or of one block. What cannot be copied to stages is
+/// read where it lies, for sixteen rows after the others: the places of more
+/// would not stay in registers beside the sums.
 void EntryBuilder::product(Frame &frame, ValueRange position) {
   auto [row, column] = cornerOf(frame, position, plan.product->column);
+  if (!plan.staged || emitter.aligned)
+    return productAt(frame, row, column);
+  Value zero = emitter.constant(frame, 0);
+  Value step = emitter.constant(frame, matrixSize);
+  Value end = emitter.constant(frame, matrixSize * rowParts());
+  auto loop = scf::ForOp::create(emitter.in(frame), loc, zero, end, step);
+  loop.getBody()->getTerminator()->erase();
+  Operation *anchor = std::exchange(frame.anchor, loop);
+  Frame body = Frame::inside(frame, loop.getBody());
+  Value first = arith::AddIOp::create(emitter.in(body), loc, row,
+                                      loop.getInductionVar());
+  inPasses = true;
+  productAt(body, first, column);
+  inPasses = false;
+  scf::YieldOp::create(emitter.in(body), loc);
+  frame.anchor = anchor;
+}
+
+/// Sums, then what is behind them.
+void EntryBuilder::productAt(Frame &frame, Value row, Value column) {
   Tile tile = productTile(frame, row, column);
   Emitter::Values sums;
   emitter.in(frame);
@@ -272,25 +294,30 @@ Emitter::Values EntryBuilder::directSums(Frame &frame, const Tile &tile,
   return sums;
 }
 
-/// Everything behind the sum, for each element a lane holds.
+/// Everything behind the sum, for each element a lane holds, or for two
+/// neighbours at a time.
 void EntryBuilder::storeTile(Frame &frame, const Tile &tile, ValueRange sums) {
+  unsigned lanes = emitter.aligned ? layout.columnStep : 1;
   for (unsigned part = 0; part < rowParts() * columnParts(); ++part) {
     ValueRange of = sums.take_front(layout.sumValues());
     sums = sums.drop_front(layout.sumValues());
     std::int64_t below = matrixSize * (part / columnParts());
     std::int64_t beside = matrixSize * (part % columnParts());
-    for (auto [number, place] : llvm::enumerate(layout.sums)) {
+    for (unsigned number = 0; number < layout.sums.size(); number += lanes) {
       emitter.in(frame);
-      Value sum = device.sumAt(loc, of, number);
-      storeSum(frame, tile, sum, below + place.first, beside + place.second);
+      Emitter::Values parts;
+      for (unsigned lane = 0; lane < lanes; ++lane)
+        parts.push_back(device.sumAt(loc, of, number + lane));
+      auto [row, column] = layout.sums[number];
+      storeSums(frame, tile, parts, below + row, beside + column);
     }
   }
 }
 
-/// The sum so many rows and columns from the lane's first.
-void EntryBuilder::storeSum(Frame &frame, const Tile &tile, Value sum,
-                            std::int64_t below, std::int64_t beside) {
-  const MatrixProduct &product = *plan.product;
+/// Neighbouring sums so many rows and columns from the lane's first: as a
+/// vector where all of them are inside.
+void EntryBuilder::storeSums(Frame &frame, const Tile &tile, ValueRange sums,
+                             std::int64_t below, std::int64_t beside) {
   auto place = [&](Value from, Value lane, std::int64_t by) -> Value {
     Value step = emitter.constant(frame, by);
     OpBuilder &b = emitter.in(frame);
@@ -299,19 +326,41 @@ void EntryBuilder::storeSum(Frame &frame, const Tile &tile, Value sum,
   };
   Value row = place(tile.firstRow, tile.laneRow, below);
   Value column = place(tile.firstColumn, tile.laneColumn, beside);
+  if (sums.size() == 1)
+    return storeInside(frame, row, column, sums.front(), 1, false);
+  assert(sums.size() == 2 && "lanes hold pairs of neighbours");
+  auto type = VectorType::get({2}, sums.front().getType());
+  Value pair =
+      vector::FromElementsOp::create(emitter.in(frame), loc, type, sums);
+  storeInside(frame, row, column, pair, 2, false);
+  // The last one of an odd number of columns has no neighbour.
+  storeInside(frame, row, column, sums.front(), 1, true);
+}
+
+/// What is behind a sum, or behind neighbouring ones, if they are inside;
+/// `last`: only where the next column is not.
+void EntryBuilder::storeInside(Frame &frame, Value row, Value column, Value sum,
+                               unsigned lanes, bool last) {
+  const MatrixProduct &product = *plan.product;
   Value rows = emitter.extent(frame, product.row);
   Value columns = emitter.extent(frame, product.column);
+  Value beyond = emitter.constant(frame, last ? 1 : lanes - 1);
   OpBuilder &b = emitter.in(frame);
-  auto ult = arith::CmpIPredicate::ult;
+  using Predicate = arith::CmpIPredicate;
+  Value end = arith::AddIOp::create(b, loc, column, beyond);
   Value inside = arith::AndIOp::create(
-      b, loc, arith::CmpIOp::create(b, loc, ult, row, rows),
-      arith::CmpIOp::create(b, loc, ult, column, columns));
+      b, loc, arith::CmpIOp::create(b, loc, Predicate::ult, row, rows),
+      arith::CmpIOp::create(b, loc, last ? Predicate::eq : Predicate::ult, end,
+                            columns));
   auto branch = scf::IfOp::create(b, loc, inside, false);
   Operation *anchor = std::exchange(frame.anchor, branch);
   Frame at = Frame::inside(frame, branch.thenBlock());
   at.anchor = branch.thenBlock()->getTerminator();
   at.bind(Binding{.axis = product.row, .position = row, .shared = true});
-  at.bind(Binding{.axis = product.column, .position = column, .shared = true});
+  at.bind(Binding{.axis = product.column,
+                  .position = column,
+                  .lanes = lanes,
+                  .shared = true});
   at.values[{product.sum->getResult(0).getAsOpaquePointer(), Copies(0)}] = sum;
   emitter.emitStores(at, launch.stores);
   frame.anchor = anchor;

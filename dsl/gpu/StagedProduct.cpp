@@ -11,9 +11,6 @@ using namespace quern;
 
 using namespace quern::stages;
 
-/// Copies run so many steps ahead, less one.
-static constexpr std::int64_t depthOfStages = 3;
-
 Value EntryBuilder::short32(std::int64_t value) {
   return arith::ConstantOp::create(builder, loc,
                                    builder.getI32IntegerAttr(value));
@@ -30,13 +27,13 @@ Value EntryBuilder::math(StringRef name, Value a, std::int64_t other) {
 
 /// Where a chunk lies in a tile, in bytes: neighbours along `near`, of `length`
 /// elements, are a line; lines turn so that eight of them meet no bank twice.
-Value EntryBuilder::chunkPlace(Value line, Value number, bool alongDepth) {
+Value EntryBuilder::chunkPlace(Value line, Value number, std::int64_t length) {
+  bool alongDepth = length == tileDepth;
   Value turn = alongDepth ? math("andi", math("shrui", line, 1), 3)
                           : math("andi", line, 7);
   Value place = arith::XOrIOp::create(builder, loc, number, turn);
   place = math("muli", place, chunkBytes);
-  std::int64_t lineBytes = 2 * (alongDepth ? tileDepth : tileRows);
-  return arith::AddIOp::create(builder, loc, math("muli", line, lineBytes),
+  return arith::AddIOp::create(builder, loc, math("muli", line, 2 * length),
                                place);
 }
 
@@ -66,8 +63,10 @@ EntryBuilder::Chunk EntryBuilder::chunkOf(Frame &body, bool isRight,
   Value rows = emitter.extent(body, axis);
   OpBuilder &b = emitter.in(body);
   Value mine = math("addi", team.thread, number * std::int64_t(plan.threads));
-  std::int64_t across = (side.alongDepth ? tileDepth : tileRows) / chunk;
-  Chunk made{.isRight = isRight, .alongDepth = side.alongDepth};
+  std::int64_t length = side.alongDepth ? tileDepth : linesOf(plan, isRight);
+  std::int64_t across = length / chunk;
+  Chunk made{
+      .isRight = isRight, .alongDepth = side.alongDepth, .length = length};
   made.line = math("divui", mine, across);
   made.number = math("remui", mine, across);
   Type wide = b.getI64Type();
@@ -103,17 +102,16 @@ EntryBuilder::Chunk EntryBuilder::chunkOf(Frame &body, bool isRight,
 /// Begins to copy it; what lies behind an end becomes zero.
 void EntryBuilder::copyChunk(const Chunk &at, Value stage) {
   Value place = arith::AddIOp::create(
-      builder, loc, chunkPlace(at.line, at.number, at.alongDepth), stage);
+      builder, loc, chunkPlace(at.line, at.number, at.length), stage);
   if (at.isRight)
-    place = math("addi", place, sideBytes);
+    place = math("addi", place, leftBytes);
   device.copyAsync(loc, inStages(place), at.source, math("muli", at.left, 2));
 }
 
 void EntryBuilder::copyStage(Frame &body, const Tile &tile, Value depth,
                              Value stage) {
-  std::int64_t copies = chunksOf(plan.threads);
   for (bool isRight : {false, true})
-    for (std::int64_t number = 0; number < copies; ++number)
+    for (std::int64_t number = 0; number < chunksOf(plan, isRight); ++number)
       copyChunk(chunkOf(body, isRight,
                         isRight ? tile.blockColumn : tile.blockRow, depth,
                         number),
@@ -145,10 +143,11 @@ Emitter::Values EntryBuilder::stagedFragment(bool isRight, Value first,
     number =
         arith::AddIOp::create(b, loc, math("divui", first, chunk), rowHalf);
   }
+  std::int64_t length = alongDepth ? tileDepth : linesOf(plan, isRight);
   Value place = arith::AddIOp::create(b, loc, stage,
-                                      chunkPlace(line, number, alongDepth));
+                                      chunkPlace(line, number, length));
   if (isRight)
-    place = math("addi", place, sideBytes);
+    place = math("addi", place, leftBytes);
   return device.loadMatrices(loc, inStages(place), !alongDepth,
                              plan.product->left.getType());
 }
@@ -176,7 +175,7 @@ void EntryBuilder::multiplyStage(Frame &body, const Tile &tile, Value stage,
 void EntryBuilder::makeStages(ModuleOp module, StringRef name) {
   stagesName = (name + "_stages").str();
   share(module, stagesName,
-        (device.hasAsyncCopies() ? depthOfStages : 2) * stageBytes);
+        (device.hasAsyncCopies() ? stagesOf(plan) : 2) * stageBytes(plan));
 }
 
 /// The sums of a block's tile: copies run `stages - 1` steps ahead. A stage is
@@ -186,34 +185,35 @@ Emitter::Values EntryBuilder::stagedSums(Frame &frame, const Tile &tile,
   Value depth = emitter.extent(frame, plan.product->depth);
   Value zero = emitter.constant(frame, 0);
   Value step = emitter.constant(frame, tileDepth);
-  for (std::int64_t stage = 0; stage + 1 < depthOfStages; ++stage) {
+  std::int64_t count = stagesOf(plan), bytes = stageBytes(plan);
+  for (std::int64_t stage = 0; stage + 1 < count; ++stage) {
     Value at = emitter.constant(frame, stage * tileDepth);
     emitter.in(frame);
-    copyStage(frame, tile, at, short32(stage * stageBytes));
+    copyStage(frame, tile, at, short32(stage * bytes));
   }
   OpBuilder &b = emitter.in(frame);
-  std::size_t count = sums.size();
+  std::size_t sumCount = sums.size();
   sums.push_back(short32(0));
-  sums.push_back(short32((depthOfStages - 1) * stageBytes));
+  sums.push_back(short32((count - 1) * bytes));
   auto loop = scf::ForOp::create(b, loc, zero, depth, step, sums);
   Operation *anchor = std::exchange(frame.anchor, loop);
   Frame body = Frame::inside(frame, loop.getBody());
   Emitter::Values now(loop.getRegionIterArgs());
   Value write = now.pop_back_val(), read = now.pop_back_val();
   emitter.in(body);
-  device.awaitCopies(loc, depthOfStages - 2);
+  device.awaitCopies(loc, unsigned(count - 2));
   device.barrier(loc);
-  Value ahead = emitter.constant(body, (depthOfStages - 1) * tileDepth);
+  Value ahead = emitter.constant(body, (count - 1) * tileDepth);
   Value later = arith::AddIOp::create(emitter.in(body), loc,
                                       loop.getInductionVar(), ahead);
   copyStage(body, tile, later, write);
   multiplyStage(body, tile, read, now);
   emitter.in(body);
   for (Value stage : {read, write}) {
-    Value next = math("addi", stage, stageBytes);
+    Value next = math("addi", stage, bytes);
     Value isLast =
         arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, next,
-                              short32(depthOfStages * stageBytes));
+                              short32(count * bytes));
     now.push_back(
         arith::SelectOp::create(builder, loc, isLast, short32(0), next));
   }
@@ -222,7 +222,7 @@ Emitter::Values EntryBuilder::stagedSums(Frame &frame, const Tile &tile,
   emitter.in(frame);
   device.awaitCopies(loc, 0);
   device.barrier(loc);
-  return Emitter::Values(loop.getResults().take_front(count));
+  return Emitter::Values(loop.getResults().take_front(sumCount));
 }
 
 /// Where the tile of this warp begins: a block's warps stand two below each
@@ -235,7 +235,7 @@ void EntryBuilder::findWarpTile(Frame &frame, Tile &tile, Value rows,
     return;
   OpBuilder &b = emitter.in(frame);
   tile.warpRow =
-      math("muli", math("remui", team.warp, 2), matrixSize * rowParts());
+      math("muli", math("remui", team.warp, 2), matrixSize * warpRowParts());
   tile.warpColumn =
       math("muli", math("divui", team.warp, 2), matrixSize * columnParts());
   auto from = [&](Value corner, Value inside) -> Value {

@@ -75,13 +75,37 @@ Result<std::monostate> Device::learn() {
     ask(numbers.blockThreads, known.blockThreads);
     ask(numbers.sharedBytes, shared);
     known.sharedBytes = shared;
+    int pools = 0;
+    ask(numbers.hasPools, pools);
+    known.hasPools = pools != 0;
     if (!code)
       code = driver.deviceMemory(&known.memoryBytes, number);
     if (!code)
       known.name = name;
     return code;
   });
-  return asked ? learnTarget() : asked;
+  if (!asked)
+    return asked;
+  if (known.hasPools)
+    keepMemory();
+  return learnTarget();
+}
+
+/// Pools give everything back to the system whenever somebody waits for a
+/// stream, and taking it again costs more than a launch: ours keeps a little.
+/// Where that cannot be had, runs are slower and nothing else.
+void Device::keepMemory() const {
+  (void)run("asking for the pool of memory", [&](const Driver &driver) {
+    constexpr std::uint64_t little = std::uint64_t(64) << 20;
+    void *pool = nullptr;
+    std::uint64_t keeps = 0;
+    int code = driver.ownPool(&pool, number);
+    code = code ? code : driver.askPool(pool, driver.numbers.poolKeeps, &keeps);
+    if (code || keeps >= little)
+      return code;
+    keeps = little;
+    return driver.setPool(pool, driver.numbers.poolKeeps, &keeps);
+  });
 }
 
 Result<std::monostate> Device::learnTarget() {
@@ -107,7 +131,8 @@ Result<std::uint64_t> Device::allocateInOrder(std::size_t bytes,
   std::uint64_t address = 0;
   std::string doing = "allocating " + std::to_string(bytes) + " bytes";
   auto made = run(doing.c_str(), [&](const Driver &driver) {
-    return driver.allocateInOrder(&address, bytes, stream);
+    return known.hasPools ? driver.allocateInOrder(&address, bytes, stream)
+                          : driver.allocate(&address, bytes);
   });
   if (!made)
     return made.error();
@@ -116,8 +141,10 @@ Result<std::uint64_t> Device::allocateInOrder(std::size_t bytes,
 
 Result<std::monostate> Device::releaseInOrder(std::uint64_t address,
                                               StreamHandle stream) {
+  // Without pools a driver waits until nobody can use the memory any more.
   return giveBack("releasing memory", [&](const Driver &driver) {
-    return driver.releaseInOrder(address, stream);
+    return known.hasPools ? driver.releaseInOrder(address, stream)
+                          : driver.release(address);
   });
 }
 
@@ -140,6 +167,16 @@ Result<std::monostate> Device::fill(std::uint64_t target, unsigned char value,
   return run("filling memory", [&](const Driver &driver) {
     return driver.fillBytes(target, value, bytes, stream);
   });
+}
+
+Result<bool> Device::isCapturing(StreamHandle stream) {
+  int status = 0;
+  auto asked = run("asking for a stream's state", [&](const Driver &driver) {
+    return driver.isCapturing(stream, &status);
+  });
+  if (!asked)
+    return asked.error();
+  return status != 0;
 }
 
 Result<std::monostate> Device::wait(StreamHandle stream) {

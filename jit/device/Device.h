@@ -14,6 +14,7 @@ struct DeviceFacts {
   int warpSize = 0, processors = 0, blockThreads = 0;
   std::int64_t sharedBytes = 0; ///< a block may have at most
   std::size_t memoryBytes = 0;
+  bool hasPools = false; ///< memory is given and taken in a stream's order
 };
 
 struct LaunchShape {
@@ -49,7 +50,7 @@ public:
   Result<Event> makeEvent(bool timing = false);
 
   /// Memory that is there for the stream's later work, until it is released
-  /// in the stream's order: no waiting for the device.
+  /// in the stream's order: no waiting for the device, if that has pools.
   Result<std::uint64_t> allocateInOrder(std::size_t bytes, StreamHandle stream);
   Result<std::monostate> releaseInOrder(std::uint64_t address,
                                         StreamHandle stream);
@@ -61,6 +62,8 @@ public:
   Result<std::monostate> fill(std::uint64_t target, unsigned char value,
                               std::size_t bytes, StreamHandle stream);
   Result<std::monostate> wait(StreamHandle stream);
+  /// Whether the stream's work is being recorded, and not done.
+  Result<bool> isCapturing(StreamHandle stream);
 
 private:
   friend class DeviceObject;
@@ -68,6 +71,7 @@ private:
   Device(std::shared_ptr<const Driver> driver, int number)
       : driver(std::move(driver)), number(number) {}
   Result<std::monostate> learn();
+  void keepMemory() const;
   Result<std::monostate> learnTarget();
   /// Runs a driver call in the device's context; `doing` names it in errors.
   template <typename Call>

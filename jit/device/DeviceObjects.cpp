@@ -13,6 +13,17 @@ constexpr unsigned kNonBlocking = 1;
 /// Enough for the errors of an assembler; the driver cuts longer ones.
 constexpr std::size_t kLogBytes = 16384;
 
+/// Beyond some bytes CUDA's kernels must ask for shared memory beforehand.
+int allowShared(const Driver &driver, DeviceFunction function,
+                std::size_t bytes) {
+  constexpr std::size_t kUnasked = 48 * 1024;
+  constexpr int kDynamicShared = 8;
+  if (bytes <= kUnasked || driver.vendor != Vendor::Cuda)
+    return 0;
+  return driver.cuda_allowShared(function.handle, kDynamicShared,
+                                 static_cast<int>(bytes));
+}
+
 } // namespace
 
 DeviceObject::DeviceObject(DeviceObject &&other) noexcept
@@ -52,6 +63,8 @@ Device::Memory::Memory(std::shared_ptr<Device> device, std::uint64_t address)
 Device::Image::Image(std::shared_ptr<Device> device, void *module)
     : DeviceObject(std::move(device), module,
                    [](const Driver &driver, void *module) {
+                     // Not every driver waits for kernels that still run.
+                     (void)driver.waitForAll();
                      return driver.unloadModule(module);
                    }) {}
 
@@ -151,8 +164,10 @@ Result<int> Device::Image::occupancy(DeviceFunction function, int blockThreads,
   int blocks = 0;
   auto asked =
       run("asking for a kernel's occupancy", [&](const Driver &driver) {
-        return driver.blocksPerProcessor(&blocks, function.handle, blockThreads,
-                                         sharedBytes);
+        int code = allowShared(driver, function, sharedBytes);
+        return code ? code
+                    : driver.blocksPerProcessor(&blocks, function.handle,
+                                                blockThreads, sharedBytes);
       });
   if (!asked)
     return asked.error();
@@ -163,15 +178,8 @@ Result<std::monostate> Device::Image::launch(DeviceFunction function,
                                              const LaunchShape &shape,
                                              std::span<void *const> parameters,
                                              StreamHandle stream) const {
-  // Beyond this a kernel must ask for shared memory beforehand.
-  constexpr unsigned kUnasked = 48 * 1024;
-  constexpr int kDynamicShared = 8;
   return run("launching a kernel", [&](const Driver &driver) {
-    int code = 0;
-    if (shape.sharedBytes > kUnasked && driver.vendor == Vendor::Cuda)
-      code = driver.cuda_allowShared(function.handle, kDynamicShared,
-                                     static_cast<int>(shape.sharedBytes));
-    if (code)
+    if (int code = allowShared(driver, function, shape.sharedBytes))
       return code;
     const auto &[gx, gy, gz] = shape.grid;
     const auto &[bx, by, bz] = shape.block;

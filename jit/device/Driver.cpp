@@ -1,7 +1,11 @@
 // Opens a driver library and fills the table of its functions.
 #include "jit/device/Driver.h"
 
+#include <array>
 #include <dlfcn.h>
+#include <link.h>
+#include <span>
+#include <string_view>
 
 namespace quern::jit {
 namespace {
@@ -15,8 +19,49 @@ DriverNumbers numbersOf(Vendor vendor) {
   };
 }
 
-const char *libraryName(Vendor vendor) {
-  return vendor == Vendor::Cuda ? "libcuda.so.1" : "libamdhip64.so";
+/// What systems call a vendor's library: where ROCm has no files for
+/// developers, its name has the release.
+constexpr std::array<const char *, 1> cudaNames = {"libcuda.so.1"};
+constexpr std::array<const char *, 4> hipNames = {
+    "libamdhip64.so", "libamdhip64.so.7", "libamdhip64.so.6",
+    "libamdhip64.so.5"};
+
+std::span<const char *const> libraryNames(Vendor vendor) {
+  if (vendor == Vendor::Cuda)
+    return cudaNames;
+  return hipNames;
+}
+
+/// The file of a library whose name begins so and that this process has.
+std::string loadedFile(const char *name) {
+  struct Search {
+    std::string_view name;
+    std::string file;
+  } search{name, {}};
+  dl_iterate_phdr(
+      [](dl_phdr_info *info, std::size_t, void *data) {
+        Search &search = *static_cast<Search *>(data);
+        std::string_view file(info->dlpi_name);
+        if (file.substr(file.rfind('/') + 1).starts_with(search.name))
+          search.file = file;
+        return search.file.empty() ? 0 : 1;
+      },
+      &search);
+  return search.file;
+}
+
+/// Frameworks bring a HIP of their own, and streams and pointers of one mean
+/// nothing to another: what is there already is taken first.
+void *openLibrary(Vendor vendor) {
+  std::span<const char *const> names = libraryNames(vendor);
+  if (std::string file = loadedFile(names.front()); !file.empty())
+    if (void *library = dlopen(file.c_str(), RTLD_NOW | RTLD_NOLOAD))
+      return library;
+  for (const char *name : names)
+    if (void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL))
+      return library;
+  // For the error that names what a developer's system has.
+  return dlopen(names.front(), RTLD_NOW | RTLD_LOCAL);
 }
 
 /// Finds symbols and remembers the first that is missing.
@@ -80,8 +125,10 @@ Error Driver::error(std::string doing, int code) const {
 
 Result<std::shared_ptr<const Driver>> openDriver(Vendor vendor,
                                                  const std::string &path) {
-  const char *name = path.empty() ? libraryName(vendor) : path.c_str();
-  void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  const char *name =
+      path.empty() ? libraryNames(vendor).front() : path.c_str();
+  void *library = path.empty() ? openLibrary(vendor)
+                               : dlopen(name, RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     const char *why = dlerror();
     return unavailable(vendor, why ? why : name);
@@ -92,8 +139,9 @@ Result<std::shared_ptr<const Driver>> openDriver(Vendor vendor,
   Symbols symbols(library);
   findAll(*driver, symbols);
   if (symbols.missing)
-    return unavailable(vendor,
-                       std::string(name) + " lacks `" + symbols.missing + "`");
+    return unavailable(vendor, std::string(name) + " lacks `" +
+                                   symbols.missing +
+                                   "`; a later driver has it");
   if (int code = driver->init(0))
     return driver->error("starting the driver", code);
   return std::shared_ptr<const Driver>(std::move(driver));

@@ -11,7 +11,13 @@ class Device::Use {
 public:
   explicit Use(const Device &device) : driver(*device.driver) {
     if (driver.vendor == Vendor::Cuda) {
+      // Mostly it is current already, and asking is the cheaper call.
+      void *current = nullptr;
+      failed = driver.cuda_currentContext(&current);
+      if (failed || current == device.context)
+        return;
       failed = driver.cuda_pushContext(device.context);
+      pushed = !failed;
       return;
     }
     failed = driver.hip_currentDevice(&previous);
@@ -21,7 +27,7 @@ public:
   }
   ~Use() {
     void *popped = nullptr;
-    if (driver.vendor == Vendor::Cuda && !failed)
+    if (pushed)
       (void)driver.cuda_popContext(&popped);
     if (changed)
       (void)driver.hip_setDevice(previous);
@@ -34,7 +40,7 @@ public:
 private:
   const Driver &driver;
   int previous = 0;
-  bool changed = false;
+  bool changed = false, pushed = false;
 };
 
 template <typename Call>

@@ -110,6 +110,10 @@ static void print(OStream &out, const GridEntry &grid) {
       out.attribute("step_lanes", grid.stepLanes);
       out.attribute("step_threads", grid.stepThreads);
     }
+    if (grid.sharedBytes)
+      out.attribute("shared_bytes", grid.sharedBytes);
+    if (grid.leastUnits)
+      out.attribute("least_units", grid.leastUnits);
     printAll(out, "tiles", grid.tiles);
   });
 }
@@ -173,6 +177,8 @@ std::string quern::jit::printAbi(const KernelAbi &abi) {
   OStream out(stream, 2);
   out.object([&] {
     printAll(out, "words", abi.words);
+    if (abi.words.size() > mostWordsByValue)
+      out.attribute("words_in_memory", true);
     printAll(out, "launches", abi.launches);
     printAll(out, "sites", abi.sites);
   });

@@ -53,7 +53,8 @@ void writeGrids(Writer &out, const LaunchEntry &launch) {
          {grid.mostLanes, std::int64_t{grid.threads},
           std::int64_t{grid.unitsPerBlock}, std::int64_t{grid.resident},
           std::int64_t{grid.cluster}, std::int64_t{grid.stepLanes},
-          std::int64_t{grid.stepThreads}})
+          std::int64_t{grid.stepThreads}, std::int64_t{grid.sharedBytes},
+          std::int64_t{grid.leastUnits}})
       out.number(static_cast<std::uint32_t>(value));
     writeTiles(out, grid.tiles);
   }
@@ -143,6 +144,8 @@ void readGrids(Reader &in, LaunchEntry &launch) {
     grid.cluster = in.number();
     grid.stepLanes = in.number();
     grid.stepThreads = in.number();
+    grid.sharedBytes = in.number();
+    grid.leastUnits = in.number();
     grid.tiles = readTiles(in);
     launch.grids.push_back(std::move(grid));
   }
@@ -169,9 +172,10 @@ void readGrids(Reader &in, LaunchEntry &launch) {
 std::string quern::jit::writeAbi(const KernelAbi &abi) {
   Writer out;
   out.number(abi.words.size());
-  for (const PacketWord &word : abi.words)
-    out.number(static_cast<std::uint32_t>(word.kind) << 24 ^
-               static_cast<std::uint32_t>(word.axis) << 12 ^ word.operand);
+  for (const PacketWord &word : abi.words) {
+    out.number(static_cast<std::uint32_t>(word.kind) << 16 ^ word.axis);
+    out.number(word.operand);
+  }
   out.number(abi.launches.size());
   for (const LaunchEntry &launch : abi.launches) {
     out.text(launch.plan);
@@ -193,10 +197,9 @@ std::optional<KernelAbi> quern::jit::readAbi(llvm::StringRef bytes) {
   KernelAbi abi;
   for (std::uint32_t left = in.number(); left > 0 && !in.failed; --left) {
     std::uint32_t word = in.number();
-    abi.words.push_back(
-        {.kind = static_cast<PacketWord::Kind>(word >> 24),
-         .operand = static_cast<std::uint16_t>(word & 0xfff),
-         .axis = static_cast<std::uint16_t>(word >> 12 & 0xfff)});
+    abi.words.push_back({.kind = static_cast<PacketWord::Kind>(word >> 16),
+                         .operand = static_cast<std::uint16_t>(in.number()),
+                         .axis = static_cast<std::uint16_t>(word & 0xffff)});
   }
   for (std::uint32_t left = in.number(); left > 0 && !in.failed; --left) {
     LaunchEntry launch;

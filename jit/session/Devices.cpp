@@ -1,6 +1,11 @@
 // Opens drivers and devices, once each.
 #include "jit/session/Devices.h"
 
+#include "jit/codegen/Codegen.h"
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/Twine.h"
+
 namespace quern::jit {
 
 Result<std::shared_ptr<SessionDevice>> Devices::get(DeviceId id) {
@@ -27,8 +32,42 @@ Result<std::shared_ptr<SessionDevice>> Devices::open(DeviceId id) {
   if (!device)
     return device.error();
   SessionOptions own = options;
-  own.target = (*device)->facts().target;
+  own.target = targetFor((*device)->facts().target);
+  if (auto target = findTarget(own.target); !target)
+    return Error{"`" + (*device)->facts().name + "`: " + target.error().message,
+                 {}};
   return std::make_shared<SessionDevice>(own, std::move(*device));
+}
+
+Result<std::shared_ptr<const Device::Image>>
+SessionDevice::image(const std::shared_ptr<const CompiledKernel> &kernel) {
+  std::lock_guard guard(loading);
+  if (auto known = images.find(kernel.get()); known != images.end())
+    return known->second.image;
+  auto made = device->load(kernel->image);
+  if (!made)
+    return made.error();
+  auto image = std::make_shared<const Device::Image>(std::move(*made));
+  images[kernel.get()] = {kernel, image};
+  return image;
+}
+
+std::string targetFor(const std::string &architecture) {
+  llvm::StringRef stem = "sm_", name = architecture;
+  int wanted = 0, best = 0;
+  if (!name.consume_front(stem) || name.getAsInteger(10, wanted))
+    return architecture;
+  for (llvm::StringRef known : {
+#define QN_TARGET(...)
+#define QN_GPU_TARGET(name, ...) llvm::StringRef(name),
+#include "dsl/target/Targets.def"
+       }) {
+    int number = 0;
+    if (known.consume_front(stem) && !known.getAsInteger(10, number) &&
+        number <= wanted)
+      best = std::max(best, number);
+  }
+  return best ? (stem + llvm::Twine(best)).str() : architecture;
 }
 
 } // namespace quern::jit

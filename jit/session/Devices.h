@@ -9,14 +9,32 @@
 
 namespace quern::jit {
 
-/// One GPU, and the compiler that makes code for it.
-struct SessionDevice {
+/// One GPU, the compiler that makes code for it, and the code it has loaded.
+class SessionDevice {
+public:
   SessionDevice(const SessionOptions &options, std::shared_ptr<Device> device)
       : device(std::move(device)), compiler(options) {}
 
   std::shared_ptr<Device> device;
   Compiler compiler;
+
+  /// The kernel's image on the device. A driver compiles and copies it, so it
+  /// is loaded once, and stays as long as the session does.
+  Result<std::shared_ptr<const Device::Image>>
+  image(const std::shared_ptr<const CompiledKernel> &kernel);
+
+private:
+  struct Loaded {
+    std::shared_ptr<const CompiledKernel> kernel; ///< keeps the address its own
+    std::shared_ptr<const Device::Image> image;
+  };
+  std::mutex loading;
+  std::map<const CompiledKernel *, Loaded> images;
 };
+
+/// The known target whose code runs on a device of that architecture: its own,
+/// or for NVIDIA's the latest one before it, whose PTX the driver compiles.
+std::string targetFor(const std::string &architecture);
 
 class Devices {
 public:

@@ -6,6 +6,9 @@
 namespace quern::jit {
 namespace {
 
+/// Words that a launch has behind the packet.
+constexpr std::size_t mostBehind = 3;
+
 std::int64_t ceilDivide(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }
@@ -16,13 +19,6 @@ std::int64_t lanesOf(const LaunchEntry &launch, const Extents &extents) {
   return hasLane ? extents[launch.laneAxis] : 0;
 }
 
-/// The first entry meant for the extent of the lane axis.
-const GridEntry *entryFor(const LaunchEntry &launch, std::int64_t lanes) {
-  auto found = std::ranges::find_if(launch.grids, [&](const GridEntry &entry) {
-    return entry.mostLanes < 0 || lanes <= entry.mostLanes;
-  });
-  return found == launch.grids.end() ? nullptr : &*found;
-}
 
 /// Threads of a block; the entry itself computes them so too.
 std::uint32_t threadsOf(const GridEntry &entry, std::int64_t lanes) {
@@ -41,6 +37,17 @@ std::int64_t tilesOf(const std::vector<GridEntry::Tile> &tiles,
     units *= tile.most ? std::min<std::int64_t>(count, tile.most) : count;
   }
   return units;
+}
+
+/// The first entry meant for the extent of the lane axis and so many units.
+const GridEntry *entryFor(const LaunchEntry &launch, const Extents &extents) {
+  std::int64_t lanes = lanesOf(launch, extents);
+  auto found = std::ranges::find_if(launch.grids, [&](const GridEntry &entry) {
+    return (entry.mostLanes < 0 || lanes <= entry.mostLanes) &&
+           (!entry.leastUnits ||
+            tilesOf(entry.tiles, extents) >= entry.leastUnits);
+  });
+  return found == launch.grids.end() ? nullptr : &*found;
 }
 
 bool runs(const LaunchEntry &launch, const Extents &extents) {
@@ -96,7 +103,7 @@ GridKernel::make(std::shared_ptr<SessionDevice> owner,
                  std::shared_ptr<const CompiledKernel> kernel,
                  const Binding &binding, std::vector<std::uint64_t> words,
                  const std::vector<Number> &numbers) {
-  auto image = owner->device->load(kernel->image);
+  auto image = owner->image(kernel);
   if (!image)
     return image.error();
   std::unique_ptr<GridKernel> made(
@@ -122,24 +129,24 @@ Result<std::monostate> GridKernel::choose(const LaunchEntry &launch,
                                           const Extents &extents) {
   if (!runs(launch, extents))
     return std::monostate();
-  std::int64_t lanes = lanesOf(launch, extents);
-  const GridEntry *entry = entryFor(launch, lanes);
+  const GridEntry *entry = entryFor(launch, extents);
   if (!entry)
     return Error{"no entry of the kernel is meant for these extents", {}};
   std::int64_t units = tilesOf(entry->tiles, extents);
   workspace = std::max(workspace, workspaceOf(launch, extents));
   if (units == 0)
     return std::monostate();
-  auto function = image.function(entry->symbol);
+  auto function = image->function(entry->symbol);
   if (!function)
     return function.error();
-  std::uint32_t threads = threadsOf(*entry, lanes);
+  std::uint32_t threads = threadsOf(*entry, lanesOf(launch, extents));
   auto blocks = blocksOf(*entry, *function, threads, units);
   if (!blocks)
     return blocks.error();
   Launch chosen{*function, {}, {}};
   chosen.shape.grid[0] = *blocks;
   chosen.shape.block[0] = threads;
+  chosen.shape.sharedBytes = entry->sharedBytes;
   chosen.behind = {chosen.shape.grid[0]};
   launches.push_back(std::move(chosen));
   return std::monostate();
@@ -157,7 +164,7 @@ Result<unsigned> GridKernel::blocksOf(const GridEntry &entry,
     constexpr std::int64_t mostClusters = std::int64_t(1) << 24;
     return static_cast<unsigned>(std::min(units, mostClusters) * entry.cluster);
   }
-  auto resident = image.occupancy(function, threads, 0);
+  auto resident = image->occupancy(function, threads, entry.sharedBytes);
   if (!resident)
     return resident.error();
   std::int64_t each = std::max(*resident, 1);
@@ -205,7 +212,7 @@ Result<std::monostate> GridKernel::layOut(const LaunchEntry &launch) {
   int most = owner->device->facts().blockThreads;
   if (threads > most)
     return refuse(launch, threads, most);
-  auto function = image.function(launch.grids.front().symbol);
+  auto function = image->function(launch.grids.front().symbol);
   if (!function)
     return function.error();
   addPieces(*function, shape, launch.geometry.sharedBytes);
@@ -258,6 +265,66 @@ GridKernel::placeNumbers(const std::vector<Number> &numbers) {
   return copied;
 }
 
+/// With the words as the parameter.
+Result<std::monostate>
+GridKernel::launchAll(const std::vector<std::uint64_t> &words,
+                      Device::StreamHandle stream) const {
+  std::array<std::uint64_t, mostWordsByValue + mostBehind> whole;
+  std::ranges::copy(words, whole.begin());
+  void *parameters[] = {whole.data()};
+  for (const Launch &launch : launches) {
+    std::ranges::copy(launch.behind, whole.begin() + words.size());
+    if (auto done =
+            image->launch(launch.function, launch.shape, parameters, stream);
+        !done)
+      return done;
+  }
+  return std::monostate();
+}
+
+/// With the words of all launches in the device's memory.
+Result<std::monostate>
+GridKernel::launchFar(const std::vector<std::uint64_t> &words,
+                      Device::StreamHandle stream) const {
+  std::size_t each = words.size() + mostBehind;
+  std::vector<std::uint64_t> all;
+  for (const Launch &launch : launches) {
+    all.insert(all.end(), words.begin(), words.end());
+    all.insert(all.end(), launch.behind.begin(), launch.behind.end());
+    all.resize(all.size() + mostBehind - launch.behind.size());
+  }
+  if (all.empty())
+    return std::monostate();
+  // A graph would copy these words whenever it runs, when they are gone.
+  auto captured = owner->device->isCapturing(stream);
+  if (!captured)
+    return captured.error();
+  if (*captured)
+    return Error{"a kernel of " + std::to_string(words.size()) +
+                     " words cannot be captured, at most " +
+                     std::to_string(mostWordsByValue) + " can",
+                 {}};
+  constexpr std::size_t word = sizeof(std::uint64_t);
+  RunMemory memory(*owner->device, stream);
+  if (auto taken = memory.take(all.size() * word); !taken)
+    return taken;
+  // What a driver has not copied when it returns, it has copied elsewhere.
+  if (auto copied = owner->device->copyIn(memory.address, all.data(),
+                                          all.size() * word, stream);
+      !copied)
+    return copied;
+  std::uint64_t address = memory.address;
+  for (const Launch &launch : launches) {
+    void *parameters[] = {&address};
+    if (auto done =
+            image->launch(launch.function, launch.shape, parameters, stream);
+        !done)
+      return done;
+    address += each * word;
+  }
+  return std::monostate();
+}
+
 Result<ErrorRecord> GridKernel::run(std::span<const PointerWord> pointers,
                                     Device::StreamHandle stream) const {
   Device &device = *owner->device;
@@ -280,15 +347,10 @@ Result<ErrorRecord> GridKernel::run(std::span<const PointerWord> pointers,
   }
   words[0] = errors.address;
   words[1] = scratch.address;
-  for (const Launch &launch : launches) {
-    words.resize(packet.size());
-    words.insert(words.end(), launch.behind.begin(), launch.behind.end());
-    void *parameters[] = {words.data()};
-    if (auto done =
-            image.launch(launch.function, launch.shape, parameters, stream);
-        !done)
-      return done.error();
-  }
+  auto launched = packet.size() <= mostWordsByValue ? launchAll(words, stream)
+                                                    : launchFar(words, stream);
+  if (!launched)
+    return launched.error();
   if (!checks)
     return record;
   if (auto read =

@@ -45,7 +45,8 @@ private:
     std::vector<std::uint64_t> behind;
   };
   GridKernel(std::shared_ptr<SessionDevice> owner,
-             std::shared_ptr<const CompiledKernel> kernel, Device::Image image)
+             std::shared_ptr<const CompiledKernel> kernel,
+             std::shared_ptr<const Device::Image> image)
       : owner(std::move(owner)), kernel(std::move(kernel)),
         image(std::move(image)) {}
   Result<std::monostate> choose(const LaunchEntry &launch,
@@ -57,11 +58,15 @@ private:
                                 std::int64_t limit);
   void addPieces(DeviceFunction function, const GridShape &shape,
                  std::uint32_t sharedBytes);
+  Result<std::monostate> launchAll(const std::vector<std::uint64_t> &words,
+                                   Device::StreamHandle stream) const;
+  Result<std::monostate> launchFar(const std::vector<std::uint64_t> &words,
+                                   Device::StreamHandle stream) const;
   Result<std::monostate> placeNumbers(const std::vector<Number> &numbers);
 
   std::shared_ptr<SessionDevice> owner;
   std::shared_ptr<const CompiledKernel> kernel;
-  Device::Image image;
+  std::shared_ptr<const Device::Image> image;
   std::vector<Launch> launches;
   std::size_t workspace = 0;
   ErrorRecord refused; ///< why nothing is launched, if so

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,8 @@ MOST_BYTES = 48 << 20
 GPU = ROOT / "test" / "gpu"
 #: Nothing in an archive may need these.
 FORBIDDEN = ("libpython", "libtorch", "libc10", "libLLVM", "libMLIR")
+#: What the oldest systems have on which an archive is meant to run: Ubuntu 22.04's.
+SYSTEM = {"GLIBC": (2, 35), "GLIBCXX": (3, 4, 30)}
 
 
 def needed(program: Path) -> list[str]:
@@ -24,6 +27,18 @@ def needed(program: Path) -> list[str]:
     words = ["llvm-readelf-22", "--needed-libs", str(program)]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     return [line.strip() for line in done.stdout.splitlines() if ".so" in line]
+
+
+def too_new(program: Path) -> list[str]:
+    """Versions of the system's libraries that an image asks for, and older systems lack."""
+    words = ["llvm-readelf-22", "--version-info", str(program)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    found = set(re.findall(r"Name: (GLIBC|GLIBCXX)_([0-9.]+)", done.stdout))
+    return sorted(
+        f"{name} {version}"
+        for name, version in found
+        if tuple(map(int, version.split("."))) > SYSTEM[name]
+    )
 
 
 def fill(folder: Path, preset: str) -> list[str]:
@@ -45,6 +60,7 @@ def fill(folder: Path, preset: str) -> list[str]:
             for library in needed(folder / name)
             if library.startswith(FORBIDDEN)
         ]
+        wrong += [f"{name} needs {version}" for version in too_new(folder / name)]
     for source in GPU.glob("*.py"):
         shutil.copy2(source, folder)
     shutil.copy2(GPU / "README.md", folder)

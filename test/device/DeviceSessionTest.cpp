@@ -215,6 +215,118 @@ TEST_F(DeviceSession, ACheckedIndexIsReadBack) {
       << "the context and the image stay, the record goes";
 }
 
+/// A driver compiles an image, so it has each once; and what still runs keeps
+/// it, whatever becomes of the kernel's handle.
+TEST_F(DeviceSession, AnImageIsLoadedOnce) {
+  auto x = device->allocate(4000), out = device->allocate(4000);
+  ASSERT_TRUE(x && out);
+  auto run = [&](std::int64_t size) {
+    Argument arguments[] = {view(x->handle(), DType::F32, size),
+                            view(x->handle(), DType::F32, size)};
+    auto bound = module.bind("add", arguments);
+    ASSERT_TRUE(bound) << bound.error().message;
+    void *pointers[] = {x->handle(), x->handle(), out->handle()};
+    auto ran = bound->run(pointers);
+    ASSERT_TRUE(ran) << ran.error().message;
+  };
+  run(1000);
+  long live = ask<long()>("standin_live")();
+  run(900);
+  EXPECT_EQ(ask<long()>("standin_live")(), live);
+  EXPECT_EQ(std::string(ask<const char *()>("standin_violations")()), "");
+}
+
+/// Drivers have 4096 bytes for parameters.
+TEST_F(DeviceSession, ManyWordsLieInMemory) {
+  std::string names, sum;
+  for (int number = 0; number < 600; ++number) {
+    std::string name = "x" + std::to_string(number);
+    names += (number ? ", " : "") + name + ": f32";
+    const char *before = number % 100 ? " + " : number ? ") + (" : "(";
+    sum += before + name;
+  }
+  auto many = session->compile(
+      "elementwise many(" + names + ") -> f32:\n    return " + sum + ")\n",
+      "many.qn");
+  ASSERT_TRUE(many) << many.error().message;
+  auto memory = device->allocate(400);
+  ASSERT_TRUE(memory);
+  std::int64_t size = 100;
+  std::vector<Argument> arguments(
+      600, Argument(view(memory->handle(), DType::F32, size)));
+  std::vector<void *> pointers(601, memory->handle());
+  auto bound = many->bind("many", arguments);
+  ASSERT_TRUE(bound) << bound.error().message;
+  long live = 0;
+  for (int round = 0; round < 2; ++round) {
+    auto ran = bound->run(pointers);
+    ASSERT_TRUE(ran) << ran.error().message;
+    EXPECT_NE(lastLaunch().find("parameters 8:"), std::string::npos)
+        << lastLaunch();
+    EXPECT_TRUE(!live || live == ask<long()>("standin_live")());
+    live = ask<long()>("standin_live")();
+  }
+  ask<void(int, int)>("standin_attribute")(0, 1);
+  auto captured = bound->run(pointers);
+  ASSERT_FALSE(captured);
+  EXPECT_NE(captured.error().message.find("words cannot be captured"),
+            std::string::npos);
+  EXPECT_EQ(std::string(ask<const char *()>("standin_violations")()), "");
+}
+
+/// Of other architectures the nearest one before is taken, whose code the
+/// driver compiles.
+TEST_F(DeviceSession, ArchitecturesWithoutATargetOfTheirOwn) {
+  constexpr int major = 75, minor = 76;
+  auto x = device->allocate(4000);
+  ASSERT_TRUE(x);
+  auto setTo = [&](int high, int low) {
+    ask<void(int, int)>("standin_attribute")(major, high);
+    ask<void(int, int)>("standin_attribute")(minor, low);
+    session = *Session::create(
+        {.threads = 1, .cacheDirectory = "-", .target = ""});
+    module = *session->compile(kText, "device.qn");
+    std::int64_t size = 1000;
+    Argument arguments[] = {view(x->handle(), DType::F32, size),
+                            view(x->handle(), DType::F32, size)};
+    auto bound = module.bind("add", arguments);
+    auto ready = bound->ready();
+    return ready ? std::string() : ready.error().message;
+  };
+  EXPECT_EQ(setTo(8, 7), "");
+  EXPECT_EQ(setTo(12, 1), "");
+  EXPECT_NE(setTo(7, 5).find("`Stand-in`: no target `sm_75`; known are"),
+            std::string::npos);
+}
+
+/// Large tiles where there are enough of them, with the memory they ask for.
+TEST_F(DeviceSession, ProductsAskForSharedMemory) {
+  auto mm = session->compile("from reductions use sum\n\n"
+                             "rowwise mm(a: bf16[M, K], b: bf16[K, N]) -> "
+                             "bf16[M, N]:\n    return sum(a * b over K)\n",
+                             "mm.qn");
+  ASSERT_TRUE(mm) << mm.error().message;
+  for (auto [size, shape] :
+       {std::pair(4096, "_large grid 512 1 1 block 256 1 1 shared 98304"),
+        {1024, "_block grid 64 1 1 block 128 1 1 shared 0"}}) {
+    std::size_t bytes = std::size_t(2) * size * size;
+    auto memory = device->allocate(bytes), out = device->allocate(bytes);
+    ASSERT_TRUE(memory && out);
+    const std::int64_t sizes[] = {size, size}, strides[] = {size, 1};
+    Argument square = TensorView{memory->handle(),     DType::BF16, sizes,
+                                 strides,              true,
+                                 {DeviceKind::Cuda, 0}};
+    Argument arguments[] = {square, square};
+    auto bound = mm->bind("mm", arguments);
+    ASSERT_TRUE(bound) << bound.error().message;
+    void *pointers[] = {memory->handle(), memory->handle(), out->handle()};
+    auto ran = bound->run(pointers);
+    ASSERT_TRUE(ran) << ran.error().message;
+    EXPECT_NE(lastLaunch().find(shape), std::string::npos) << lastLaunch();
+  }
+  EXPECT_EQ(std::string(ask<const char *()>("standin_violations")()), "");
+}
+
 TEST_F(DeviceSession, TensorsOfTwoDevicesAreAnError) {
   std::int64_t size = 8;
   std::vector<float> host(8);

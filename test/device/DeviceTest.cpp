@@ -186,6 +186,48 @@ INSTANTIATE_TEST_SUITE_P(Vendors, DeviceTest,
                            return info.param == Vendor::Cuda ? "Cuda" : "Hip";
                          });
 
+/// Frameworks bring a HIP of their own, from a folder that no loader searches.
+TEST(DriverTest, ALibraryThatTheProcessHasIsTaken) {
+  StandIn hip(Vendor::Hip);
+  auto found = openDriver(Vendor::Hip);
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ((*found)->deviceCount, hip.driver->deviceCount);
+}
+
+TEST_P(DeviceTest, APoolKeepsALittle) {
+  auto device = Device::open(standIn.driver, 0);
+  ASSERT_TRUE(device);
+  void *pool = nullptr;
+  std::uint64_t keeps = 0;
+  ASSERT_EQ(standIn.driver->ownPool(&pool, 0), 0);
+  ASSERT_EQ(standIn.driver->askPool(pool, 4, &keeps), 0);
+  EXPECT_EQ(keeps, std::uint64_t(64) << 20);
+}
+
+/// Devices that share themselves among machines have none.
+TEST_P(DeviceTest, MemoryOfARunWithoutPools) {
+  constexpr int cudaNumber = 115, hipNumber = 88;
+  standIn.call<void(int, int)>("standin_attribute")(
+      GetParam() == Vendor::Cuda ? cudaNumber : hipNumber, 0);
+  EXPECT_EQ(wholeLife(standIn.driver), "");
+  EXPECT_EQ(standIn.violations(), "");
+  EXPECT_EQ(standIn.live(), 0);
+}
+
+TEST_P(DeviceTest, AnImageGoesWhenItsKernelsHaveRun) {
+  auto device = Device::open(standIn.driver, 0);
+  ASSERT_TRUE(device);
+  {
+    auto image = (*device)->load(kImage);
+    ASSERT_TRUE(image);
+    auto function = image->function("add");
+    std::uint64_t words[3] = {};
+    void *parameters[] = {&words[0], &words[1], &words[2]};
+    ASSERT_TRUE(image->launch(*function, {}, parameters, nullptr));
+  }
+  EXPECT_EQ(standIn.violations(), "");
+}
+
 TEST(DriverTest, ALibraryThatIsNotThereIsAnError) {
   auto driver = openDriver(Vendor::Cuda, "libcuda-of-nobody.so.1");
   ASSERT_FALSE(driver);

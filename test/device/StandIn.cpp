@@ -89,6 +89,7 @@ int standin_allocateInOrder(std::uint64_t *address, std::size_t bytes,
                             void *stream) {
   Call call("allocateInOrder");
   call.checkContext();
+  call.check(attributeValue(poolsAttribute) == 1, "there are no pools");
   call.checkStream(stream);
   if (!call.code)
     *address = makeMemory(bytes);
@@ -100,6 +101,29 @@ int standin_releaseInOrder(std::uint64_t address, void *stream) {
   call.checkContext();
   call.checkStream(stream);
   releaseMemory(call, address);
+  return call.code;
+}
+
+int standin_ownPool(void **pool, int device) {
+  Call call("ownPool");
+  call.checkDevice(device);
+  *pool = poolOf(device);
+  return call.code;
+}
+
+int standin_askPool(void *pool, int attribute, void *value) {
+  Call call("askPool");
+  call.check(pool && attribute == 4, "no such attribute of a pool");
+  if (!call.code)
+    std::memcpy(value, pool, sizeof(std::uint64_t));
+  return call.code;
+}
+
+int standin_setPool(void *pool, int attribute, void *value) {
+  Call call("setPool");
+  call.check(pool && attribute == 4, "no such attribute of a pool");
+  if (!call.code)
+    std::memcpy(pool, value, sizeof(std::uint64_t));
   return call.code;
 }
 
@@ -207,6 +231,23 @@ int standin_destroyStream(void *stream) {
 int standin_waitForStream(void *stream) {
   Call call("waitForStream");
   call.checkStream(stream);
+  if (!call.code)
+    everythingDone();
+  return call.code;
+}
+
+int standin_isCapturing(void *stream, int *status) {
+  Call call("isCapturing");
+  call.checkStream(stream);
+  *status = attributeValue(0) == 1 ? 1 : 0;
+  return call.code;
+}
+
+int standin_waitForAll() {
+  Call call("waitForAll");
+  call.checkContext();
+  if (!call.code)
+    everythingDone();
   return call.code;
 }
 
@@ -296,6 +337,12 @@ int standin_releaseContext(int device) {
   Call call("releaseContext");
   call.checkDevice(device);
   destroyAny(call, Kind::Context);
+  return call.code;
+}
+
+int standin_currentContext(void **context) {
+  Call call("currentContext");
+  *context = currentContext();
   return call.code;
 }
 

@@ -6,6 +6,9 @@ extern "C" {
 void standin_reset();
 /// The call with that number, counted from 0 since the reset, gives `code`.
 void standin_fail(long call, int code);
+/// What the driver says of an attribute of its devices, until the reset; of
+/// the number 0: whether streams are being captured.
+void standin_attribute(int attribute, int value);
 /// Driver calls since the reset.
 long standin_calls();
 /// Objects that were made and not given back: contexts, memory, modules, …

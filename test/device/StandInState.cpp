@@ -32,6 +32,9 @@ struct State {
   std::map<void *, Module> modules;
   std::string violations, launches;
   std::uintptr_t next = 0x1000;
+  std::set<void *> running; ///< functions launched and not waited for
+  std::uint64_t pools[kDevices] = {};
+  std::map<int, int> attributes; ///< instead of the usual ones
 };
 
 /// A library has one state, as a driver has.
@@ -161,11 +164,16 @@ bool Call::checkFunction(void *function) {
 int attributeValue(int attribute) {
 #if STANDIN_HIP
   const std::map<int, int> values = {
-      {87, 64}, {63, 304}, {74, 65536}, {56, 1024}};
+      {87, 64}, {63, 304}, {74, 65536}, {56, 1024}, {poolsAttribute, 1}};
 #else
-  const std::map<int, int> values = {{10, 32},  {16, 132}, {97, 232448},
-                                     {1, 1024}, {75, 9},   {76, 0}};
+  const std::map<int, int> values = {
+      {10, 32}, {16, 132}, {97, 232448},       {1, 1024},
+      {75, 9},  {76, 0},   {poolsAttribute, 1}};
 #endif
+  std::lock_guard guard(state().lock);
+  if (auto other = state().attributes.find(attribute);
+      other != state().attributes.end())
+    return other->second;
   auto found = values.find(attribute);
   return found == values.end() ? -1 : found->second;
 }
@@ -224,6 +232,17 @@ void destroyAny(Call &call, Kind kind) {
 
 void pushContext(void *context) { contexts.push_back(context); }
 
+void *currentContext() {
+  return contexts.empty() ? nullptr : contexts.back();
+}
+
+void *poolOf(int device) { return &state().pools[device]; }
+
+void everythingDone() {
+  std::lock_guard guard(state().lock);
+  state().running.clear();
+}
+
 void popContext(Call &call, void **context) {
   call.check(!contexts.empty(), "no context to pop");
   if (contexts.empty())
@@ -254,7 +273,14 @@ void loadModule(Call &call, void **module, const char *image, unsigned count,
 
 void unloadModule(Call &call, void *module) {
   std::lock_guard guard(state().lock);
-  call.check(state().modules.erase(module) != 0, "a module that is not loaded");
+  auto found = state().modules.find(module);
+  call.check(found != state().modules.end(), "a module that is not loaded");
+  if (found == state().modules.end())
+    return;
+  for (const auto &function : found->second.functions)
+    call.check(!state().running.contains(function.get()),
+               "a kernel of the module may still run");
+  state().modules.erase(found);
 }
 
 int findFunction(Call &call, void **function, void *module, const char *name) {
@@ -288,6 +314,7 @@ void recordLaunch(void *function, const std::array<unsigned, 6> &shape,
       line += ":" + std::to_string(word);
   }
   state().launches += line + "\n";
+  state().running.insert(function);
 }
 
 } // namespace standin
@@ -300,6 +327,12 @@ STANDIN_EXPORT void standin_reset() {
   state().failing = -1;
   state().violations.clear();
   state().launches.clear();
+  state().attributes.clear();
+}
+
+STANDIN_EXPORT void standin_attribute(int attribute, int value) {
+  std::lock_guard guard(state().lock);
+  state().attributes[attribute] = value;
 }
 
 STANDIN_EXPORT void standin_fail(long call, int code) {

@@ -45,6 +45,13 @@ void makeObject(Call &call, Kind kind, void **object);
 void destroyObject(Call &call, Kind kind, void *object);
 void destroyAny(Call &call, Kind kind);
 
+/// The number by which a vendor asks whether there are pools of memory.
+constexpr int poolsAttribute = STANDIN_HIP ? 88 : 115;
+void *poolOf(int device);
+/// Somebody has waited for all that was launched.
+void everythingDone();
+
+void *currentContext();
 void pushContext(void *context);
 void popContext(Call &call, void **context);
 int currentDevice();

@@ -161,7 +161,7 @@ class AmdKernel(GpuKernel):
             (ctypes.c_uint * 3)(*[*map(int, np.atleast_1d(n)), 1, 1][:3]) for n in (grid, block)
         ]
         entry = ctypes.cast(getattr(self.library, symbol), ctypes.c_void_p)
-        warp = 64 if self.target in ("gfx90a", "gfx942") else 32
+        warp = 64 if self.target.startswith("gfx9") else 32
         error = self.library.quern_run(
             entry, ctypes.c_void_p(raw.ctypes.data), *shapes, warp, int(self.backwards)
         )

@@ -81,6 +81,8 @@ class GpuKernel:
     declaration: str
     target: str = "sm_90"
     options: Sequence[str] = ()
+    #: The end of an entry's name that is taken whatever the extents are.
+    forced: str = ""
     axes: list[str] = field(init=False)
     operands: list[Operand] = field(init=False)
     scalars: int = field(init=False)
@@ -103,7 +105,8 @@ class GpuKernel:
         self, symbol: str, grid: Any, block: Any, words: Sequence[Any], shared: int
     ) -> list[Array]:
         """Runs an entry on a packet; gives its arrays, each once, as they are then."""
-        return Module(self.code).launch(symbol, grid, block, [Words(words)], shared=shared)
+        packet = Words(words, self.abi.get("words_in_memory", False))
+        return Module(self.code).launch(symbol, grid, block, [packet], shared=shared)
 
     def build(self, stage: str) -> str:
         return quern(
@@ -170,7 +173,7 @@ class GpuKernel:
         if step := entry.get("step_lanes"):
             lanes = sizes[self.axes[launch["lane_axis"]]]
             threads = min(max(-(-lanes // step), 1) * entry["step_threads"], threads)
-        return entry["symbol"], grid, threads, 0, [grid]
+        return entry["symbol"], grid, threads, entry.get("shared_bytes", 0), [grid]
 
     @staticmethod
     def owner(array: Array) -> Array:
@@ -196,12 +199,18 @@ class GpuKernel:
         few = self.units(choice, sizes) <= choice["most"]
         return (long and few) == bool(choice["runs"])
 
-    def entry(self, launch: dict[str, Any], sizes: dict[str, int]) -> dict[str, Any]:
+    def entry(self, launch: dict[str, Any], sizes: dict[str, int]) -> Any:
         lane = launch["lane_axis"]
         lanes = sizes.get(self.axes[lane], 0) if 0 <= lane < len(self.axes) else 0
-        fits = (e for e in launch["entries"] if e["most_lanes"] < 0 or lanes <= e["most_lanes"])
-        found: dict[str, Any] = next(fits)
-        return found
+        if self.forced:
+            return next(e for e in launch["entries"] if e["symbol"].endswith(self.forced))
+        fits = (
+            entry
+            for entry in launch["entries"]
+            if (entry["most_lanes"] < 0 or lanes <= entry["most_lanes"])
+            and self.units(entry, sizes) >= entry.get("least_units", 0)
+        )
+        return next(fits)
 
     def word(
         self,

@@ -22,6 +22,7 @@ class Words:
     """A parameter of 64-bit words; an array among them stands for its address."""
 
     items: Sequence[Any]
+    in_memory: bool = False  #: the parameter says where they lie
 
 
 class Heap:
@@ -122,10 +123,12 @@ class Module(Text):
         for (offset, size), value in zip(function.params.values(), args, strict=True):
             if isinstance(value, Words):
                 words = [np.uint64(int(plain(item)) & (2**64 - 1)) for item in value.items]
-                value = np.array(words, np.uint64)
+                held = np.array(words, np.uint64)
+                if value.in_memory:
+                    held = np.asarray(np.uint64(heap.add(held.view(np.uint8))))
             else:
-                value = np.asarray(plain(value))
-            raw = np.frombuffer(value.tobytes(), np.uint8)
+                held = np.asarray(plain(value))
+            raw = np.frombuffer(held.tobytes(), np.uint8)
             if len(raw) != size:
                 raise TypeError(f"an argument has {len(raw)} bytes, the kernel wants {size}")
             params[offset : offset + size] = raw

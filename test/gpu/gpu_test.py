@@ -1,6 +1,6 @@
 """Runs kernels on a GPU against PyTorch, and the library's against its own CPU code.
 
-`./dev gpu-test [-k PART]`; the last line counts, the status is 0 when nothing failed.
+`./dev gpu-test [-k PART] [--device N]`; the last line counts, the status is 0 when nothing failed.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ import re
 import subprocess
 import sys
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import torch
 from device_library import HERE, Library, QuernError
+from hardware import LacksError, hardware_cases
 from written import written_cases
 
 TREE = HERE if (HERE / "kernels").exists() else HERE.parent
@@ -187,28 +189,60 @@ def library_cases(lib: Library) -> Iterator[Case]:
         )
 
 
+def reason(error: Exception) -> str:
+    """One line of it."""
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0] if lines else 'no text'}"
+
+
+def answers() -> bool:
+    """Whether the device still works: some errors end everything on it."""
+    try:
+        torch.zeros(1, device="cuda").add_(1).item()
+        torch.cuda.synchronize()
+    except RuntimeError:
+        return False
+    return True
+
+
+def run(name: str, case: Callable[[], None], failures: list[str]) -> str:
+    """One case; gives what became of it."""
+    try:
+        case()
+        torch.cuda.synchronize()
+    except SkippedError:
+        return "skipped"
+    except LacksError as error:
+        print(f"skipped {name}: needs {error}")
+        return "skipped"
+    except Exception as error:
+        failures.append(f"{name}: {reason(error)}")
+        print(f"FAILED {name}\n{traceback.format_exc(limit=2)}", flush=True)
+        return "failed"
+    return "passed"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="./dev gpu-test")
     parser.add_argument("-k", default="", help="cases with this in their name")
+    parser.add_argument("--device", type=int, default=0, help="which of several GPUs")
     chosen = parser.parse_args()
+    torch.cuda.set_device(chosen.device)
     sys.path.insert(0, str(TREE))
     lib = Library()
-    print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}")
-    counts = {"passed": 0, "failed": 0, "skipped": 0}
-    for cases in (kernel_cases, written_cases, schedule_cases, library_cases):
-        for name, case in cases(lib):
-            if chosen.k not in name:
-                continue
-            try:
-                case()
-                torch.cuda.synchronize()
-                outcome = "passed"
-            except SkippedError:
-                outcome = "skipped"
-            except Exception:
-                outcome = "failed"
-                print(f"FAILED {name}\n{traceback.format_exc(limit=2)}")
-            counts[outcome] += 1
+    print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}", flush=True)
+    counts, failures = Counter({"passed": 0, "failed": 0, "skipped": 0}), list[str]()
+    every = (hardware_cases, kernel_cases, written_cases, schedule_cases, library_cases)
+    for name, case in (pair for cases in every for pair in cases(lib)):
+        if chosen.k not in name:
+            continue
+        outcome = run(name, case, failures)
+        counts[outcome] += 1
+        if outcome == "failed" and not answers():
+            print(f"stopped: since `{name}` the device gives errors to everybody")
+            break
+    if failures:
+        print("failed:", *failures, sep="\n  ")
     print(", ".join(f"{number} {outcome}" for outcome, number in counts.items()))
     return 1 if counts["failed"] or not counts["passed"] else 0
 

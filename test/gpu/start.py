@@ -11,13 +11,22 @@ import runpy
 import sys
 from pathlib import Path
 
+#: HIP's library has the release in its name where there are no files for developers.
 DRIVERS = ("libcuda.so.1", "libamdhip64.so")
+RELEASES = tuple(f"libamdhip64.so.{release}" for release in (7, 6, 5))
 OLDEST = (3, 10)
 
 
+def loaded(stem: str) -> bool:
+    """Whether this process has a library of that name: PyTorch may bring its own."""
+    return f"/{stem}" in Path("/proc/self/maps").read_text()
+
+
 def driver() -> str | None:
-    """The vendor's library that the system's loader finds."""
-    for name in DRIVERS:
+    """The vendor's library that PyTorch has loaded, or the system's loader finds."""
+    for name in (*DRIVERS, *RELEASES):
+        if loaded(name):
+            return name
         try:
             ctypes.CDLL(name)
         except OSError:
@@ -31,14 +40,16 @@ def missing() -> str | None:
     if tuple(sys.version_info) < OLDEST:
         wanted, given = (".".join(map(str, v)) for v in (OLDEST, sys.version_info[:2]))
         return f"needs Python {wanted} or later, {sys.executable} is {given}"
-    found = driver()
-    if not found:
-        return f"no driver here: neither {' nor '.join(DRIVERS)} can be opened"
     for module, name in (("torch", "PyTorch"), ("numpy", "NumPy")):
         if not importlib.util.find_spec(module):
             return f"no {name} in {sys.executable}; PYTHON=/path/to/python names another Python"
-    import torch
-
+    try:
+        import torch
+    except (ImportError, OSError) as error:
+        return f"PyTorch in {sys.executable} cannot be imported: {error}"
+    found = driver()
+    if not found:
+        return f"no driver here: neither {' nor '.join(DRIVERS)} can be opened"
     if not torch.cuda.is_available():
         return f"PyTorch {torch.__version__} sees no GPU here, though {found} is here"
     return None

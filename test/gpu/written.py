@@ -20,7 +20,9 @@ def scalars(values: tuple[Any, ...]) -> list[int | float]:
 
 
 def warp_size() -> int:
-    return int(getattr(torch.cuda.get_device_properties(0), "warp_size", 32))
+    return int(
+        getattr(torch.cuda.get_device_properties(torch.cuda.current_device()), "warp_size", 32)
+    )
 
 
 def run(lib: Library, case: Any, device: str, warp: int) -> None:

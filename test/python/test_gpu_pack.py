@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -26,9 +27,9 @@ def drivers(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def stand_in(drivers: Path, vendor: str) -> None:
+def stand_in(drivers: Path, vendor: str, name: str = "") -> None:
     driver = build_dir() / "test" / "stand-in" / vendor
-    (drivers / vendor).symlink_to(driver.resolve(strict=True))
+    (drivers / (name or vendor)).symlink_to(driver.resolve(strict=True))
 
 
 def call(
@@ -101,10 +102,25 @@ def test_the_runner_without_a_driver(archive: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("vendor", ["libcuda.so.1", "libamdhip64.so"])
-def test_the_runner_launches(archive: Path, vendor: str, drivers: Path) -> None:
-    """On a stand-in driver: the whole way of a launch, without a device."""
-    stand_in(drivers, vendor)
+def test_the_runner_names_a_device_that_is_not_there(archive: Path, drivers: Path) -> None:
+    stand_in(drivers, "libamdhip64.so")
+    done = subprocess.run(
+        ["bin/gpu-runner", "lib/libquern.so", "7"],
+        cwd=archive,
+        capture_output=True,
+        text=True,
+        env={"LD_LIBRARY_PATH": str(drivers)},
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr == "gpu-runner: the driver has no device 7\n"
+
+
+@pytest.mark.parametrize("name", ["libcuda.so.1", "libamdhip64.so", "libamdhip64.so.6"])
+def test_the_runner_launches(archive: Path, name: str, drivers: Path) -> None:
+    """On a stand-in driver: the whole way of a launch, without a device. Where ROCm has no files
+    for developers the library's name has its release."""
+    stand_in(drivers, name.removesuffix(".6"), name)
     done = subprocess.run(
         ["bin/gpu-runner", "lib/libquern.so"],
         cwd=archive,
@@ -115,6 +131,8 @@ def test_the_runner_launches(archive: Path, vendor: str, drivers: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("launch: ")
+    bar = r", the driver's own call \d+\.\d\d us, bar 0\.5 us more: (kept|missed)\n$"
+    assert bool(re.search(bar, done.stdout)) == name.startswith("libcuda"), done.stdout
 
 
 def test_nothing_needs_python_or_torch(archive: Path) -> None:
@@ -124,6 +142,11 @@ def test_nothing_needs_python_or_torch(archive: Path) -> None:
     needs = {library for image in images for library in gpu_pack.needed(image)}
     assert needs
     assert not [n for n in needs if n.startswith(("libpython", "libtorch", "libc10"))]
+
+
+def test_older_systems_have_what_it_needs(archive: Path) -> None:
+    for image in (archive / "lib" / "libquern.so", *sorted((archive / "bin").iterdir())):
+        assert gpu_pack.too_new(image) == [], image
 
 
 def test_its_own_page_names_its_commands(archive: Path) -> None:

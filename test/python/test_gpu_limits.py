@@ -1,0 +1,107 @@
+"""Kernels at the limits of a device: very many words, large tiles, every architecture."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sysconfig
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from emulator.amd import kernel_for
+from kernel_cases import bits, floats
+from tree import ROOT, build_dir
+
+PROGRAM = build_dir() / "bin" / "quern"
+SCHEDULES = ROOT / "test" / "emulator" / "schedules.qn"
+CUDA = Path(sysconfig.get_path("purelib")) / "nvidia" / "cu13" / "bin"
+MATMUL = ROOT / "stdlib-kernels" / "matmul.qn"
+#: More operands with strides of their own than a driver has room for parameters.
+MANY = 180
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    names = [f"x{n}" for n in range(MANY)]
+    file = tmp_path_factory.mktemp("limits") / "many.qn"
+    file.write_text(
+        f"elementwise many({', '.join(f'{n}: f32' for n in names)}) -> f32:\n"
+        f"    return {' + '.join(names)}\n"
+    )
+    return file
+
+
+@pytest.mark.parametrize("target", ["sm_80", "sm_90", "gfx942", "gfx1100"])
+def test_very_many_words_lie_in_memory(many: Path, target: str) -> None:
+    built = kernel_for(PROGRAM, many, "many", target, ["--ranks=many=3"])
+    assert built.abi["words_in_memory"]
+    rng = np.random.default_rng(3)
+    given = [rng.integers(0, 9, (3, 4, 5)).astype("f4") for _ in range(MANY)]
+    given[5] = given[5].transpose(1, 0, 2).copy().transpose(1, 0, 2)
+    out = np.zeros((3, 4, 5), "f4")
+    built.run([*given, out])
+    np.testing.assert_array_equal(out, sum(given))
+
+
+def assembled(file: Path, name: str, target: str, folder: Path, *options: str) -> str:
+    """What the assembler says of the code."""
+    text = folder / "k.ptx"
+    words = [PROGRAM, "build", file, name, "--emit=ptx", f"--target={target}", *options]
+    subprocess.run([*words, "-o", text], check=True)
+    words = [CUDA / "ptxas", "-v", f"-arch={target}", text, "-o", folder / "k.cubin"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
+def test_the_assembler_takes_very_many_words(many: Path, tmp_path: Path) -> None:
+    assembled(many, "many", "sm_80", tmp_path, "--ranks=many=4")
+
+
+@pytest.mark.parametrize("target", ["sm_80", "sm_90", "sm_100", "sm_120"])
+@pytest.mark.parametrize("name", ["mm", "bmm", "addmm", "baddbmm"])
+def test_tiles_of_products_stay_in_registers(name: str, target: str, tmp_path: Path) -> None:
+    told = assembled(MATMUL, name, target, tmp_path, "--types=T=bf16")
+    frames = re.findall(r"(\d+) bytes stack frame, (\d+) bytes spill stores", told)
+    assert len(frames) == 4
+    assert all(frame == spilled == "0" for frame, spilled in frames), told
+
+
+@pytest.mark.parametrize("name", ["mm", "mm_rows"])
+@pytest.mark.parametrize("shape", [(128, 256, 64), (130, 264, 72), (40, 520, 200)])
+def test_large_tiles_of_products(name: str, shape: tuple[int, int, int]) -> None:
+    """Where there are enough of them a device runs these; here whatever the extents are."""
+    m, n, k = shape
+    built = kernel_for(PROGRAM, SCHEDULES, name, "sm_90", ["--types=T=bf16"])
+    built.forced = "_large"
+    rng = np.random.default_rng(m + n + k)
+    a, b = (rng.standard_normal(s).astype("f4") for s in ((m, k), (k, n)))
+    left, right = bits(a), bits(b)
+    exact = floats(left).astype("f8") @ floats(right).astype("f8")
+    if name == "mm_rows":
+        right = np.ascontiguousarray(right.T)
+    out = np.zeros((m, n), left.dtype)
+    built.run([left, right, out])
+    np.testing.assert_allclose(floats(out), exact, rtol=1e-2, atol=1e-2 * abs(exact).max())
+
+
+@pytest.mark.parametrize(
+    "target",
+    ["sm_86", "sm_89", "sm_120", "gfx950", "gfx1101", "gfx1102", "gfx1151", "gfx1200"],
+)
+def test_relatives_of_the_tested_targets(target: str) -> None:
+    """They have code of their own, which computes the same."""
+    rng = np.random.default_rng(8)
+    x = rng.standard_normal((5, 700)).astype("f4")
+    out = np.zeros_like(x)
+    kernel_for(PROGRAM, SCHEDULES, "softmax", target).run([x, out])
+    wanted = torch.from_numpy(x).double().softmax(1).numpy()
+    np.testing.assert_allclose(out, wanted, rtol=1e-5, atol=1e-7)
+    a, b = (rng.standard_normal(s).astype("f4") for s in ((33, 40), (40, 80)))
+    left, right = bits(a), bits(b)
+    product = np.zeros((33, 80), left.dtype)
+    kernel_for(PROGRAM, SCHEDULES, "mm", target, ["--types=T=bf16"]).run([left, right, product])
+    exact = floats(left).astype("f8") @ floats(right).astype("f8")
+    np.testing.assert_allclose(floats(product), exact, rtol=1e-2, atol=2e-2)
