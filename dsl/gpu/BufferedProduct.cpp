@@ -102,7 +102,8 @@ Emitter::Values EntryBuilder::bufferedSums(Frame &frame, const Tile &tile,
     Emitter::Values loaded;
     chunks.clear();
     for (bool isRight : {false, true})
-      for (std::int64_t number = 0; number < chunksOf(plan, isRight); ++number) {
+      for (std::int64_t number = 0; number < chunksOf(plan, isRight);
+           ++number) {
         chunks.push_back(chunkOf(body, isRight,
                                  isRight ? tile.blockColumn : tile.blockRow,
                                  depth, number));
@@ -135,7 +136,8 @@ Emitter::Values EntryBuilder::bufferedSums(Frame &frame, const Tile &tile,
   Emitter::Values next = load(body, ahead);
   multiplyStage(body, tile, read, now);
   emitter.in(body);
-  Value write = arith::SubIOp::create(builder, loc, short32(stageBytes(plan)), read);
+  Value write =
+      arith::SubIOp::create(builder, loc, short32(stageBytes(plan)), read);
   leave(body, next, write);
   now.push_back(write);
   scf::YieldOp::create(emitter.in(body), loc, now);

@@ -86,8 +86,8 @@ public:
   using Block = std::array<std::optional<std::int64_t>, 3>;
   struct EntryShape {
     Block block;
-    bool isFlat = false;  ///< asks only for numbers along x
-    bool isMost = false;  ///< there may be fewer threads
+    bool isFlat = false; ///< asks only for numbers along x
+    bool isMost = false; ///< there may be fewer threads
     /// To fit a multiprocessor's registers, at least; 0: one takes them all.
     unsigned blocks = 1;
     unsigned cluster = 1; ///< blocks

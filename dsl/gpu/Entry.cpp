@@ -29,17 +29,16 @@ Value EntryBuilder::number(std::int64_t value) {
 /// A function of one parameter: the packet and the number of blocks.
 Block *EntryBuilder::entryFunction(ModuleOp module, StringRef name) {
   builder.setInsertionPointToEnd(module.getBody());
-  Block *entry = device.entry(
-      loc, name,
-      {.block = {plan.threads, 1, 1},
-       .isFlat = true,
-       .isMost = plan.isSized(),
-       // Two cover each other's barriers.
-       .blocks = plan.isLarge  ? 0u
-                 : plan.staged ? 2u
-                               : 1u,
-       .cluster = plan.cluster},
-      packet.words.size(), 1);
+  Block *entry = device.entry(loc, name,
+                              {.block = {plan.threads, 1, 1},
+                               .isFlat = true,
+                               .isMost = plan.isSized(),
+                               // Two cover each other's barriers.
+                               .blocks = plan.isLarge  ? 0u
+                                         : plan.staged ? 2u
+                                                       : 1u,
+                               .cluster = plan.cluster},
+                              packet.words.size(), 1);
   emitter.packetPointer = entry->getArgument(0);
   return entry;
 }

@@ -34,7 +34,7 @@ private:
   /// Eight neighbours of a factor, and where they lie in its tile.
   struct Chunk {
     bool isRight = false, alongDepth = false;
-    std::int64_t length = 0; ///< of a line
+    std::int64_t length = 0;            ///< of a line
     mlir::Value line = {}, number = {}; ///< of the tile, in the line, i32
     mlir::Value source = {}, left = {}; ///< how many are inside, i32
   };
@@ -159,7 +159,7 @@ private:
   Device device;
   MatrixLayout layout;
   Team team;
-  std::string stagesName; ///< the memory of staged tiles
+  std::string stagesName;       ///< the memory of staged tiles
   std::uint32_t askedBytes = 0; ///< of shared memory, when launching
   std::vector<Square> squares;
   bool inPasses = false; ///< rows of a warp's tile come sixteen after sixteen

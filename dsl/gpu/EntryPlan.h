@@ -24,10 +24,10 @@ struct EntryPlan {
   unsigned cluster = 1;  ///< blocks of a team
   LaunchPlan launch;
   std::optional<MatrixProduct> product = {}; ///< made of matrix instructions
-  bool staged = false; ///< its tiles go through shared memory
+  bool staged = false;  ///< its tiles go through shared memory
   bool isLarge = false; ///< so large that a multiprocessor holds one of them
   std::int64_t leastUnits = 0; ///< from which on it is meant
-  bool turns = false;  ///< squares of turned operands go through shared memory
+  bool turns = false; ///< squares of turned operands go through shared memory
   bool byColumns = false; ///< threads have columns, and go along the rows
 
   unsigned teamSize(unsigned warp) const {

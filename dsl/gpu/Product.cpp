@@ -245,8 +245,8 @@ void EntryBuilder::product(Frame &frame, ValueRange position) {
   loop.getBody()->getTerminator()->erase();
   Operation *anchor = std::exchange(frame.anchor, loop);
   Frame body = Frame::inside(frame, loop.getBody());
-  Value first = arith::AddIOp::create(emitter.in(body), loc, row,
-                                      loop.getInductionVar());
+  Value first =
+      arith::AddIOp::create(emitter.in(body), loc, row, loop.getInductionVar());
   inPasses = true;
   productAt(body, first, column);
   inPasses = false;

@@ -144,8 +144,8 @@ Emitter::Values EntryBuilder::stagedFragment(bool isRight, Value first,
         arith::AddIOp::create(b, loc, math("divui", first, chunk), rowHalf);
   }
   std::int64_t length = alongDepth ? tileDepth : linesOf(plan, isRight);
-  Value place = arith::AddIOp::create(b, loc, stage,
-                                      chunkPlace(line, number, length));
+  Value place =
+      arith::AddIOp::create(b, loc, stage, chunkPlace(line, number, length));
   if (isRight)
     place = math("addi", place, leftBytes);
   return device.loadMatrices(loc, inStages(place), !alongDepth,
@@ -211,9 +211,8 @@ Emitter::Values EntryBuilder::stagedSums(Frame &frame, const Tile &tile,
   emitter.in(body);
   for (Value stage : {read, write}) {
     Value next = math("addi", stage, bytes);
-    Value isLast =
-        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, next,
-                              short32(count * bytes));
+    Value isLast = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                         next, short32(count * bytes));
     now.push_back(
         arith::SelectOp::create(builder, loc, isLast, short32(0), next));
   }

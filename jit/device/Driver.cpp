@@ -125,10 +125,9 @@ Error Driver::error(std::string doing, int code) const {
 
 Result<std::shared_ptr<const Driver>> openDriver(Vendor vendor,
                                                  const std::string &path) {
-  const char *name =
-      path.empty() ? libraryNames(vendor).front() : path.c_str();
-  void *library = path.empty() ? openLibrary(vendor)
-                               : dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  const char *name = path.empty() ? libraryNames(vendor).front() : path.c_str();
+  void *library =
+      path.empty() ? openLibrary(vendor) : dlopen(name, RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     const char *why = dlerror();
     return unavailable(vendor, why ? why : name);

@@ -19,7 +19,6 @@ std::int64_t lanesOf(const LaunchEntry &launch, const Extents &extents) {
   return hasLane ? extents[launch.laneAxis] : 0;
 }
 
-
 /// Threads of a block; the entry itself computes them so too.
 std::uint32_t threadsOf(const GridEntry &entry, std::int64_t lanes) {
   if (!entry.stepLanes)

@@ -245,9 +245,9 @@ TEST_F(DeviceSession, ManyWordsLieInMemory) {
     const char *before = number % 100 ? " + " : number ? ") + (" : "(";
     sum += before + name;
   }
-  auto many = session->compile(
-      "elementwise many(" + names + ") -> f32:\n    return " + sum + ")\n",
-      "many.qn");
+  auto many = session->compile("elementwise many(" + names +
+                                   ") -> f32:\n    return " + sum + ")\n",
+                               "many.qn");
   ASSERT_TRUE(many) << many.error().message;
   auto memory = device->allocate(400);
   ASSERT_TRUE(memory);
@@ -283,8 +283,8 @@ TEST_F(DeviceSession, ArchitecturesWithoutATargetOfTheirOwn) {
   auto setTo = [&](int high, int low) {
     ask<void(int, int)>("standin_attribute")(major, high);
     ask<void(int, int)>("standin_attribute")(minor, low);
-    session = *Session::create(
-        {.threads = 1, .cacheDirectory = "-", .target = ""});
+    session =
+        *Session::create({.threads = 1, .cacheDirectory = "-", .target = ""});
     module = *session->compile(kText, "device.qn");
     std::int64_t size = 1000;
     Argument arguments[] = {view(x->handle(), DType::F32, size),
@@ -313,9 +313,9 @@ TEST_F(DeviceSession, ProductsAskForSharedMemory) {
     auto memory = device->allocate(bytes), out = device->allocate(bytes);
     ASSERT_TRUE(memory && out);
     const std::int64_t sizes[] = {size, size}, strides[] = {size, 1};
-    Argument square = TensorView{memory->handle(),     DType::BF16, sizes,
-                                 strides,              true,
-                                 {DeviceKind::Cuda, 0}};
+    Argument square =
+        TensorView{memory->handle(), DType::BF16, sizes,
+                   strides,          true,        {DeviceKind::Cuda, 0}};
     Argument arguments[] = {square, square};
     auto bound = mm->bind("mm", arguments);
     ASSERT_TRUE(bound) << bound.error().message;

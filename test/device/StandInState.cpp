@@ -232,9 +232,7 @@ void destroyAny(Call &call, Kind kind) {
 
 void pushContext(void *context) { contexts.push_back(context); }
 
-void *currentContext() {
-  return contexts.empty() ? nullptr : contexts.back();
-}
+void *currentContext() { return contexts.empty() ? nullptr : contexts.back(); }
 
 void *poolOf(int device) { return &state().pools[device]; }
 

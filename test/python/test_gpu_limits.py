@@ -1,7 +1,8 @@
-"""Kernels at the limits of a device: very many words, large tiles, every architecture."""
+"""Kernels at the limits of a device: words, offsets, large tiles, every architecture."""
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sysconfig
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 from emulator.amd import kernel_for
+from emulator.kernels import GpuKernel, quern
 from kernel_cases import bits, floats
 from tree import ROOT, build_dir
 
@@ -18,6 +20,11 @@ PROGRAM = build_dir() / "bin" / "quern"
 SCHEDULES = ROOT / "test" / "emulator" / "schedules.qn"
 CUDA = Path(sysconfig.get_path("purelib")) / "nvidia" / "cu13" / "bin"
 MATMUL = ROOT / "stdlib-kernels" / "matmul.qn"
+SOFT = """
+rowwise soft(x: f32[R, C]) -> f32[R, C]:
+    let e = exp(x - max(x over C))
+    return e / sum(e over C)
+"""
 #: More operands with strides of their own than a driver has room for parameters.
 MANY = 180
 
@@ -105,3 +112,42 @@ def test_relatives_of_the_tested_targets(target: str) -> None:
     kernel_for(PROGRAM, SCHEDULES, "mm", target, ["--types=T=bf16"]).run([left, right, product])
     exact = floats(left).astype("f8") @ floats(right).astype("f8")
     np.testing.assert_allclose(floats(product), exact, rtol=1e-2, atol=2e-2)
+
+
+class Replayed(GpuKernel):
+    """A kernel whose text, types and layouts stand in a file, as those of a kept compilation do."""
+
+    def build(self, stage: str) -> str:
+        return quern(self.program, f"--replay={self.file}", f"--emit={stage}")
+
+
+@pytest.mark.parametrize("target", ["sm_80", "sm_90"])
+@pytest.mark.parametrize("columns", [37, 1000, 5000])
+def test_offsets_of_64_bits(target: str, columns: int, tmp_path: Path) -> None:
+    """What kernels for tensors beyond 2 GiB compute, on small ones."""
+    kept = {
+        "kernel": "soft",
+        "target": target,
+        "stage": "",
+        "name": "soft.qn",
+        "text": SOFT,
+        "modules": [],
+        "specialization": {
+            "types": [],
+            "constants": [],
+            "ranks": [1, 1],
+            "operands": ["d1", "d1"],
+            "units": [],
+            "lists": [],
+            "narrow": False,
+        },
+    }
+    file = tmp_path / "soft.json"
+    file.write_text(json.dumps(kept))
+    x = np.random.default_rng(columns).standard_normal((3, columns)).astype("f4")
+    out = np.zeros_like(x)
+    built = Replayed(PROGRAM, file, "soft", target)
+    assert " wide" in built.build("qn")
+    built.run([x, out])
+    wanted = torch.from_numpy(x).double().softmax(1).numpy()
+    np.testing.assert_allclose(out, wanted, rtol=1e-5, atol=1e-7)
