@@ -122,6 +122,34 @@ GraphArgument argumentFromPython(py::handle object) {
   return torchEnumeration(object);
 }
 
+/// What only Python understands, on its way through a graph.
+class PythonObject final : public c10::ivalue::PyObjectHolder {
+public:
+  explicit PythonObject(py::handle object)
+      : object(object.inc_ref().ptr()) {}
+  ~PythonObject() override {
+    py::gil_scoped_acquire gil;
+    py::handle(object).dec_ref();
+  }
+
+  PyObject *getPyObject() override { return object; }
+  std::string toStr() override {
+    py::gil_scoped_acquire gil;
+    return py::str(py::handle(object)).cast<std::string>();
+  }
+  c10::InferredType tryToInferType() override {
+    return {"an object of Python's"};
+  }
+  c10::IValue toIValue(const c10::TypePtr &,
+                       std::optional<std::int32_t>) override {
+    raise("an operator of a compiled graph was given the object " + toStr());
+  }
+  std::vector<at::Tensor> extractTensors() override { return {}; }
+
+private:
+  PyObject *object;
+};
+
 py::object toPython(const c10::IValue &value) {
   if (value.isTensor()) {
     if (!value.toTensor().defined())
@@ -145,6 +173,8 @@ py::object toPython(const c10::IValue &value) {
       list.append(toPython(element));
     return list;
   }
+  if (value.isPyObject())
+    return py::reinterpret_borrow<py::object>(value.toPyObject());
   raise("a value of kind " + value.tagKind() + " cannot go to Python");
 }
 
@@ -160,8 +190,8 @@ c10::IValue fromPython(py::handle object) {
     return object.cast<std::int64_t>();
   if (PyFloat_Check(o))
     return PyFloat_AsDouble(o);
-  raise("a compiled graph was given a value of the unexpected type " +
-        py::str(py::type::of(object)).cast<std::string>());
+  return c10::intrusive_ptr<c10::ivalue::PyObjectHolder>(
+      c10::make_intrusive<PythonObject>(object));
 }
 
 } // namespace quern

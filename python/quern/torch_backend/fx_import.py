@@ -54,7 +54,7 @@ class Importer:
     def _facts(self, value: object, is_result: bool = False) -> Any:
         if isinstance(value, torch.Tensor):
             return self._tensor_facts(value)
-        if isinstance(value, (*_SYMBOLIC, int, float, bool)):
+        if _is_number(value):
             kind = "int"
             if isinstance(value, (torch.SymFloat, float)):
                 kind = "float"
@@ -96,9 +96,7 @@ class Importer:
             widths = [len(pytree.tree_leaves(each)) for each in _traced(source)]
             first = sum(widths[:index])
             self._values[node] = self._values[source][first : first + widths[index]]
-        elif not isinstance(node.target, torch._ops.OpOverload) and isinstance(
-            value, (*_SYMBOLIC, int, float, bool)
-        ):
+        elif not isinstance(node.target, torch._ops.OpOverload) and _is_number(value):
             self._values[node] = self._builder.scalar(node.name, self._facts(value))
         elif isinstance(node.target, torch._ops.OpOverload):
             self._operator(node, node.target, value)
@@ -187,7 +185,7 @@ class Importer:
         if ids is None:
             raise _NotPlainError
         value = node.meta.get("val")
-        if isinstance(value, _SYMBOLIC):
+        if isinstance(value, _SYMBOLIC) and _is_number(value):
             return _size(value, self._sizes)
         if isinstance(value, (list, tuple)):
             return [("value", each) for each in ids]
@@ -237,6 +235,14 @@ def _traced(node: Node) -> Any:
         return node.meta.get("val")
     parts: dict[Any, Any] = {user.args[1]: _traced(user) for user in taken}
     return tuple(parts.get(index) for index in range(max(parts) + 1))
+
+
+def _is_number(value: object) -> bool:
+    """Whether a value is a number to reckon with. What stands for all the lengths of
+    a nested tensor's parts is Python's own: it only passes through."""
+    if isinstance(value, torch.SymInt) and value.node.is_nested_int():
+        return False
+    return isinstance(value, (*_SYMBOLIC, int, float, bool))
 
 
 def _draws(target: torch._ops.OpOverload, arguments: list[tuple[str, Any, bool, bool]]) -> bool:
