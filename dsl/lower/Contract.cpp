@@ -20,9 +20,9 @@ ContractionBuilder::ContractionBuilder(
     const TargetInfo &target, ArrayRef<qn::StoreOp> stores,
     std::int64_t workspaceStart, OpBuilder &builder)
     : batch(emitter, model, tiling.batch), rows(emitter, model, tiling.rows),
-      columns(emitter, model, tiling.columns), emitter(emitter), model(model),
-      tiling(tiling), target(target), stores(stores),
-      workspaceStart(workspaceStart), builder(builder),
+      columns(emitter, model, tiling.columns), sumLine(tiling.blockWidth()),
+      emitter(emitter), model(model), tiling(tiling), target(target),
+      stores(stores), workspaceStart(workspaceStart), builder(builder),
       loc(model.kernel.getLoc()) {}
 
 Value ContractionBuilder::binary(Frame &frame, char op, Value a, Value b) {
@@ -63,27 +63,47 @@ Value ContractionBuilder::element(Frame &frame, Value base, Value offset) {
                              ArrayRef<LLVM::GEPArg>{offset});
 }
 
-Value ContractionBuilder::runs(Frame &frame, LaunchChoice choice) {
-  auto compare = [&](arith::CmpIPredicate how, Value size, std::int64_t least) {
-    return arith::CmpIOp::create(in(frame), loc, how, size,
-                                 number(frame, least));
-  };
+Value ContractionBuilder::runs(Frame &frame, const LaunchPlan &launch) {
   using arith::CmpIPredicate;
-  bool packs = choice == LaunchChoice::IfPacked;
+  auto compare = [&](CmpIPredicate how, Value size, std::int64_t bound) {
+    return arith::CmpIOp::create(in(frame), loc, how, size,
+                                 number(frame, bound));
+  };
   Value wide = columns.extent(frame), tall = rows.extent(frame);
-  if (choice == LaunchChoice::InPlace) {
-    Value narrow = compare(CmpIPredicate::slt, wide, packingColumns);
-    if (!tiling.fewRows || tiling.byColumns)
-      return narrow;
-    Value few = compare(CmpIPredicate::slt, tall, tiling.fewRows);
-    return arith::OrIOp::create(in(frame), loc, narrow, few);
+  Value none = compare(CmpIPredicate::slt, tall, 0);
+  Value narrow = compare(CmpIPredicate::slt, wide, packingColumns);
+  Value few = compare(CmpIPredicate::slt, tall, tiling.fewRows);
+  Value small = none, streamed = none;
+  if (tiling.fewElements) {
+    FlatAxes sums(emitter, model, tiling.products[0].sums);
+    Value size = binary(frame, '*', wide, sums.extent(frame));
+    Value tile = compare(CmpIPredicate::sge, tall, tiling.height);
+    small = compare(CmpIPredicate::sle, size, tiling.fewElements);
+    small = arith::AndIOp::create(in(frame), loc, small, tile);
   }
-  Value enough = compare(CmpIPredicate::sge, wide, packingColumns);
-  if (!tiling.fewRows)
-    return enough;
-  Value right = compare(packs ? CmpIPredicate::sge : CmpIPredicate::slt, tall,
-                        tiling.fewRows);
-  return arith::AndIOp::create(in(frame), loc, enough, right);
+  if (tiling.streamedRows)
+    streamed = compare(CmpIPredicate::sle, tall, tiling.streamedRows);
+  // The first that holds decides.
+  Value inPlace = narrow;
+  if (!tiling.byColumns)
+    inPlace = arith::OrIOp::create(in(frame), loc, narrow, few);
+  std::pair<Value, LaunchChoice> choices[] = {
+      {inPlace, LaunchChoice::InPlace},
+      {few, LaunchChoice::FewRows},
+      {small, LaunchChoice::Small},
+      {streamed, LaunchChoice::Streamed}};
+  bool packsRows = launch.kind == LaunchKind::Pack;
+  Value yes = compare(CmpIPredicate::sge, tall, 0), open = yes;
+  for (auto [holds, choice] : choices) {
+    if (packsRows && choice == LaunchChoice::Streamed)
+      break;
+    OpBuilder &b = in(frame);
+    if (choice == launch.choice)
+      return arith::AndIOp::create(b, loc, open, holds);
+    Value fails = arith::XOrIOp::create(b, loc, holds, yes);
+    open = arith::AndIOp::create(b, loc, open, fails);
+  }
+  return open;
 }
 
 Value ContractionBuilder::words(Frame &frame, Value elements) {
@@ -378,7 +398,7 @@ void ContractionBuilder::epilogue(Frame &frame, ArrayRef<qn::StoreOp> what,
                                   Block rowRange, Block columnRange) {
   auto inside = [&](Frame &at, Value row, Value firstColumn, Value flat) {
     Value line = binary(at, '-', row, rowRange.lower);
-    line = binary(at, '*', line, number(at, tiling.blockWidth()));
+    line = binary(at, '*', line, number(at, sumLine));
     const Binding *lane = at.find(columns.last());
     Value place = binary(at, '-', lane->position, firstColumn);
     place = binary(at, '+', place, binary(at, '-', flat, columnRange.lower));

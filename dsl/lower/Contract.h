@@ -14,9 +14,8 @@ public:
                      llvm::ArrayRef<qn::StoreOp> stores,
                      std::int64_t workspaceStart, mlir::OpBuilder &builder);
 
-  /// Whether the launches of a choice run: packing pays where there is enough
-  /// of everything.
-  mlir::Value runs(Frame &frame, LaunchChoice choice);
+  /// Whether a launch runs: packing pays where there is enough of everything.
+  mlir::Value runs(Frame &frame, const LaunchPlan &launch);
   /// Bytes of workspace for the packed rows of all products.
   mlir::Value workspace(Frame &frame);
   /// Packs the rows of product `number` that panel `panel` holds.
@@ -27,6 +26,8 @@ public:
   };
   /// Computes block `at` of blocks of such a `size` and stores the results.
   void unit(Frame &frame, Both at, Both size);
+  /// Computes line `at` of columns for all of the few rows.
+  void line(Frame &frame, mlir::Value at, mlir::Value size);
   /// Makes room on the stack; for the entry block of a task.
   void makeBuffers(Frame &root);
 
@@ -78,6 +79,7 @@ public:
             std::int64_t step,
             llvm::function_ref<void(Frame &, mlir::Value)> body);
   llvm::SmallVector<mlir::Value> sumBuffers;
+  std::int64_t sumLine; ///< elements from a row of the sums to the next
 
 private:
   /// Where packed elements go: position (panel axis, summed axis) from
@@ -105,6 +107,10 @@ private:
   void packTurned(Frame &frame, const Product &product, bool ofRows,
                   unsigned group, Block depth, Panel to);
   mlir::Value paired(Frame &frame, mlir::Value even, mlir::Value odd);
+
+  // StreamedColumns.cpp
+  void clearSums(Frame &frame, mlir::Value count);
+  void addSteps(Frame &at, mlir::Value first);
 
   // Contract.cpp
   mlir::Value panels(Frame &frame);

@@ -189,7 +189,7 @@ Value LaunchBuilder::elements(Frame &root) {
 /// Whether this launch is the one of its choices that has units.
 Value LaunchBuilder::runs(Frame &root) {
   if (contraction)
-    return contraction->runs(root, launch.choice);
+    return contraction->runs(root, launch);
   Value pays = columns->pays(root);
   if (launch.choice == LaunchChoice::IfPacked)
     return pays;
@@ -276,7 +276,7 @@ void LaunchBuilder::buildTask(ModuleOp module, StringRef name) {
   Frame root;
   root.block = entry;
   Value begin = entry->getArgument(1), end = entry->getArgument(2);
-  if (launch.kind == LaunchKind::Contract)
+  if (launch.kind == LaunchKind::Contract || launch.kind == LaunchKind::Stream)
     contraction->makeBuffers(root);
   if (launch.kind == LaunchKind::Rows)
     rowBlocks->makeBuffers(root, entry->getArgument(3));
@@ -329,7 +329,8 @@ void LaunchBuilder::unit(Frame &frame, ValueRange position) {
     return merge(frame);
   SmallVector<LoopSpec> loops;
   bool packed = launch.blocks ||
-                (launch.tiling && launch.choice == LaunchChoice::IfPacked);
+                (launch.tiling && (launch.choice == LaunchChoice::IfPacked ||
+                                   launch.choice == LaunchChoice::Streamed));
   for (auto [axis, at] : llvm::zip(launch.axes, position)) {
     if (axis.tile == 1) {
       frame.bind(Binding{.axis = axis.axis, .position = at});
@@ -368,6 +369,9 @@ void LaunchBuilder::packedUnit(Frame &frame, ValueRange position) {
     return contraction->unit(
         frame, {position.drop_back().back(), position.back()},
         {tile(frame, launch.axes.end()[-2]), tile(frame, launch.axes.back())});
+  case LaunchKind::Stream:
+    return contraction->line(frame, position.back(),
+                             tile(frame, launch.axes.back()));
   case LaunchKind::PackColumns:
     return rowBlocks->packColumns(frame, launch.ofValues, launch.product,
                                   position.back());

@@ -25,6 +25,7 @@ Value LaunchBuilder::workspace(Frame &root) {
     return arith::AddIOp::create(emitter.in(root), loc, staged, more);
   }
   if (launch.choice == LaunchChoice::IfPacked ||
+      launch.choice == LaunchChoice::Streamed ||
       launch.choice == LaunchChoice::FewRows)
     return columns ? columns->workspace(root) : contraction->workspace(root);
   if (launch.blocks)

@@ -53,6 +53,12 @@ struct Tiling {
   /// (`byColumns`), or the launch that reads in place runs. 0: packed always.
   std::int64_t fewRows = 0;
   bool byColumns = false;
+  /// Columns of no more elements, all of the depth, are read where they lie by
+  /// a register tile of its own; 0: they are always packed.
+  std::int64_t fewElements = 0;
+  /// No more rows than these meet columns that are read once, a few steps of
+  /// the sum at a time, in lines of `streamedColumns`; 0: they are packed.
+  std::int64_t streamedRows = 0, streamedColumns = 0;
   std::int64_t width() const { return std::int64_t(lanes) * vectors; }
   std::int64_t blockWidth() const { return width() * panels; }
 };

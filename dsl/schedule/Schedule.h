@@ -37,6 +37,7 @@ enum class LaunchKind : std::uint8_t {
   Merge,       ///< merges those parts
   Pack,        ///< copies the rows of a product into the workspace
   Contract,    ///< writes operands from packed products
+  Stream,      ///< writes operands from packed rows and columns that it reads
   PackColumns, ///< copies the columns of a product into the workspace
   Rows,        ///< writes operands, keeping products for a block of rows
   ColumnParts, ///< reduces parts of rows into rows of states
@@ -48,6 +49,8 @@ enum class LaunchChoice : std::uint8_t {
   Always,
   IfPacked, ///< where packing, or rows of states, pay
   FewRows,  ///< where packing would, but for few rows
+  Small,    ///< where packing would, but for few elements
+  Streamed, ///< where packing rows would, but not columns
   InPlace   ///< where it does not
 };
 
@@ -155,6 +158,7 @@ private:
   std::int64_t worthOfTask(const LaunchPlan &launch) const;
   void planAxes(LaunchPlan &launch);
   void addContractions();
+  void chooseInPlace(const LaunchPlan &launch, bool dots, Tiling &tiling) const;
   void addPacked(LaunchPlan launch, Tiling found,
                  llvm::SmallVectorImpl<LaunchPlan> &all);
   void addColumns(LaunchPlan launch, Columns found,

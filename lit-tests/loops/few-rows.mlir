@@ -1,19 +1,28 @@
-// A product of few rows packs nothing: its columns are added up where they lie,
-// in parts that tasks share, where they are neighbours.
+// Few rows meet columns that are not packed: one row's columns are added up
+// where they lie, in parts that tasks share; those of up to 32 are read once for
+// all rows. Columns that the second cache holds are read by a register tile.
 // RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
 
-// CHECK-LABEL: llvm.func @mm_plan
-// CHECK: %[[WIDE:.*]] = arith.cmpi sge
-// CHECK: %[[TALL:.*]] = arith.cmpi sge
-// CHECK: arith.andi %[[WIDE]], %[[TALL]]
 // CHECK-LABEL: llvm.func @mm_2_plan
-// CHECK: arith.cmpi sge
-// CHECK: arith.cmpi slt
+// CHECK-DAG: arith.constant 32 : i64
+// CHECK-DAG: arith.constant 512 : i64
 // CHECK-LABEL: llvm.func @mm_2_task
+// Eight rows of columns, two vectors of each, are read where they lie.
+// CHECK-COUNT-16: llvm.load {{.*}} -> vector<16xf32>
+// Their sums with two rows are read and written once.
+// CHECK-COUNT-2: llvm.load {{.*}} -> vector<16xf32>
+// CHECK-COUNT-32: math.fma {{.*}} : vector<16xf32>
+// CHECK-LABEL: llvm.func @mm_3_plan
+// CHECK-LABEL: llvm.func @mm_3_task
 // Eight summed elements meet one vector of columns.
 // CHECK-COUNT-8: math.fma {{.*}} : vector<16xf32>
-// CHECK-LABEL: llvm.func @mm_3_task
-// CHECK-LABEL: llvm.func @mm_4_plan
+// CHECK-LABEL: llvm.func @mm_4_task
+// CHECK-LABEL: llvm.func @mm_5_plan
+// CHECK-DAG: arith.constant 65536 : i64
+// CHECK-LABEL: llvm.func @mm_5_task
+// Eight rows meet two vectors of columns.
+// CHECK-COUNT-16: math.fma {{.*}} : vector<16xf32>
+// CHECK-LABEL: llvm.func @mm_6_plan
 qn.rowwise @mm axes [M, N, K] (%x: !qn.tensor<f32, [M, K:1]>,
     %y: !qn.tensor<f32, [K, N:1]>, %out: !qn.tensor<f32, [M, N:1]>) {
   %a = qn.load %x : !qn.tensor<f32, [M, K:1]>

@@ -1,0 +1,177 @@
+// The launches that contractions become: packed, streamed, or read in place.
+#include "dsl/schedule/Schedule.h"
+
+using namespace mlir;
+using namespace quern;
+
+/// Axes flattened into one, cut into tiles.
+static AxisPlan flattened(ArrayRef<unsigned> axes, std::int64_t tile) {
+  AxisPlan plan{.axis = axes.front(), .tile = tile};
+  plan.with.assign(axes.begin() + 1, axes.end());
+  return plan;
+}
+
+/// Whether both factors are only read: a tile that computed them would do it
+/// once for every row or panel.
+static bool readsInPlace(const Product &product) {
+  auto isRead = [](Value factor) {
+    auto load = factor.getDefiningOp<qn::LoadOp>();
+    return load && load.getIndices().empty();
+  };
+  return isRead(product.rows) && isRead(product.columns);
+}
+
+/// Whether the launch is a register tile of rows and lanes.
+static bool isTile(const LaunchPlan &launch) {
+  return launch.axes.size() > 1 && launch.axes.end()[-2].copies > 1 &&
+         launch.axes.back().copies > 1;
+}
+
+/// Launches that pack rows, then blocks of columns.
+static void addBlocks(const TargetInfo &target, const LaunchPlan &launch,
+                      SmallVectorImpl<LaunchPlan> &all) {
+  const Tiling &tiling = *launch.tiling;
+  LaunchPlan packed;
+  packed.stores = launch.stores;
+  packed.parallel = launch.parallel;
+  packed.choice = LaunchChoice::IfPacked;
+  packed.tiling = launch.tiling;
+  for (unsigned axis : tiling.batch)
+    packed.axes.push_back(AxisPlan{.axis = axis});
+  LaunchPlan streamed = packed;
+  for (unsigned i = 0; i < tiling.products.size(); ++i) {
+    LaunchPlan pack = packed;
+    pack.kind = LaunchKind::Pack;
+    pack.product = i;
+    pack.axes.push_back(flattened(tiling.rows, tiling.height));
+    pack.taskElements = 65536;
+    all.push_back(std::move(pack));
+  }
+  packed.kind = LaunchKind::Contract;
+  AxisPlan rows = flattened(tiling.rows, tiling.rowBlock);
+  rows.narrow = smallRowBlock;
+  rows.narrowBelow = 2 * target.cores * tiling.rowBlock * tiling.blockWidth();
+  rows.narrowBy.assign(tiling.rows.begin(), tiling.rows.end());
+  llvm::append_range(rows.narrowBy, tiling.columns);
+  packed.axes.push_back(rows);
+  AxisPlan columns = flattened(tiling.columns, tiling.blockWidth());
+  // Few columns make more units of one panel, for all threads to have some.
+  columns.narrow = tiling.width();
+  columns.narrowBelow = 4 * tiling.blockWidth();
+  packed.axes.push_back(columns);
+  packed.taskElements = 1 << 18;
+  all.push_back(std::move(packed));
+  if (!tiling.streamedRows)
+    return;
+  streamed.kind = LaunchKind::Stream;
+  streamed.choice = LaunchChoice::Streamed;
+  AxisPlan line = flattened(tiling.columns, tiling.streamedColumns);
+  line.narrow = tiling.streamedColumns / 2;
+  line.narrowBelow = target.cores * tiling.streamedColumns;
+  streamed.axes.push_back(line);
+  streamed.taskElements = 65536;
+  all.push_back(std::move(streamed));
+}
+
+/// What is read where it lies: columns that few rows meet, or that the second
+/// cache holds.
+void Schedule::chooseInPlace(const LaunchPlan &launch, bool dots,
+                             Tiling &tiling) const {
+  const Product &product = tiling.products.front();
+  if (tiling.products.size() != 1)
+    return;
+  if (tiling.byColumns || dots)
+    tiling.fewRows = 3;
+  if (isTile(launch) && readsInPlace(product))
+    tiling.fewElements =
+        target.l2Bytes / 4 / (tiling.element.getIntOrFloatBitWidth() / 8);
+  if (!tiling.byColumns || tiling.pairs || product.window ||
+      product.turnColumns || product.sums.size() != 1)
+    return;
+  // Rows of states would read the columns once for each row.
+  tiling.fewRows = 2;
+  tiling.streamedRows = 32;
+  tiling.streamedColumns = 4 * tiling.blockWidth();
+}
+
+/// Contractions get launches that pack their factors beside those that read
+/// them in place; the extents decide at run time which of them have units.
+void Schedule::addPacked(LaunchPlan launch, Tiling found,
+                         SmallVectorImpl<LaunchPlan> &all) {
+  std::optional<Columns> sums = columnsOf(launch);
+  bool single = found.products.size() == 1;
+  found.byColumns = sums && single && sums->lane == found.columns.back();
+  LaunchPlan inPlace = launch;
+  // Lanes run along the sum where only few columns, or rows, get here.
+  inPlace.lane = found.products[0].sums.back();
+  inPlace.axes.clear();
+  for (unsigned axis : axisList(launch.parallel))
+    inPlace.axes.push_back(AxisPlan{.axis = axis});
+  bool dots = planDots(inPlace) && found.products[0].turnColumns;
+  chooseInPlace(launch, dots, found);
+  auto tiling = std::make_shared<const Tiling>(std::move(found));
+  launch.tiling = inPlace.tiling = tiling;
+  addBlocks(target, launch, all);
+  if (tiling->byColumns)
+    addStateRows(launch, std::move(*sums), LaunchChoice::FewRows, all);
+  if (tiling->fewElements) {
+    launch.choice = LaunchChoice::Small;
+    all.push_back(std::move(launch));
+  }
+  inPlace.choice = LaunchChoice::InPlace;
+  all.push_back(std::move(inPlace));
+}
+
+/// Products that other reductions walk over: columns packed once, then blocks
+/// of rows.
+void Schedule::addRowBlocks(LaunchPlan launch, RowBlocks found,
+                            SmallVectorImpl<LaunchPlan> &all) {
+  auto blocks = std::make_shared<const RowBlocks>(std::move(found));
+  LaunchPlan rows;
+  rows.stores = launch.stores;
+  rows.parallel = launch.parallel;
+  rows.blocks = blocks;
+  rows.lane = blocks->inner();
+  for (unsigned axis : blocks->scores.batch)
+    rows.axes.push_back(AxisPlan{.axis = axis});
+  for (bool ofValues : {false, true}) {
+    const Tiling &tiling = ofValues ? blocks->values : blocks->scores;
+    for (unsigned i = 0; i < tiling.products.size(); ++i) {
+      LaunchPlan pack = rows;
+      pack.kind = LaunchKind::PackColumns;
+      pack.product = i;
+      pack.ofValues = ofValues;
+      pack.axes.push_back(flattened(tiling.columns, tiling.width()));
+      pack.taskElements = 65536;
+      all.push_back(std::move(pack));
+    }
+  }
+  rows.kind = LaunchKind::Rows;
+  rows.axes.push_back(flattened(blocks->scores.rows, blocks->rowBlock()));
+  rows.taskElements = 1 << 18;
+  all.push_back(std::move(rows));
+}
+
+void Schedule::addContractions() {
+  // Staged values lie at the front of the workspace.
+  if (model.kernel.getStaged())
+    return;
+  SmallVector<LaunchPlan, 2> all;
+  for (LaunchPlan &launch : launches) {
+    if (launch.kind != LaunchKind::Stores) {
+      all.push_back(std::move(launch));
+      continue;
+    }
+    if (auto blocks = findRowBlocks(model, target, launch.stores,
+                                    launch.parallel, uneven))
+      addRowBlocks(std::move(launch), std::move(*blocks), all);
+    else if (auto tiling = findTiling(model, target, launch.stores,
+                                      launch.parallel, uneven))
+      addPacked(std::move(launch), std::move(*tiling), all);
+    else if (auto columns = columnsOf(launch))
+      addColumns(std::move(launch), std::move(*columns), all);
+    else
+      all.push_back(std::move(launch));
+  }
+  launches = std::move(all);
+}
