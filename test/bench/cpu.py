@@ -1,7 +1,8 @@
 """Kernels on the CPU against eager and the peers: paired rounds, lower quartile of the ratios.
 
 `./dev bench cpu [SECTION]… [--peers inductor,numba,jax] [--only NAME]`; sections: elementwise,
-rows, products, convolutions, attention, moves (these four against eager alone), busy, compile
+rows, products, convolutions, attention, moves (these four against eager alone), busy, compile,
+portable (against the free order)
 """
 
 from __future__ import annotations
@@ -154,6 +155,18 @@ def bench_busy(options: argparse.Namespace) -> None:
         print(f"busy neighbour, {label}: {busy:.1f} us, one thread {one:.1f}, {busy / one:.2f}x")
 
 
+PORTABLE = """
+rowwise free_sum[T: Float](x: T[R, C]) -> T[R]:
+    return T(sum(x over C))
+
+rowwise free_mean[T: Float](x: T[R, C]) -> T[R]:
+    return T(sum(x over C) / acc(T)(size(C)))
+
+rowwise free_softmax[T: Float](x: T[R, C]) -> T[R, C]:
+    let e = exp(x - max(x over C))
+    return e / sum(e over C)
+"""
+
 TERMS = (
     "exp({v})",
     "tanh({v})",
@@ -165,17 +178,36 @@ TERMS = (
 )
 
 
-def random_kernel(index: int, generator: random.Random, rowwise: bool) -> str:
-    """A chain of two to five terms; the index makes every text different."""
+def chain(index: int, generator: random.Random) -> list[str]:
+    """Two to five terms; the index makes every text different."""
     lines = [f"    let v0 = x * {index}.5 + y"]
     for step in range(1, generator.randint(2, 5)):
         lines.append(f"    let v{step} = " + generator.choice(TERMS).format(v=f"v{step - 1}"))
-    last = f"v{len(lines) - 1}"
-    if rowwise:
-        head = f"rowwise k{index}[T: Float](x: T[R, C], y: T[R, C]) -> T[R, C]:"
-        return "\n".join([head, *lines, f"    return {last} / sum({last} * {last} over C)", ""])
-    head = f"elementwise k{index}[T: Float](x: T, y: T) -> T:"
-    return "\n".join([head, *lines, f"    return {last}", ""])
+    return lines
+
+
+KINDS = {
+    "elementwise": ("elementwise {name}[T: Float](x: T, y: T) -> T:", "return {last}"),
+    "rowwise": (
+        "rowwise {name}[T: Float](x: T[R, C], y: T[R, C]) -> T[R, C]:",
+        "return {last} / sum({last} * {last} over C)",
+    ),
+    "contraction": (
+        "rowwise {name}[T: Float](x: T[R, C], y: T[R, C], w: T[N, C]) -> T[R, N]:",
+        "return sum({last} * w over C)",
+    ),
+    "window": (
+        "rowwise {name}[T: Float](x: T[R, C], y: T[R, C], w: T[O, K]) -> T[O, R, P = C - K + 1]:",
+        "return sum({last}.at(C = P + K) * w over K)",
+    ),
+}
+
+
+def random_kernel(index: int, generator: random.Random, kind: str) -> str:
+    head, tail = KINDS[kind]
+    lines = chain(index, generator)
+    last = tail.format(last=f"v{len(lines) - 1}")
+    return "\n".join([head.format(name=f"k{index}"), *lines, "    " + last, ""])
 
 
 def bench_compile(options: argparse.Namespace) -> None:
@@ -184,25 +216,50 @@ def bench_compile(options: argparse.Namespace) -> None:
 
     session = _quern.Session(cache="-")
     generator = random.Random(7)
-    x, y = torch.rand(8, 40) + 0.5, torch.rand(8, 40) + 0.5
-    for rowwise in (False, True):
+    x, y, w = torch.rand(8, 40) + 0.5, torch.rand(8, 40) + 0.5, torch.rand(24, 40)
+    filters = torch.rand(4, 5)
+    third = {"contraction": [w], "window": [filters]}
+    for kind in KINDS:
+        if options.only and options.only != kind:
+            continue
         spent = []
         for index in range(101):
-            source = random_kernel(index, generator, rowwise)
+            source = random_kernel(index, generator, kind)
             start = time.perf_counter()
             module = session.compile(source, f"k{index}.qn")
-            getattr(module, f"k{index}")(x, y)
+            getattr(module, f"k{index}")(x, y, *third.get(kind, []))
             spent.append(1e3 * (time.perf_counter() - start))
         spent = sorted(spent[1:])
-        kind = "rowwise" if rowwise else "elementwise"
         print(
-            f"cold compile, {kind}: median {statistics.median(spent):.1f} ms, p99 {spent[98]:.1f}"
+            f"cold compile, {kind}: median {statistics.median(spent):.1f} ms, p99 {spent[98]:.1f}",
+            flush=True,
         )
+
+
+def bench_portable(options: argparse.Namespace) -> None:
+    """Orders fixed by the extent alone, against the free order of the same kernel."""
+    module = quern.compile(
+        "from math use exp\n"
+        + PORTABLE
+        + PORTABLE.replace("rowwise free_", "@portable\nrowwise fixed_"),
+        "portable.qn",
+    )
+    ratios = []
+    for name in ("sum", "mean", "softmax"):
+        for length in LENGTHS:
+            x = torch.randn((1 << 22) // length, length)
+            calls = {}
+            for label, order in (("quern", "fixed"), ("free", "free")):
+                kernel = getattr(module, f"{order}_{name}")
+                calls[label] = functools.partial(kernel, x, out=kernel(x))
+            ratios.append(report(f"portable {name} {length}", calls))
+    print(f"{'geomean':28} {geomean(ratios):.3f}x of the free order, "
+          f"{sum(r < 0.87 for r in ratios)} of {len(ratios)} rows below 0.87")  # fmt: skip
 
 
 SECTIONS = {"elementwise": bench_elementwise, "rows": bench_rows}
 SECTIONS |= {name: functools.partial(bench_products, section=name) for name in _products.SECTIONS}
-SECTIONS |= {"busy": bench_busy, "compile": bench_compile}
+SECTIONS |= {"busy": bench_busy, "compile": bench_compile, "portable": bench_portable}
 
 
 def main() -> int:
