@@ -295,6 +295,10 @@ private:
   mlir::Value isSeen(const typed::ScatterExpression &expression,
                      llvm::ArrayRef<mlir::Value> indices, mlir::Value tensor,
                      llvm::ArrayRef<Condition> under);
+  /// Whether the places of `tensor` are those of the scatter: no axis of it is
+  /// one that the values are walked along.
+  bool writesWhole(const typed::ScatterExpression &expression,
+                   mlir::Value tensor);
   llvm::SmallVector<mlir::Value, 4>
   scatterIndices(const typed::ScatterExpression &expression,
                  mlir::Value tensor);

@@ -200,13 +200,18 @@ void Generator::attachArguments(Frame &top) {
 /// Writes `value` to the operand `tensor`.
 void Generator::storeAt(mlir::Value tensor, const irgen::Value &value,
                         ElementType element) {
+  Scalar scalar = value.scalar;
   if (value.kind == irgen::Value::Kind::Scatter) {
     Frame *outer = std::exchange(frame, value.scatterFrame);
-    scatter(*value.scatter, tensor, element);
+    bool isWhole = writesWhole(*value.scatter, tensor);
+    if (isWhole)
+      scatter(*value.scatter, tensor, element);
     frame = outer;
-    return;
+    if (isWhole)
+      return;
+    scalar = stagedScatter(*value.scatter, value.scatterFrame);
   }
-  Scalar scalar = coerce(value.scalar, element);
+  scalar = coerce(scalar, element);
   if (!scalar.isComplex()) {
     b.create<qn::StoreOp>(b.toStorage(scalar), tensor, IntegerAttr());
     return;

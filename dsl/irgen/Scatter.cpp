@@ -11,6 +11,19 @@ static SmallVector<StringAttr, 4> axesOf(mlir::Value tensor) {
   return SmallVector<StringAttr, 4>(type.getAxes());
 }
 
+bool Generator::writesWhole(const typed::ScatterExpression &expression,
+                            mlir::Value tensor) {
+  SmallVector<Place> own = placesOf(expression.axes());
+  auto has = [](ArrayRef<Place> places, StringAttr name) {
+    return llvm::any_of(places,
+                        [&](const Place &place) { return place.name == name; });
+  };
+  SmallVector<Place> walked = placesOf(expression.over);
+  return llvm::none_of(axesOf(tensor), [&](StringAttr axis) {
+    return has(walked, axis) && !has(own, axis);
+  });
+}
+
 SmallVector<mlir::Value, 4>
 Generator::scatterIndices(const typed::ScatterExpression &expression,
                           mlir::Value tensor) {

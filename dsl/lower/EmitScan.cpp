@@ -7,15 +7,26 @@
 using namespace mlir;
 using namespace quern;
 
-/// Everything `values` are made from, down to reductions without these axes.
+/// By operation: the axes along which loops that take its values may carry it.
+using Carried = llvm::DenseMap<Operation *, AxisSet>;
+
+/// Everything `values` are made from, down to reductions without these axes:
+/// what a reduction walks along is carried by its own loops.
 static void collect(const KernelModel &model, ValueRange values, AxisSet axes,
-                    llvm::SmallPtrSetImpl<Operation *> &seen) {
+                    Carried &seen) {
   for (Value value : values) {
     Operation *op = value.getDefiningOp();
-    if (!op || !(model.axesOf(value) & axes) || !seen.insert(op).second)
+    if (!op || !(model.axesOf(value) & axes))
       continue;
+    AxisSet &known = seen[op];
+    if (!(axes & ~known))
+      continue;
+    known |= axes;
     op->walk([&](Operation *inner) {
-      collect(model, inner->getOperands(), axes, seen);
+      AxisSet there = axes;
+      if (auto reduction = dyn_cast<qn::ReduceOp>(inner))
+        there &= ~model.axesOf(reduction.getAxes());
+      collect(model, inner->getOperands(), there, seen);
     });
   }
 }
@@ -24,10 +35,10 @@ bool Emitter::scansBehind(ValueRange values, AxisSet axes,
                           SmallVectorImpl<qn::ScanOp> &scans) {
   if (model.scans.empty())
     return true;
-  llvm::SmallPtrSet<Operation *, 32> seen;
+  Carried seen;
   collect(model, values, axes, seen);
   for (qn::ScanOp scan : model.scans) {
-    if (!seen.contains(scan) || !hasAxis(axes, model.axisOf(scan.getAxis())) ||
+    if (!hasAxis(seen.lookup(scan), model.axisOf(scan.getAxis())) ||
         llvm::is_contained(scans, scan))
       continue;
     if (!scans.empty() && (scans[0].getAxis() != scan.getAxis() ||

@@ -68,19 +68,18 @@ Value Converter::widen(Value value) {
   Value raw = arith::BitcastOp::create(builder, loc, small, value);
   Value wide =
       arith::ExtUIOp::create(builder, loc, of(builder.getI32Type()), raw);
+  if (bias == 127) // the upper half of an f32, its sign included
+    return asFloat(make<arith::ShLIOp>(wide, number(up)));
   Value size = make<arith::AndIOp>(wide, number((1u << (bits - 1)) - 1));
   Value sign =
       make<arith::ShLIOp>(make<arith::XOrIOp>(wide, size), number(32 - bits));
   Value moved = make<arith::ShLIOp>(size, number(up));
-  Value result = moved;
-  if (bias != 127) {
-    Value factor = asFloat(number((254 - bias) << 23));
-    result = asBits(make<arith::MulFOp>(asFloat(moved), factor));
-    Value special = infinities ? make<arith::OrIOp>(moved, number(0x7f800000))
-                               : number(0x7fc00000);
-    std::uint32_t first = infinities ? infinite : (1u << (bits - 1)) - 1;
-    result = select(Predicate::uge, size, first, special, result);
-  }
+  Value factor = asFloat(number((254 - bias) << 23));
+  Value result = asBits(make<arith::MulFOp>(asFloat(moved), factor));
+  Value special = infinities ? make<arith::OrIOp>(moved, number(0x7f800000))
+                             : number(0x7fc00000);
+  std::uint32_t first = infinities ? infinite : (1u << (bits - 1)) - 1;
+  result = select(Predicate::uge, size, first, special, result);
   return asFloat(make<arith::OrIOp>(result, sign));
 }
 

@@ -23,23 +23,31 @@ using namespace mlir;
 using namespace quern;
 
 namespace {
-/// LLVM takes the sign of a rounded number from before the rounding, and may
-/// round that to another type, by a call into a library, to have it: the fence
-/// hides where the sign comes from.
+/// LLVM takes the sign of a rounded number from before the rounding, rounds in
+/// front of the sign what is rounded behind it, and may round the sign's number
+/// to another type, by a call into a library, to have it: fences hide where the
+/// sign comes from and what becomes of it.
 struct SignOfRounded : ConvertOpToLLVMPattern<math::CopySignOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
 
   LogicalResult
   matchAndRewrite(math::CopySignOp op, OpAdaptor operands,
                   ConversionPatternRewriter &rewriter) const override {
-    if (!op.getRhs().getDefiningOp<arith::TruncFOp>())
+    bool isRounded = op.getRhs().getDefiningOp<arith::TruncFOp>();
+    bool rounds = llvm::any_of(op->getUsers(), llvm::IsaPred<arith::TruncFOp>);
+    if (!isRounded && !rounds)
       return failure();
+    auto fence = [&](Value value) {
+      return LLVM::CallIntrinsicOp::create(
+                 rewriter, op.getLoc(), value.getType(),
+                 rewriter.getStringAttr("llvm.arithmetic.fence"), value)
+          .getResult(0);
+    };
     Value sign = operands.getRhs();
-    auto fence = LLVM::CallIntrinsicOp::create(
-        rewriter, op.getLoc(), sign.getType(),
-        rewriter.getStringAttr("llvm.arithmetic.fence"), sign);
-    rewriter.replaceOpWithNewOp<LLVM::CopySignOp>(op, operands.getLhs(),
-                                                  fence.getResult(0));
+    Value made =
+        LLVM::CopySignOp::create(rewriter, op.getLoc(), operands.getLhs(),
+                                 isRounded ? fence(sign) : sign);
+    rewriter.replaceOp(op, rounds ? fence(made) : made);
     return success();
   }
 };

@@ -9,6 +9,7 @@
 #include <string>
 
 namespace llvm {
+class Function;
 class Module;
 class TargetMachine;
 } // namespace llvm
@@ -24,6 +25,9 @@ Result<std::string> linkCodeObject(const std::string &object);
 TargetInfo hostTarget();
 /// A target by name; "" and "native" are this machine.
 Result<TargetInfo> findTarget(const std::string &name);
+
+/// Makes integers of the bf16 numbers that a function moves about.
+void carryAsBits(llvm::Function &function);
 
 /// Makes code for one target. One thread at a time; making one costs about a
 /// millisecond, so keep it.

@@ -99,6 +99,8 @@ void CodeGenerator::optimise(llvm::Module &module) {
     passes.run(function, functions);
     if (wantsUnrolling(function, target))
       unrolling.run(function, functions);
+    if (!target.isGpu())
+      carryAsBits(function);
   }
 }
 

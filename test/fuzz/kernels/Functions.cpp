@@ -12,7 +12,7 @@ std::string Builder::loopsAndBranches(const std::string &name,
     text += "    if " + comparison(0, 1).text + ":\n        " + name + " = " +
             next() + "\n    else:\n        " + name + " = " + next() + "\n";
   if (choices.below(2)) {
-    std::string loop = "i" + std::to_string(names++);
+    std::string loop = "n" + std::to_string(names++);
     text += "    for " + loop + " in range(" +
             std::to_string(choices.below(3)) + ", " +
             std::to_string(choices.below(6)) + "):\n        " + name + " = " +

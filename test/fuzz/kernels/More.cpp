@@ -151,7 +151,7 @@ void Builder::controlStatement(AxisBits all) {
     used |= next.axes;
   };
   if (choices.below(2)) {
-    std::string loop = "i" + std::to_string(names++);
+    std::string loop = "n" + std::to_string(names++);
     lines.push_back("for " + loop + " in range(0, " +
                     std::to_string(choices.below(4)) + "):");
     bound.push_back({loop, ElementType::I64, 0, 4});

@@ -1,0 +1,89 @@
+"""What random programs found in schedules and code, as small kernels against PyTorch."""
+
+from __future__ import annotations
+
+import _quern
+import pytest
+import quern
+import torch
+
+TARGETS = ["x86-64-v2", "x86-64-v3", "x86-64-v4"]
+
+
+def test_a_scan_that_a_reduction_walks_along_is_not_the_store_s() -> None:
+    text = """
+rowwise k(x: f32[C, B, A]) -> i32[B, A, E = size(C) + size(C)]:
+    let v = u8(0) if bool(index(A)) else scan(max, u8(x) over A)
+    let top = max(i32(x) over (A, C) where i64(v) < sum(i64(index(B)) over B))
+    return concat(i32(x) + top, i32(index(C)) over C)
+"""
+    x = torch.arange(27.0).reshape(3, 3, 3)
+    v = x.cummax(2).values.clone()
+    v[:, :, 1:] = 0
+    top = torch.where(v < 3, x, -torch.inf).amax((0, 2))
+    own = (x + top[None, :, None]).permute(1, 2, 0)
+    wanted = torch.cat([own, torch.arange(3.0).expand(3, 3, 3)], 2)
+    assert torch.equal(quern.compile(text).k(x), wanted.int())
+
+
+@pytest.mark.parametrize("include_self", [True, False])
+def test_a_scatter_is_the_same_along_an_axis_that_its_values_have(include_self: bool) -> None:
+    text = """
+rowwise k[S: bool](x: i8[B, A], i: i64[M], y: i8[M]) -> i8[M, A, B]:
+    return scatter(x, at = (B = i), y, with = min, include_self = S)
+"""
+    x = torch.arange(5, 14, dtype=torch.int8).reshape(3, 3)
+    i = torch.tensor([0, 1, 1, 0, 1])
+    y = torch.tensor([4, 9, 2, 7, 8], dtype=torch.int8)
+    into = x.clone()
+    rows = y[:, None].expand(5, 3)
+    into.scatter_reduce_(0, i[:, None].expand(5, 3), rows, "amin", include_self=include_self)
+    wanted = into.T.expand(5, 3, 3)
+    assert torch.equal(quern.compile(text).k(x, i, y, S=include_self), wanted)
+
+
+@pytest.mark.parametrize("name", ["largest", "smallest"])
+def test_the_first_place_of_two_axes_in_whatever_order_they_lie(name: str) -> None:
+    text = """
+rowwise largest(x: f32[C, B, A]) -> i64[C]:
+    return argmax(x over (A, B))
+
+rowwise smallest(x: f32[C, B, A]) -> i64[C]:
+    return argmin(x over (A, B))
+"""
+    x = torch.randint(0, 3, (4, 3, 130)).float()
+    x[3, 1, 70] = x[3, 2, 30] = torch.nan
+    flat = x.transpose(1, 2).reshape(4, -1)
+    wanted = flat.argmax(1) if name == "largest" else flat.argmin(1)
+    assert torch.equal(getattr(quern.compile(text), name)(x), wanted)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_sign_that_is_rounded_twice_needs_no_library(target: str) -> None:
+    text = """
+elementwise k(x: f16, y: f64) -> f16:
+    return f16(copysign(y, f64(x) if x == x else f64(1)))
+"""
+    x = torch.tensor([1.0, -2.0, float("nan"), -0.0, 0.0] * 9).half()
+    y = torch.linspace(-70000, 70000, 45, dtype=torch.float64)
+    sign = torch.where(x.isnan(), torch.ones_like(x), x).double()
+    k = _quern.Session(target=target).compile(text, "sign.qn").k
+    assert torch.equal(k(x, y), torch.copysign(y, sign).float().half())
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_small_floats_that_are_carried_along_need_no_library(
+    target: str, dtype: torch.dtype
+) -> None:
+    text = """
+rowwise k[T: Float](x: T[C, B]) -> f32[P = size(B), C]:
+    return sum(f32(x.at(B = P + w, outside = 3)) over w: 0 .. 3)
+"""
+    x = torch.tensor([1.5, -2.25, torch.nan, -0.0]).to(dtype)
+    k = _quern.Session(target=target).compile(text, "carried.qn").k
+    for strides in ((1, 0), (0, 0)):
+        wide = x.as_strided((4, 20), strides)
+        padded = torch.cat([wide.float(), torch.full((4, 2), 3.0)], 1)
+        wanted = padded.unfold(1, 3, 1).sum(2).T
+        torch.testing.assert_close(k(wide), wanted, rtol=0, atol=0, equal_nan=True)
