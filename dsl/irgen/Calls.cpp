@@ -130,13 +130,14 @@ bool Generator::packsMeet(const Frame &callee, Span span) {
 /// asks what its types are.
 void Generator::bindTypes(Frame &callee,
                           ArrayRef<typed::ScalarType> typeArguments) {
-  for (typed::ScalarType argument : typeArguments) {
-    ElementType type = frame->type(argument);
-    bool staysNarrow = computeTypeOf(type) == type ||
-                       callee.declaration.isLifted() ||
-                       typed::tellsSmallFloats(callee.declaration);
-    callee.types.push_back(staysNarrow ? type : computeTypeOf(type));
-  }
+  for (typed::ScalarType argument : typeArguments)
+    callee.types.push_back(typeIn(callee.declaration, frame->type(argument)));
+}
+
+ElementType irgen::typeIn(const Declaration &callee, ElementType given) {
+  bool staysNarrow = computeTypeOf(given) == given || callee.isLifted() ||
+                     typed::tellsSmallFloats(callee);
+  return staysNarrow ? given : computeTypeOf(given);
 }
 
 void Generator::bindIn(Frame &callee, const Variable &variable, Value value) {
@@ -213,30 +214,6 @@ irgen::Value Generator::visit(const typed::CallExpression &expression) {
   for (auto [parameter, argument] :
        llvm::zip_equal(declaration.parameters, expression.arguments))
     bindArgument(callee, parameter, argument);
-  at(expression.span);
-  return inlineBody(callee);
-}
-
-/// The type arguments follow from the types of the arguments.
-irgen::Value Generator::visit(const typed::IndirectCallExpression &expression) {
-  const Declaration *function =
-      frame->constants[expression.function->index].function;
-  if (!function)
-    return zeroOf(ElementType::I64); // its parameter was complained about
-  Frame &callee = frames.emplace_back(*function);
-  callee.types.assign(function->typeParameters.size(), ElementType::F32);
-  std::vector<Scalar> values;
-  for (auto [parameter, argument] :
-       llvm::zip_equal(function->parameters, expression.arguments)) {
-    values.push_back(scalar(*argument));
-    if (parameter.element.isBareParameter())
-      callee.types[parameter.element.parameterIndex()] =
-          computeTypeOf(values.back().type);
-  }
-  bindConstants(callee, {});
-  for (auto [parameter, value] : llvm::zip(function->parameters, values))
-    bindIn(callee, *parameter.variable,
-           coerce(value, callee.type(parameter.element)));
   at(expression.span);
   return inlineBody(callee);
 }

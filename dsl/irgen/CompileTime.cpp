@@ -68,47 +68,6 @@ static Constant elseOf(const typed::ConstantParameter &parameter) {
   return Constant::ofInteger(std::numeric_limits<std::int64_t>::min());
 }
 
-/// The default of a `fn` parameter, which may be known to its text alone.
-static const Declaration *
-defaultFunction(const typed::ConstantParameter &parameter) {
-  const auto *reference =
-      dyn_cast_if_present<typed::FunctionReferenceExpression>(
-          parameter.defaultValue);
-  return reference ? reference->function : nullptr;
-}
-
-/// A `fn` of so many operands by name in `module` or in what it uses.
-static const Declaration *findFunction(const typed::TypedModule &module,
-                                       StringRef name, std::size_t operands) {
-  const Declaration *found = module.find(name);
-  if (found && found->kind == typed::DeclarationKind::Function &&
-      found->parameters.size() == operands)
-    return found;
-  for (const auto &used : module.uses())
-    if (const Declaration *found = findFunction(*used, name, operands))
-      return found;
-  return nullptr;
-}
-
-/// The function that the caller or the parameter's default names.
-const Declaration *
-Generator::functionNamed(const typed::ConstantParameter &parameter,
-                         StringRef name) {
-  const Declaration *found = defaultFunction(parameter);
-  if (found && found->name == name)
-    return found;
-  std::size_t operands = parameter.type->elements.size() - 1;
-  found = findFunction(request.module, name, operands);
-  if (!found)
-    complain(parameter.span,
-             "compile-time parameter `" + parameter.name +
-                 "` takes the name of a `fn` of " + Twine(operands) +
-                 (operands == 1 ? " operand" : " operands") + ", and `" + name +
-                 "` is none here",
-             "QN2042");
-  return found;
-}
-
 ConstantBinding
 Generator::fromSpecialization(const typed::ConstantParameter &parameter,
                               const ConstantArgument &argument) {

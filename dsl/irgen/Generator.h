@@ -23,6 +23,8 @@ namespace quern::irgen {
 
 /// What `@fastmath` allows; infinities and NaN stay what they are.
 mlir::arith::FastMathFlags fastMathOf(const Declaration &declaration);
+/// What a type parameter of `callee` stands for where it is given `given`.
+ElementType typeIn(const Declaration &callee, ElementType given);
 
 /// An integer made of constants: of the counters of loops that were written
 /// out.
@@ -259,10 +261,12 @@ private:
   bool decide(const Expression &condition);
   std::optional<bool> isPresent(const Variable &variable);
   std::optional<std::int64_t> ask(typed::TargetQuery query, ElementType type);
-  const Declaration *functionNamed(const typed::ConstantParameter &parameter,
-                                   llvm::StringRef name);
   ConstantBinding fromSpecialization(const typed::ConstantParameter &parameter,
                                      const ConstantArgument &argument);
+
+  // FunctionParameters.cpp
+  const Declaration *functionNamed(const typed::ConstantParameter &parameter,
+                                   llvm::StringRef name);
 
   // Reductions.cpp
   Monoid openMonoid(const Declaration &declaration,
@@ -374,6 +378,8 @@ private:
   /// Rounds of the loops around that are written out.
   std::int64_t roundsAround = 1;
   bool hasManyRounds = false; ///< of launches
+  /// Parameters whose functions were complained about.
+  llvm::SmallPtrSet<const typed::ConstantParameter *, 2> misfits;
   llvm::StringSet<> axisNames;
   /// What `staged` made, and the operands that hold its scalars.
   struct Stage {

@@ -1,7 +1,7 @@
 // Fills in a Specialization from wishes and defaults.
 #include "dsl/irgen/Wishes.h"
 
-#include "frontend/typed/Declaration.h"
+#include "frontend/typed/ConstantValue.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -48,6 +48,8 @@ private:
   bool knownNames();
   bool types();
   bool constants();
+  std::optional<std::string>
+  defaultOf(const typed::ConstantParameter &parameter);
   std::optional<ConstantArgument>
   constant(const typed::ConstantParameter &parameter, llvm::StringRef word);
   bool ranks();
@@ -122,6 +124,21 @@ std::string wordOf(const typed::Constant &value) {
   return "";
 }
 
+/// What an argument is to the defaults behind it.
+std::optional<typed::Constant> valueOf(const ConstantArgument &argument,
+                                       unsigned element) {
+  if (const auto *integer = std::get_if<std::int64_t>(&argument))
+    return typed::Constant::ofInteger(*integer);
+  if (const auto *boolean = std::get_if<bool>(&argument))
+    return typed::Constant::ofBoolean(*boolean);
+  if (const auto *floating = std::get_if<double>(&argument))
+    return typed::Constant::ofFloat(*floating);
+  if (const auto *digits = std::get_if<std::string>(&argument);
+      digits && element < digits->size())
+    return typed::Constant::ofBoolean((*digits)[element] == '1');
+  return std::nullopt;
+}
+
 std::optional<ConstantArgument>
 Specializer::constant(const typed::ConstantParameter &parameter,
                       llvm::StringRef word) {
@@ -153,6 +170,23 @@ Specializer::constant(const typed::ConstantParameter &parameter,
   return std::nullopt;
 }
 
+/// It may ask for types and for the parameters in front of it.
+std::optional<std::string>
+Specializer::defaultOf(const typed::ConstantParameter &parameter) {
+  if (!parameter.defaultValue)
+    return std::nullopt;
+  if (const auto *function = llvm::dyn_cast<typed::FunctionReferenceExpression>(
+          parameter.defaultValue))
+    return function->function->name.str();
+  typed::ConstantEnvironment environment;
+  environment.typeArguments = result.typeArguments;
+  environment.parameter = [&](unsigned index, unsigned element) {
+    return valueOf(result.constantArguments[index], element);
+  };
+  auto value = typed::evaluateConstant(*parameter.defaultValue, environment);
+  return value ? std::optional(wordOf(*value)) : std::nullopt;
+}
+
 bool Specializer::constants() {
   for (const typed::ConstantParameter *parameter :
        declaration.constantParameters) {
@@ -160,16 +194,15 @@ bool Specializer::constants() {
     std::string word;
     if (wish != wishes.constants.end())
       word = wish->second;
-    else if (const auto *given =
-                 llvm::dyn_cast_or_null<typed::ConstantExpression>(
-                     parameter->defaultValue))
-      word = wordOf(given->value);
+    else if (auto given = defaultOf(*parameter))
+      word = *given;
     else if (!parameter->choices.empty())
       word = wordOf(parameter->choices.front());
     else if (parameter->kind == ConstantParameterKind::Booleans)
       word = std::string(parameter->count, '1');
     else
-      return fail("`" + parameter->name + "` has no default: give it");
+      return fail("`" + parameter->name + "` of `" + declaration.name +
+                  "` has no default: give it with --constants");
     auto argument = constant(*parameter, word);
     if (!argument)
       return fail("`" + parameter->name + "` cannot be `" + word + "`");

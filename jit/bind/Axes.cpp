@@ -58,6 +58,8 @@ private:
                : name + "[" + std::to_string(pending.element) + "]";
   }
   std::vector<Pending> tensors() const;
+  bool haveForm();
+  bool lengthsFit();
   bool openJoined();
   void swapParts(const Pending &pending);
   bool sumJoined();
@@ -163,7 +165,47 @@ bool AxisSolver::run() {
   for (const Pending &one : pending)
     if (hasOpenPack(one))
       return false;
-  return computed(/*last=*/true);
+  return haveForm() && lengthsFit() && computed(/*last=*/true);
+}
+
+/// The tensors that an `op` looks at one by one have the rank and the extents
+/// that the text says; its other axes are each tensor's own.
+bool AxisSolver::haveForm() {
+  if (declaration.kind != typed::DeclarationKind::Op)
+    return true;
+  for (auto [parameter, argument] :
+       llvm::zip_equal(declaration.parameters, request.arguments)) {
+    if (!parameter.isList)
+      continue;
+    for (auto [number, view] : llvm::enumerate(tensorsOf(argument))) {
+      Pending one{&parameter, &view, static_cast<int>(number)};
+      auto known = solution.axes;
+      bool progress = false;
+      bool isGood = tensor(one, progress);
+      solution.axes = std::move(known);
+      if (!isGood)
+        return false;
+    }
+  }
+  return true;
+}
+
+/// Before extents are computed from them: numbers for the axes of a pack.
+bool AxisSolver::lengthsFit() {
+  for (auto [parameter, argument] :
+       llvm::zip_equal(declaration.parameters, request.arguments)) {
+    const auto *given = std::get_if<std::vector<std::int64_t>>(&argument);
+    if (!given || !parameter.pack.valid())
+      continue;
+    const AxisGroup &group = solution.axes[parameter.pack.index];
+    if (!group.solved || group.extents.size() == given->size())
+      continue;
+    report.report(parameter.variable->span, fault::ScalarCount,
+                  parameter.variable->name, given->size(),
+                  group.extents.size());
+    return false;
+  }
+  return true;
 }
 
 std::vector<AxisSolver::Pending> AxisSolver::tensors() const {

@@ -103,6 +103,14 @@ bool TypeSolver::isListOfTensors(const Parameter &parameter,
   return false;
 }
 
+static bool holdsFraction(const Argument &argument) {
+  auto isFraction = [](double value) { return value != std::trunc(value); };
+  if (const auto *number = std::get_if<double>(&argument))
+    return isFraction(*number);
+  const auto *list = std::get_if<std::vector<double>>(&argument);
+  return list && llvm::any_of(*list, isFraction);
+}
+
 /// Whether the argument's kind suits the parameter; reports if not.
 bool TypeSolver::isShape(const Parameter &parameter, const Argument &argument) {
   const Variable &variable = *parameter.variable;
@@ -129,9 +137,7 @@ bool TypeSolver::isShape(const Parameter &parameter, const Argument &argument) {
                   described(argument));
     return false;
   }
-  auto *floating = std::get_if<double>(&argument);
-  if (floating && takesIntegers(parameter.element) &&
-      *floating != std::trunc(*floating)) {
+  if (takesIntegers(parameter.element) && holdsFraction(argument)) {
     report.report(variable.span, fault::ScalarExpected, variable.name,
                   "an integer", "fraction");
     return false;

@@ -33,7 +33,7 @@ for a GPU gpu instead of loops, ptx or hsaco instead of obj
   --replay=FILE          instead of FILE: a compilation that QUERN_REPRODUCE kept
   --timing               instead of --emit: milliseconds that each stage takes
 
-Without a declaration every one that can be called is built.
+Without a declaration every one that can be called is built; an object holds one.
 )";
 
 constexpr llvm::StringLiteral known[] = {
@@ -183,6 +183,31 @@ static std::string nothingBuilt(const std::string &path,
   return wanted.empty() ? text : text + ": no declaration `" + wanted + "`";
 }
 
+/// What is built: `wanted`, or all that can be called when it is empty.
+static std::vector<const typed::Declaration *>
+kernelsNamed(const LoadedFile &file, const std::string &wanted) {
+  std::vector<const typed::Declaration *> chosen;
+  for (const typed::Declaration *each : file.module->declarations())
+    if (each->isCompiled() && (wanted.empty() || each->name == wanted))
+      chosen.push_back(each);
+  return chosen;
+}
+
+/// Objects do not go one behind the other into a file.
+static bool isBinary(llvm::StringRef stage) {
+  return stage == "obj" || stage == "hsaco";
+}
+
+static std::string
+oneOf(const std::string &stage,
+      llvm::ArrayRef<const typed::Declaration *> declarations) {
+  std::string text = "an `" + stage + "` holds one declaration; name one of ";
+  llvm::ListSeparator comma;
+  for (const typed::Declaration *each : declarations)
+    text += (llvm::StringRef(comma) + "`" + each->name + "`").str();
+  return text;
+}
+
 int command::build(Words words) {
   auto line = CommandLine::read(words, known);
   if (!line)
@@ -219,16 +244,14 @@ int command::build(Words words) {
     return write(text, line->option("output", "-"));
   }
   std::string wanted = line->plain.size() == 2 ? line->plain[1] : "";
-  int code = success;
-  bool any = false;
-  for (const typed::Declaration *each : file->module->declarations()) {
-    if (!each->isCompiled() || (!wanted.empty() && each->name != wanted))
-      continue;
-    any = true;
-    code = std::max(code, emitKernel(*file, *each, *wishes, stage, out));
-  }
-  if (!any)
+  auto chosen = kernelsNamed(*file, wanted);
+  if (chosen.empty())
     return complain(failure, nothingBuilt(line->plain[0], wanted));
+  if (chosen.size() > 1 && isBinary(stage))
+    return complain(usage, oneOf(stage, chosen));
+  int code = success;
+  for (const typed::Declaration *each : chosen)
+    code = std::max(code, emitKernel(*file, *each, *wishes, stage, out));
   if (code != success)
     return code;
   return write(text, line->option("output", "-"));

@@ -21,8 +21,7 @@ int quern_tool(const char *verb, int count, const char *const *given) {
   if (name == word)                                                            \
     code = (handler)(words);
 #include "jit/command/Commands.def"
-  llvm::outs().flush();
-  return code;
+  return tool::closeOutput(code);
 }
 
 int command::complain(int code, const llvm::Twine &message) {

@@ -85,7 +85,8 @@ int tool::build(Arguments arguments) {
   if (stage != "tokens" && stage != "ast" && stage != "typed")
     return forward("build", arguments);
   if (!isKnown || files != 1)
-    return usageError("`build --emit=" + stage + "` takes one file");
+    return usageError("`build --emit=" + stage + "` takes one file" +
+                      (files == 2 ? ", which it shows whole" : ""));
   return emitSyntax(stage, path, output);
 }
 

@@ -5,6 +5,7 @@
 #include "frontend/lex/Lexer.h"
 #include "jit/tool/Tool.h"
 
+#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/FileSystem.h"
@@ -32,16 +33,21 @@ struct FormatOptions {
 
 } // namespace
 
-/// Replaces the file as a whole, so that no failure leaves half of it.
-static bool replaceFile(llvm::StringRef path, llvm::StringRef text) {
+/// Replaces the file as a whole, so that no failure leaves half of it. A link
+/// stays one: what it points to is replaced.
+static bool replaceFile(llvm::StringRef given, llvm::StringRef text) {
   llvm::sys::fs::file_status status;
-  if (std::error_code error = llvm::sys::fs::status(path, status)) {
-    llvm::errs() << "error: cannot write `" << path << "`: " << error.message()
+  llvm::SmallString<128> path;
+  std::error_code error = llvm::sys::fs::real_path(given, path);
+  if (!error)
+    error = llvm::sys::fs::status(path, status);
+  if (error) {
+    llvm::errs() << "error: cannot write `" << given << "`: " << error.message()
                  << '\n';
     return false;
   }
-  auto temporary = llvm::sys::fs::TempFile::create(path + "-%%%%%%.tmp",
-                                                   status.permissions());
+  auto temporary = llvm::sys::fs::TempFile::create(
+      llvm::Twine(path) + "-%%%%%%.tmp", status.permissions());
   if (!temporary) {
     llvm::errs() << "error: cannot write `" << path
                  << "`: " << llvm::toString(temporary.takeError()) << '\n';
@@ -52,9 +58,9 @@ static bool replaceFile(llvm::StringRef path, llvm::StringRef text) {
   out.flush();
   bool failed = out.has_error();
   out.clear_error();
-  llvm::Error error = failed ? temporary->discard() : temporary->keep(path);
-  failed |= static_cast<bool>(error);
-  llvm::consumeError(std::move(error));
+  llvm::Error problem = failed ? temporary->discard() : temporary->keep(path);
+  failed |= static_cast<bool>(problem);
+  llvm::consumeError(std::move(problem));
   if (failed)
     llvm::errs() << "error: cannot write `" << path << "`\n";
   return !failed;

@@ -26,16 +26,33 @@ static void printHelp(llvm::raw_ostream &out) {
     out << "  " << verb.word;
     out.indent(8 - verb.word.size()) << verb.help << '\n';
   }
-  out << "\n`quern VERB --help` lists the options of a verb\n";
+  out << "\n`quern help VERB` lists the options of a verb\n";
 }
 
-static int dispatch(llvm::ArrayRef<llvm::StringRef> arguments) {
+static bool asksForHelp(llvm::StringRef word) {
+  return word == "help" || word == "--help" || word == "-h";
+}
+
+/// Runs the verb `arguments[0]`.
+static int runVerb(tool::Arguments arguments) {
+  llvm::StringRef word = arguments[0];
+  llvm::SmallVector<llvm::StringRef, 16> rest(arguments.drop_front());
+  llvm::replace(rest, llvm::StringRef("-h"), llvm::StringRef("--help"));
+  for (const Verb &verb : verbs)
+    if (verb.word == word)
+      return verb.handler(rest);
+  return tool::usageError("no verb `" + word + "`");
+}
+
+static int dispatch(tool::Arguments arguments) {
   if (arguments.empty()) {
     printHelp(llvm::errs());
     return tool::usage;
   }
   llvm::StringRef word = arguments[0];
-  if (word == "help" || word == "--help" || word == "-h") {
+  if (asksForHelp(word) && arguments.size() > 1)
+    return runVerb({arguments[1], "--help"});
+  if (asksForHelp(word)) {
     printHelp(llvm::outs());
     return tool::success;
   }
@@ -43,20 +60,10 @@ static int dispatch(llvm::ArrayRef<llvm::StringRef> arguments) {
     llvm::outs() << "quern " QUERN_VERSION "\n";
     return tool::success;
   }
-  for (const Verb &verb : verbs)
-    if (verb.word == word)
-      return verb.handler(arguments.drop_front());
-  return tool::usageError("no verb `" + word + "`");
+  return runVerb(arguments);
 }
 
 int main(int count, char **words) {
   llvm::SmallVector<llvm::StringRef, 16> arguments(words + 1, words + count);
-  int code = dispatch(arguments);
-  llvm::outs().flush();
-  // A closed pipe is the reader's choice, not worth an abort.
-  if (llvm::outs().has_error()) {
-    llvm::outs().clear_error();
-    return tool::failure;
-  }
-  return code;
+  return tool::closeOutput(dispatch(arguments));
 }

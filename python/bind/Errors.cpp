@@ -6,16 +6,23 @@
 namespace quern::python {
 namespace {
 
+/// Names of files, which messages hold, are bytes.
+PyObject *toText(const std::string &bytes) {
+  return PyUnicode_DecodeUTF8(bytes.data(),
+                              static_cast<Py_ssize_t>(bytes.size()), "replace");
+}
+
+PyObject *toPath(const std::string &bytes) {
+  return PyUnicode_DecodeFSDefaultAndSize(
+      bytes.data(), static_cast<Py_ssize_t>(bytes.size()));
+}
+
 PyObject *toDict(const Diagnostic &diagnostic) {
   return Py_BuildValue(
-      "{s:s#,s:s#,s:s#,s:s#,s:i,s:i}", "code", diagnostic.code.data(),
-      static_cast<Py_ssize_t>(diagnostic.code.size()), "severity",
-      diagnostic.severity.data(),
-      static_cast<Py_ssize_t>(diagnostic.severity.size()), "message",
-      diagnostic.message.data(),
-      static_cast<Py_ssize_t>(diagnostic.message.size()), "file",
-      diagnostic.file.data(), static_cast<Py_ssize_t>(diagnostic.file.size()),
-      "line", diagnostic.line, "column", diagnostic.column);
+      "{s:N,s:N,s:N,s:N,s:i,s:i}", "code", toText(diagnostic.code), "severity",
+      toText(diagnostic.severity), "message", toText(diagnostic.message),
+      "file", toPath(diagnostic.file), "line", diagnostic.line, "column",
+      diagnostic.column);
 }
 
 PyObject *toList(const std::vector<Diagnostic> &diagnostics) {
@@ -96,9 +103,7 @@ void refuseCall(PyObject *callErrorClass) {
 }
 
 void raise(PyObject *errorClass, const Error &error) {
-  PyObject *message = PyUnicode_DecodeUTF8(
-      error.message.data(), static_cast<Py_ssize_t>(error.message.size()),
-      "replace");
+  PyObject *message = toText(error.message);
   PyObject *exception =
       message ? PyObject_CallOneArg(errorClass, message) : nullptr;
   Py_XDECREF(message);

@@ -7,6 +7,14 @@ from typing import Any
 import _quern
 
 
+def _threads() -> int:
+    """What QUERN_THREADS says; 0: as many as there are processors."""
+    text = os.environ.get("QUERN_THREADS", "").strip()
+    if text and not text.isdecimal():
+        raise ValueError(f"`QUERN_THREADS` is `{text}`, must be a number of threads")
+    return int(text or "0")
+
+
 @cache
 def session() -> _quern.Session:
     """The session that every call of this module shares, made on first use.
@@ -14,8 +22,7 @@ def session() -> _quern.Session:
     >>> session() is session()
     True
     """
-    threads = int(os.environ.get("QUERN_THREADS", "0"))
-    return _quern.Session(threads=threads, cache=os.environ.get("QUERN_CACHE_DIR", ""))
+    return _quern.Session(threads=_threads(), cache=os.environ.get("QUERN_CACHE_DIR", ""))
 
 
 def compile(source: str, name: str = "<string>") -> _quern.Module:
@@ -35,7 +42,8 @@ def load(path: str | os.PathLike[str]) -> _quern.Module:
     Traceback (most recent call last):
     quern.Error: ...
     """
-    return session().load(os.fspath(path))
+    # As bytes: a name that this process's locale cannot spell is a name, too.
+    return session().load(os.fsencode(path))
 
 
 def operators() -> list[dict[str, Any]]:

@@ -24,7 +24,13 @@ def looping(x: torch.Tensor) -> torch.Tensor:
     return x * 2
 
 
-@pytest.mark.parametrize("function", [printing, with_item, looping])
+def with_text(x: torch.Tensor) -> torch.Tensor:
+    y = x * 2
+    text = f"{y.sum().item():.1f}"
+    return y + len(text)
+
+
+@pytest.mark.parametrize("function", [printing, with_item, looping, with_text])
 def test_right_answer(function: object) -> None:
     backend = CountingBackend()
     x = torch.tensor([1.0, 2.0, 3.0])

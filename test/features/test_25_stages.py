@@ -18,7 +18,10 @@ SEEN = {
     "llvm": "define",
     "asm": "ret",
     "ptx": ".entry",
+    "gpu": "ptx_kernelcc",
+    "abi": "pointer",
 }
+OF_GPUS = ("ptx", "gpu")
 
 
 @pytest.fixture
@@ -30,15 +33,17 @@ def kernel(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("stage", SEEN)
 def test_text(stage: str, kernel: Path) -> None:
-    target = ["--target=sm_80"] if stage == "ptx" else []
+    target = ["--target=sm_80"] if stage in OF_GPUS else []
     done = shell("quern", "build", str(kernel), f"--emit={stage}", *target)
     assert done.returncode == 0, done.stderr
     assert SEEN[stage] in done.stdout
 
 
-def test_object(kernel: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("stage", "target"), [("obj", "native"), ("hsaco", "gfx942")])
+def test_object(stage: str, target: str, kernel: Path, tmp_path: Path) -> None:
     out = tmp_path / "k.o"
-    done = shell("quern", "build", str(kernel), "--emit=obj", f"--output={out}")
+    words = (f"--emit={stage}", f"--target={target}", f"--output={out}")
+    done = shell("quern", "build", str(kernel), *words)
     assert done.returncode == 0, done.stderr
     assert out.read_bytes().startswith(b"\x7fELF")
 

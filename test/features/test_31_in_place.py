@@ -1,4 +1,4 @@
-"""Mutate inputs in place, return views, None, ints and aliases: eager's behaviour."""
+"""Mutate inputs in place, return views, None, ints, SymInts, aliases: eager's behaviour."""
 
 from __future__ import annotations
 
@@ -31,3 +31,29 @@ def test_mixed_outputs() -> None:
     assert view.data_ptr() == x.data_ptr()
     assert view.stride() == (1, 4)
     torch.testing.assert_close(fresh, x + 1)
+
+
+def test_sizes_that_change() -> None:
+    def f(x: torch.Tensor) -> tuple[object, ...]:
+        return x.shape[0], 2 * x.shape[0] + 1, x, x[1:]
+
+    compiled = torch.compile(f, backend="quern", dynamic=True)
+    for rows in (3, 5, 9):
+        x = torch.randn(rows, 2)
+        size, more, same, view = compiled(x)
+        assert (size, more) == (rows, 2 * rows + 1)
+        assert same is x
+        assert view.data_ptr() == x[1:].data_ptr()
+
+
+def test_operands_that_overlap() -> None:
+    def f(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        a.add_(1)
+        b.mul_(2)
+        return a + b
+
+    ours = torch.randn(6)
+    theirs = ours.clone()
+    compiled = torch.compile(f, backend="quern")
+    torch.testing.assert_close(compiled(ours[:4], ours[2:]), f(theirs[:4], theirs[2:]))
+    torch.testing.assert_close(ours, theirs)

@@ -1,7 +1,11 @@
-"""Use autocast, inference_mode, no_grad and checkpoint: eager's results."""
+"""Use autocast, inference_mode, no_grad, checkpoint and `torch.func`: eager's results."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+import pytest
 import torch
 from torch import nn
 from torch.utils.checkpoint import checkpoint
@@ -35,3 +39,24 @@ def test_checkpoint() -> None:
     (ours,) = torch.autograd.grad(compiled(x).sum(), x)
     (theirs,) = torch.autograd.grad(module(x).sum(), x)
     torch.testing.assert_close(ours, theirs)
+
+
+def cubes(x: torch.Tensor) -> torch.Tensor:
+    return (x.sin() * x**2).sum()
+
+
+FUNC: dict[str, Callable[[torch.Tensor], Any]] = {
+    "grad": torch.func.grad(cubes),
+    "vmap": torch.func.vmap(lambda row: torch.softmax(row, -1) @ row),
+    "jacrev": torch.func.jacrev(torch.tanh),
+    "jvp": lambda x: torch.func.jvp(torch.sin, (x,), (x,)),
+    "hessian": torch.func.hessian(cubes),
+    "gradient of each row": torch.func.vmap(torch.func.grad(cubes)),
+}
+
+
+@pytest.mark.parametrize("name", FUNC)
+def test_func(name: str) -> None:
+    function, x = FUNC[name], torch.randn(3, 4)
+    result = torch.compile(lambda a: function(a), backend="quern")(x)
+    torch.testing.assert_close(result, function(x))

@@ -1,5 +1,4 @@
-"""Seed random numbers: a compiled graph draws what eager draws, or its own in kernels, and
-replays either exactly."""
+"""Seed random numbers: eager's own or those that kernels count, replayed exactly."""
 
 from __future__ import annotations
 

@@ -38,6 +38,15 @@ rowwise folded(x: f32[*B, *S], s: int[*S]) -> f32[*B, *P = *S // s]:
 rowwise front(x: f32[*B, *S]) -> f32[*B]:
     return sum(x over *S)
 
+rowwise pooled(x: f32[B, *S], s: int[*S]) -> f32[B, *P = *S // s]:
+    return sum(x.at(*S = *P * s + *i) over (*i: 0 .. *s))
+
+op rows(xs: list[f32[N]]) -> list[f32[N]]:
+    return [add(x, x) for x in xs]
+
+op scaled_rows(xs: list[f32[R, C]], w: f32[C]) -> list[f32[R, C]]:
+    return [add(x, w) for x in xs]
+
 op twice[T: Number](xs: list[T[*S]]) -> list[T[*S]]:
     return [add(x, x) for x in xs]
 """
@@ -91,6 +100,24 @@ ARGUMENTS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "too much memory": (lambda k: k.repeated(A[0], 2**44), "cannot be allocated"),
     "more than addresses": (lambda k: k.repeated(A[0], 2**61), "cannot be allocated|QN2036"),
     "an open pack": (lambda k: k.front(A), "QN2027"),
+    "numbers for other axes": (
+        lambda k: k.folded(np.ones((2, 3), "f4"), [2, 2, 2]),
+        "QN2008|QN2021",
+    ),
+    "too few numbers": (
+        lambda k: k.pooled(np.ones((1, 4, 4), "f4"), [2]),
+        "`s` has 1 values?, must",
+    ),
+    "a fraction in a list": (lambda k: k.pooled(np.ones((1, 4), "f4"), [1.5]), "takes an integer"),
+    "lists of matrices": (
+        lambda k: k.rows([np.ones((2, 2), "f4")]),
+        r"`xs\[0\]` has 2 axes, .* for 1",
+    ),
+    "no vector in a list": (lambda k: k.rows([A[0], A]), r"`xs\[1\]` has 2 axes, .* for 1"),
+    "axis of a list": (
+        lambda k: k.scaled_rows([A, A[:, :2]], A[0]),
+        "axis `C` is 4 in .* and 2 in",
+    ),
     "a mask too long": (lambda k: k.parts(A, M=[True, False, True]), "QN2042"),
 }
 

@@ -1,0 +1,5 @@
+"""`python -m quern` is the `quern` program."""
+
+from ._program import main
+
+main()
