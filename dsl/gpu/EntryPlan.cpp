@@ -180,6 +180,20 @@ EntryPlan enlarge(EntryPlan entry) {
   return entry;
 }
 
+/// Elements, warps and blocks, of which those with larger tiles come first.
+std::vector<EntryPlan> productEntries(EntryPlan thread, EntryPlan warp,
+                                      const TargetInfo &target) {
+  planThread(thread);
+  thread.mostLanes = productLanes;
+  if (!warp.product->isPlain())
+    return {thread, warp};
+  warp.mostLanes = productWarpLanes;
+  EntryPlan block = stageProduct(warp, target);
+  if (target.kind != TargetKind::Nvptx)
+    return {thread, warp, block};
+  return {thread, warp, enlarge(block), block};
+}
+
 /// Registers that are left to keep rows in beside the states of reductions.
 unsigned registersToKeep(const KernelModel &model) {
   unsigned left = keptRegisters;
@@ -406,18 +420,8 @@ std::vector<EntryPlan> quern::planEntries(const KernelModel &model,
     return turnedEntries(thread, block);
   if (launch.choice == LaunchChoice::IfPacked)
     return partEntries(model, launch, target, block);
-  if (auto product = findProduct(model, launch)) {
-    planThread(thread);
-    thread.mostLanes = productLanes;
-    EntryPlan warp = planProduct(block, *product, target);
-    if (!product->isPlain())
-      return {thread, warp};
-    warp.mostLanes = productWarpLanes;
-    EntryPlan block = stageProduct(warp, target);
-    if (target.kind != TargetKind::Nvptx)
-      return {thread, warp, block};
-    return {thread, warp, enlarge(block), block};
-  }
+  if (auto product = findProduct(model, launch))
+    return productEntries(thread, planProduct(block, *product, target), target);
   bool isTiled = launch.lane >= 0 && hasAxis(launch.parallel, launch.lane);
   if (launch.kind == LaunchKind::Scatter || launch.lane < 0 ||
       (!model.scans.empty() && !teamsCanScan(model, launch)) ||

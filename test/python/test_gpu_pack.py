@@ -158,6 +158,21 @@ def test_its_own_page_names_its_commands(archive: Path) -> None:
     assert call(archive, "nonsense").returncode == 1
 
 
+def test_what_only_a_device_shows_is_right_on_a_host(archive: Path) -> None:
+    program = (
+        "import hardware\n"
+        "from device_library import Library\n"
+        "known = {f'hardware {case.__name__}' for case in hardware.EVERYWHERE}\n"
+        "for name, case in hardware.hardware_cases(Library(), 'cpu'):\n"
+        "    if name in known:\n"
+        "        case()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=archive, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_every_explicit_kernel_is_in_it(archive: Path) -> None:
     """A case that names a kernel's file finds it there, and its modules too."""
     program = (
