@@ -125,8 +125,7 @@ GraphArgument argumentFromPython(py::handle object) {
 /// What only Python understands, on its way through a graph.
 class PythonObject final : public c10::ivalue::PyObjectHolder {
 public:
-  explicit PythonObject(py::handle object)
-      : object(object.inc_ref().ptr()) {}
+  explicit PythonObject(py::handle object) : object(object.inc_ref().ptr()) {}
   ~PythonObject() override {
     py::gil_scoped_acquire gil;
     py::handle(object).dec_ref();
