@@ -24,12 +24,18 @@ from templates import (
 )
 from tree import ROOT
 
+# Of a diagnostic: the table whose first line names its codes, and who emits it.
 STAGES = {
-    "lexical": ("frontend/diagnostics/Lexical.def", "lexer"),
-    "syntax": ("frontend/diagnostics/Syntax.def", "parser"),
-    "semantic": ("frontend/check/Semantic.def", "checker"),
+    "attributes": ("frontend/check/Attributes.def", "checker"),
+    "axes": ("frontend/check/AxesAndTensors.def", "checker"),
+    "bodies": ("frontend/check/Bodies.def", "checker"),
     "driver": ("frontend/diagnostics/Driver.def", "program"),
+    "lexical": ("frontend/diagnostics/Lexical.def", "lexer"),
+    "names": ("frontend/check/Names.def", "checker"),
+    "syntax": ("frontend/diagnostics/Syntax.def", "parser"),
+    "types": ("frontend/check/Types.def", "checker"),
 }
+KEBAB = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
 class RefusedError(Exception):
@@ -37,98 +43,142 @@ class RefusedError(Exception):
 
 
 def camel(name: str) -> str:
-    return "".join(part.capitalize() for part in re.split(r"[-_]", name))
+    return "".join(part.capitalize() for part in name.split("-"))
 
 
-def write(path: str, text: str) -> None:
-    """Writes a new file; what exists is never touched."""
-    target = ROOT / path
-    if target.exists():
-        raise RefusedError(f"{path} exists")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(text)
-    print(f"new      {path}")
+def words_of(name: str) -> dict[str, str]:
+    """A name of words in the spellings that the rooms use."""
+    if not KEBAB.fullmatch(name):
+        raise RefusedError(f"`{name}` is no name in kebab-case, such as fold-constants")
+    spelt = camel(name)
+    return {"name": name, "snake": name.replace("-", "_"), "camel": spelt, "upper": spelt.upper()}
 
 
-def insert(path: str, before: str, text: str) -> None:
-    """Adds text before the last line that starts with `before`."""
-    lines = (ROOT / path).read_text().splitlines(keepends=True)
-    places = [i for i, line in enumerate(lines) if line.startswith(before)]
-    if not places:
-        raise RefusedError(f"{path} has no line `{before}`")
-    lines.insert(places[-1], text)
-    (ROOT / path).write_text("".join(lines))
-    print(f"changed  {path}")
+class Skeleton:
+    """Files to write: all of them, or none when one cannot be written."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._texts: dict[str, str] = {}
+
+    def text(self, path: str) -> str:
+        known = self._texts.get(path)
+        return (self.root / path).read_text() if known is None else known
+
+    def new(self, path: str, text: str) -> None:
+        """What exists is never touched."""
+        if (self.root / path).exists():
+            raise RefusedError(f"{path} exists")
+        self._texts[path] = text
+
+    def insert(self, path: str, before: str, text: str) -> None:
+        """Adds text before the last line that starts with `before`."""
+        lines = self.text(path).splitlines(keepends=True)
+        places = [i for i, line in enumerate(lines) if line.startswith(before)]
+        if not places:
+            raise RefusedError(f"{path} has no line `{before}`")
+        lines.insert(places[-1], text)
+        self._texts[path] = "".join(lines)
+
+    def insert_sorted(self, path: str, folder: str, row: str) -> None:
+        """Adds a row to the run of lines naming files of one folder."""
+        lines = self.text(path).splitlines(keepends=True)
+        listed = re.compile(rf"\s*{re.escape(folder)}\w+\.cpp\)?$")
+        rows = [i for i, line in enumerate(lines) if listed.match(line)]
+        if not rows:
+            raise RefusedError(f"{path} lists nothing of {folder}")
+        after = [i for i in rows if lines[i].strip().rstrip(")") < row]
+        place = after[-1] + 1 if after else rows[0]
+        indent = lines[rows[0]][: len(lines[rows[0]]) - len(lines[rows[0]].lstrip())]
+        lines.insert(place, f"{indent}{row}\n")
+        self._texts[path] = "".join(lines)
+
+    def append(self, path: str, text: str) -> None:
+        self._texts[path] = self.text(path).rstrip("\n") + "\n" + text
+
+    def write(self) -> None:
+        for path, text in self._texts.items():
+            target = self.root / path
+            print(f"{'changed' if target.exists() else 'new    '}  {path}")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text)
 
 
-def insert_sorted(path: str, folder: str, row: str) -> None:
-    """Adds a row to the run of lines naming files of one folder."""
-    lines = (ROOT / path).read_text().splitlines(keepends=True)
-    listed = re.compile(rf"\s*{re.escape(folder)}\w+\.cpp\)?$")
-    rows = [i for i, line in enumerate(lines) if listed.match(line)]
-    if not rows:
-        raise RefusedError(f"{path} lists nothing of {folder}")
-    after = [i for i in rows if lines[i].strip().rstrip(")") < row]
-    place = after[-1] + 1 if after else rows[0]
-    indent = lines[rows[0]][: len(lines[rows[0]]) - len(lines[rows[0]].lstrip())]
-    lines.insert(place, f"{indent}{row}\n")
-    (ROOT / path).write_text("".join(lines))
-    print(f"changed  {path}")
-
-
-def new_lit(name: str, chosen: argparse.Namespace) -> None:
+def new_lit(made: Skeleton, name: str, chosen: argparse.Namespace) -> None:
     stage, _, rest = name.partition("/")
-    if not rest:
-        raise RefusedError("name the stage too: tokens/line-comments")
-    suffix = Path(rest).suffix or (".mlir" if stage in ("qn", "loops") else ".qn")
-    template = LIT_MLIR if suffix == ".mlir" else LIT_QN
-    write(f"lit-tests/{stage}/{Path(rest).stem}{suffix}", template.format(stage=stage))
+    stages = sorted(path.name for path in (made.root / "lit-tests").iterdir() if path.is_dir())
+    if stage not in stages or not rest:
+        raise RefusedError(f"begin with a stage, as tokens/line-comments: {', '.join(stages)}")
+    words = words_of(Path(rest).stem)
+    is_mlir = Path(rest).suffix == ".mlir" or stage in ("gpu", "llvm-dialect", "loops")
+    template, suffix = (LIT_MLIR, ".mlir") if is_mlir else (LIT_QN[stage], ".qn")
+    made.new(f"lit-tests/{stage}/{words['name']}{suffix}", template)
 
 
-def new_kernel(name: str, chosen: argparse.Namespace) -> None:
-    if "::" in name:
-        text = declaration(name)
-        if text is None:
-            raise RefusedError(f"torch has no overload {name}")
-        base = name.partition("::")[2].partition(".")[0].strip("_")
-        return write(f"stdlib-kernels/{base}.qn", KERNEL_HEAD + text)
-    path = f"stdlib-kernels/{name}.qn"
-    return write(path, KERNEL.format(name=Path(name).name.replace("-", "_")))
+def rows_of(made: Skeleton, overload: str) -> list[str]:
+    """Where the library says that it implements the overload."""
+    attribute = f'@aten("{overload}"'
+    return [
+        f"{path.relative_to(made.root)}:{number}"
+        for path in sorted((made.root / "stdlib-kernels").rglob("*.qn"))
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if line.startswith(attribute)
+    ]
 
 
-def new_pass(name: str, chosen: argparse.Namespace) -> None:
-    words = {"name": name, "camel": camel(name), "upper": camel(name).upper()}
-    write(f"dsl/passes/{words['camel']}.cpp", PASS.format(**words))
-    insert("dsl/passes/Passes.td", "#endif", PASS_ROW.format(**words))
-    insert_sorted("dsl/CMakeLists.txt", "passes/", f"passes/{words['camel']}.cpp")
-    write(f"lit-tests/loops/{name}.mlir", PASS_TEST.format(**words))
+def new_kernel(made: Skeleton, name: str, chosen: argparse.Namespace) -> None:
+    if "::" not in name:
+        words = words_of(name)
+        made.new(f"stdlib-kernels/{words['snake']}.qn", KERNEL.format(name=words["snake"]))
+        return
+    if rows := rows_of(made, name.removeprefix("aten::")):
+        raise RefusedError(f"{name} has a kernel: {', '.join(rows)}")
+    text = declaration(name)
+    if text is None:
+        raise RefusedError(f"torch has no overload {name}")
+    base = name.partition("::")[2].partition(".")[0].strip("_")
+    made.new(f"stdlib-kernels/{base}.qn", KERNEL_HEAD + text)
 
 
-def new_op(name: str, chosen: argparse.Namespace) -> None:
-    words = {"name": name.replace("-", "_"), "camel": camel(name)}
+def new_pass(made: Skeleton, name: str, chosen: argparse.Namespace) -> None:
+    words = words_of(name)
+    made.new(f"dsl/passes/{words['camel']}.cpp", PASS.format(**words))
+    made.insert("dsl/passes/Passes.td", "#endif", PASS_ROW.format(**words))
+    made.insert_sorted("dsl/CMakeLists.txt", "passes/", f"passes/{words['camel']}.cpp")
+    made.new(f"lit-tests/loops/{name}.mlir", PASS_TEST.format(**words))
+
+
+def new_op(made: Skeleton, name: str, chosen: argparse.Namespace) -> None:
+    words = words_of(name)
     table = f"dsl/dialect/{chosen.group.capitalize()}Ops.td"
-    insert(table, "#endif", OPERATION.format(**words))
-    write(f"lit-tests/qn/{name}.mlir", OPERATION_TEST.format(**words))
+    made.insert(table, "#endif", OPERATION.format(**words))
+    made.new(f"lit-tests/qn/{name}.mlir", OPERATION_TEST.format(**words))
 
 
-def new_diagnostic(name: str, chosen: argparse.Namespace) -> None:
-    table, reader = STAGES[chosen.stage]
-    text = (ROOT / table).read_text()
+def free_code(made: Skeleton, table: str) -> int:
+    """Behind the table's last one; codes are never reused."""
+    text = made.text(table)
     codes = [int(code) for code in re.findall(r"^QN_DIAGNOSTIC\((\d+)", text, re.M)]
     first, last = (int(n) for n in re.findall(r"QN(\d{4})", text.splitlines()[0])[:2])
     code = max([first - 1, *codes]) + 1
     if code > last:
         raise RefusedError(f"{table} is full: its codes end at QN{last:04}")
-    kebab = re.sub(r"(?<!^)(?=[A-Z])", "-", camel(name)).lower()
-    words = {"code": f"QN{code:04}", "title": kebab.replace("-", " "), "by": reader}
-    row = f'QN_DIAGNOSTIC({code}, {camel(name)}, Error, "{words["title"]}")\n'
-    (ROOT / table).write_text(text.rstrip("\n") + "\n" + row)
-    print(f"changed  {table}")
-    write(f"lit-tests/check/{kebab}.qn", DIAGNOSTIC_TEST.format(**words))
-    write(f"docs/diagnostics/{words['code']}.md", DIAGNOSTIC_PAGE.format(**words))
+    return code
 
 
-KINDS: dict[str, Callable[[str, argparse.Namespace], None]] = {
+def new_diagnostic(made: Skeleton, name: str, chosen: argparse.Namespace) -> None:
+    if chosen.stage is None:
+        raise RefusedError(f"say whose it is: --stage {'|'.join(sorted(STAGES))}")
+    table, reader = STAGES[chosen.stage]
+    words = words_of(name)
+    code = free_code(made, table)
+    words |= {"code": f"QN{code:04}", "title": name.replace("-", " "), "by": reader}
+    made.append(table, f'QN_DIAGNOSTIC({code}, {words["camel"]}, Error, "{words["title"]}")\n')
+    made.new(f"lit-tests/check/{words['code'].lower()}-{name}.qn", DIAGNOSTIC_TEST.format(**words))
+    made.new(f"docs/diagnostics/{words['code']}.md", DIAGNOSTIC_PAGE.format(**words))
+
+
+KINDS: dict[str, Callable[[Skeleton, str, argparse.Namespace], None]] = {
     "diagnostic": new_diagnostic,
     "kernel": new_kernel,
     "lit": new_lit,
@@ -143,13 +193,13 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "name", help="kebab-case; lit: STAGE/NAME; kernel: or an overload, aten::silu"
     )
-    parser.add_argument("--stage", choices=sorted(STAGES), default="semantic")
+    parser.add_argument("--stage", choices=sorted(STAGES), help="of a diagnostic")
     parser.add_argument("--group", choices=["access", "kernel", "reduction"], default="access")
     chosen = parser.parse_args(arguments)
-    if not re.fullmatch(r"[A-Za-z][\w.:/-]*", chosen.name):
-        parser.error(f"'{chosen.name}' is no name")
+    made = Skeleton(ROOT)
     try:
-        KINDS[chosen.kind](chosen.name, chosen)
+        KINDS[chosen.kind](made, chosen.name, chosen)
+        made.write()
     except RefusedError as reason:
         print(f"dev: {reason}", file=sys.stderr)
         return 1

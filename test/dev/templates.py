@@ -1,20 +1,39 @@
 """The texts `./dev new` writes; braces of the target language are doubled."""
 
-LIT_QN = """\
-# What this shows.
-# RUN: quern build --emit={stage} %s | FileCheck %s
+_BUILD = "quern build --emit={} %s | FileCheck %s"
+_HSACO = """\
+quern build --emit=hsaco --target=gfx942 --output=%t.hsaco %s
+# RUN: llvm-objdump -d %t.hsaco | FileCheck %s"""
 
-# CHECK: twice
-fn twice[T: Number](x: T) -> T:
+# Of each folder whose tests are `.qn`: what is run, and what is seen.
+_LIT_RUNS = {
+    "amdgpu": (_HSACO, "# CHECK: s_endpgm"),
+    "ast": (_BUILD.format("ast"), "# CHECK: elementwise twice"),
+    "check": ("quern check --verify-diagnostics %s", "# Mistakes stand beside what is expected of them."),
+    "fmt": ("quern fmt --check %s", "# What is laid out as it must be."),
+    "ptx": (_BUILD.format("ptx --target=sm_80"), "# CHECK: .entry twice"),
+    "qn": (_BUILD.format("qn"), "# CHECK: qn.rowwise @twice"),
+    "tokens": (_BUILD.format("tokens"), "# CHECK: 'twice'"),
+    "typed": (_BUILD.format("typed"), "# CHECK: elementwise twice"),
+}
+LIT_QN = {
+    stage: f"""\
+# What this shows.
+# RUN: {command}
+
+{seen}
+elementwise twice[T: Number](x: T) -> T:
     return x + x
 """
+    for stage, (command, seen) in _LIT_RUNS.items()
+}
 
 LIT_MLIR = """\
 // What this shows.
 // RUN: quern-opt %s | FileCheck %s
 
 // CHECK: module
-module {{}}
+module {}
 """
 
 KERNEL_HEAD = '''\
@@ -75,7 +94,7 @@ qn.rowwise @copy axes [C] (%x: !qn.tensor<f32, [C:1]>,
 """
 
 OPERATION = """\
-def Qn_{camel}Op : Qn_PureOp<"{name}"> {{
+def Qn_{camel}Op : Qn_PureOp<"{snake}"> {{
   let summary = "what it yields";
   let arguments = (ins AnyType:$input);
   let results = (outs AnyType:$result);
@@ -87,15 +106,15 @@ def Qn_{camel}Op : Qn_PureOp<"{name}"> {{
 """
 
 OPERATION_TEST = """\
-// The operation qn.{name} survives printing and parsing.
+// The operation qn.{snake} survives printing and parsing.
 // RUN: quern-opt %s | quern-opt | FileCheck %s
 
 // CHECK-LABEL: qn.rowwise @kernel
 qn.rowwise @kernel axes [C] (%x: !qn.tensor<f32, [C:1]>,
     %out: !qn.tensor<f32, [C:1]>) {{
   %v = qn.load %x : !qn.tensor<f32, [C:1]>
-  // CHECK: qn.{name}
-  %w = qn.{name} %v : f32 -> f32
+  // CHECK: qn.{snake}
+  %w = qn.{snake} %v : f32 -> f32
   qn.store %w, %out : f32, !qn.tensor<f32, [C:1]>
 }}
 """
