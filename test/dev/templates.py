@@ -9,7 +9,7 @@ quern build --emit=hsaco --target=gfx942 --output=%t.hsaco %s
 _LIT_RUNS = {
     "amdgpu": (_HSACO, "# CHECK: s_endpgm"),
     "ast": (_BUILD.format("ast"), "# CHECK: elementwise twice"),
-    "check": ("quern check --verify-diagnostics %s", "# Mistakes stand beside what is expected of them."),
+    "check": ("quern check --verify-diagnostics %s", "# Mistakes have their expectation."),
     "fmt": ("quern fmt --check %s", "# What is laid out as it must be."),
     "ptx": (_BUILD.format("ptx --target=sm_80"), "# CHECK: .entry twice"),
     "qn": (_BUILD.format("qn"), "# CHECK: qn.rowwise @twice"),
