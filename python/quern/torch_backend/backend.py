@@ -149,7 +149,8 @@ class _Job:
         if part == "inference" and self.options["executor"] == "quern":
             module = channels_last(module)
         builder = LoggedBuilder(native().GraphBuilder(name))
-        describe(module, builder, seeds=self._seeds)
+        inner = functools.partial(self._inner, name, part)
+        describe(module, builder, seeds=self._seeds, compiles=inner)
         imported = time.perf_counter() - start
         watched, debug = self._watched(name, part, module)
         observe = watched.step if watched else None
@@ -172,6 +173,26 @@ class _Job:
             return graph
         tag = key_tag(self.options)
         return CachedGraph(graph, name, part, self.options, builder.calls, tag)
+
+    def _inner(
+        self, owner: str, part: str, name: str, module: torch.fx.GraphModule
+    ) -> Callable[..., Any]:
+        """A graph that an operator of another one calls: a branch, or a loop's body."""
+        name = f"{owner}_{name}"
+        inner = functools.partial(self._inner, name, part)
+        builder = native().GraphBuilder(name)
+        describe(module, builder, seeds=self._seeds, compiles=inner)
+        graph = make_graph(builder, name, part, self.options)
+        if self.options["fallback"] == "error":
+            refuse_fallbacks(graph)
+        report(self.state, CompiledGraphRecord(name, part, module, graph, self._before))
+        is_one = isinstance(next(iter(reversed(module.graph.nodes))).args[0], torch.fx.Node)
+
+        def call(*arguments: Any) -> Any:
+            results = graph(list(arguments))
+            return results[0] if is_one else results
+
+        return call
 
     def _watched(
         self, name: str, part: str, module: torch.fx.GraphModule

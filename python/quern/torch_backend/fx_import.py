@@ -17,7 +17,12 @@ from .sizes import Sizes, UnknownSizeError
 
 _PLAIN = (int, float, bool, complex, str, torch.dtype, torch.device)
 _ENUMERATIONS = (torch.layout, torch.memory_format)
+# Operators that call graphs as they are given: a branch, or the body of a loop.
+_CALLING = ("cond", "invoke_subgraph", "map_impl", "scan", "while_loop", "while_loop_stack_output")
 _SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
+
+
+Compile = Callable[[str, torch.fx.GraphModule], Callable[..., Any]]
 
 
 class _NotPlainError(Exception):
@@ -27,8 +32,16 @@ class _NotPlainError(Exception):
 class Importer:
     """Describes one graph to a native builder, node by node."""
 
-    def __init__(self, module: torch.fx.GraphModule, builder: Any, seeds: bool = False) -> None:
+    def __init__(
+        self,
+        module: torch.fx.GraphModule,
+        builder: Any,
+        seeds: bool = False,
+        compiles: Compile | None = None,
+    ) -> None:
         self._module = module
+        self._compiles = compiles
+        self._inner: dict[str, Any] = {}
         self._builder = builder
         self._seeds = seeds
         self._sizes = Sizes(builder)
@@ -202,7 +215,7 @@ class Importer:
                 dynamic.append(index)
                 arguments.append((f"a{index}", self._argument(leaf)))
             elif isinstance(leaf, Node):
-                leaves[index] = getattr(self._module, str(leaf.target))
+                leaves[index] = self._named(str(leaf.target), str(node.target) in _CALLING)
         target = node.target
         assert callable(target)
         closure = host_call(target, leaves, spec, dynamic)
@@ -212,6 +225,15 @@ class Importer:
         self._values[node] = self._builder.host(
             node.name, str(target), arguments, results, closure, source_line(node)
         )
+
+    def _named(self, name: str, is_called: bool) -> Any:
+        """What the module has under a name; a graph that is only called is compiled."""
+        value = getattr(self._module, name)
+        if not (is_called and self._compiles and isinstance(value, torch.fx.GraphModule)):
+            return value
+        if name not in self._inner:
+            self._inner[name] = self._compiles(name, value)
+        return self._inner[name]
 
     def _output(self, node: Node) -> None:
         outputs = node.args[0]
@@ -295,11 +317,17 @@ def source_line(node: Node) -> str:
     return f"{path}:{line}"
 
 
-def describe(module: torch.fx.GraphModule, builder: Any, *, seeds: bool = False) -> Any:
+def describe(
+    module: torch.fx.GraphModule,
+    builder: Any,
+    *,
+    seeds: bool = False,
+    compiles: Compile | None = None,
+) -> Any:
     """Fills `builder` with the description of `module`; with a seed for every node
-    that draws random numbers."""
+    that draws random numbers. `compiles` makes callables of branches and loops' bodies."""
     try:
-        Importer(module, builder, seeds).run()
+        Importer(module, builder, seeds, compiles).run()
     except UnknownSizeError as error:
         raise NotImplementedError(f"this graph cannot be compiled: {error}") from error
     return builder
