@@ -154,6 +154,29 @@ static bool isTiledForInput(const Graph &graph, const Node &node) {
          isTiled(graph, node, operandOf(graph, node, "grad_output"), result);
 }
 
+/// The derivative for the weights of a convolution of single channels, whose
+/// windows are wider than those that ATen has code for.
+static bool isWideDepthwise(const Graph &graph, const Node &node) {
+  constexpr std::int64_t leastChannels = 128, mostPlaces = 28 * 28;
+  constexpr std::int64_t widestOfAten = 3;
+  const TensorFacts *from = operandOf(graph, node, "input");
+  const TensorFacts *back = operandOf(graph, node, "grad_output");
+  auto image = imageOf(graph, from);
+  auto gradient = imageOf(graph, back);
+  auto weight = imageOf(graph, operandOf(graph, node, "weight"));
+  if (!image || !gradient || !weight ||
+      !graph.values[node.results[1]].tensor() ||
+      graph.sizes.constantOf(from->strides[1]) != 1 ||
+      graph.sizes.constantOf(back->strides[1]) != 1 ||
+      !isNumber(graph.argument(node, "transposed"), 0) ||
+      !isNumber(graph.argument(node, "groups"), (*image)[1]))
+    return false;
+  auto [outputs, each, windowHeight, windowWidth] = *weight;
+  return outputs == (*image)[1] && outputs >= leastChannels && each == 1 &&
+         windowHeight > widestOfAten && windowWidth > widestOfAten &&
+         (*gradient)[2] * (*gradient)[3] <= mostPlaces;
+}
+
 static constexpr Measured measured[] = {
 #define QN_MEASURED(overload, declaration, holds)                              \
   {overload, declaration, holds},
