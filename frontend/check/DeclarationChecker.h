@@ -242,6 +242,8 @@ private:
                          AxisList lifted, BoundAxes bound);
   bool bindOperand(const Declaration &callee, const Parameter &parameter,
                    const Expression *value, AxisBindings &bound);
+  bool bindPacks(const Declaration &callee, const Expression *value,
+                 AxisList open, AxisList rest, AxisBindings &bound);
   bool bindOpen(const Declaration &callee, const Expression *value,
                 AxisList open, AxisList rest, AxisBindings &bound);
   void bindDerived(const Declaration &callee, const CallArguments &arguments,

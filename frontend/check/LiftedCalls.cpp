@@ -121,21 +121,43 @@ bool DeclarationChecker::bindOperand(
     if (!owner)
       rest.push_back(axis);
   }
-  bool hasPack = false;
+  unsigned packs = 0;
   for (AxisId axis : own) {
     if (!bound[axis.index].empty() || contains(open, axis))
       continue;
     open.push_back(axis);
-    hasPack |= callee.axis(axis).pack;
+    packs += callee.axis(axis).pack;
   }
-  std::size_t plain = open.size() - hasPack;
-  bool fits = hasPack ? rest.size() >= plain : rest.size() == plain;
+  std::size_t plain = open.size() - packs;
+  bool fits = packs == 1 ? rest.size() >= plain : rest.size() == open.size();
   if (fits)
-    return bindOpen(callee, value, open, rest, bound);
+    return packs > 1 ? bindPacks(callee, value, open, rest, bound)
+                     : bindOpen(callee, value, open, rest, bound);
   report(value->span, diag::CallAxisCount, parameter.variable->name, own.size(),
          value->axes().size())
       .label(parameter.variable->span, "declared here");
   return false;
+}
+
+/// Several packs stand for packs, one for one: how plain axes part among them
+/// nobody says.
+bool DeclarationChecker::bindPacks(
+    const Declaration &callee, const Expression *value, AxisList open,
+    AxisList rest, llvm::SmallVectorImpl<llvm::SmallVector<AxisId, 4>> &bound) {
+  for (auto [own, given] : llvm::zip_equal(open, rest)) {
+    const Axis &axis = callee.axis(own);
+    bool isPack = axes[given.index].pack;
+    if (axis.pack != isPack) {
+      report(value->span, diag::PackMismatch, spell(given),
+             isPack ? "a pack" : "one axis", isPack ? "one axis" : "a pack")
+          .hint(("say what `" + axis.name + "` is: `" + callee.name + "[" +
+                 axis.name + " = …](…)`")
+                    .str());
+      return false;
+    }
+    bound[own.index].push_back(given);
+  }
+  return true;
 }
 
 /// Hands out the caller's axes in order; the only pack takes what is left.

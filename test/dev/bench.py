@@ -18,7 +18,7 @@ def names() -> list[str]:
 
 
 def main(arguments: list[str]) -> int:
-    if not arguments:
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
         print("\n".join(names()) or "there are no benchmarks yet")
         return 0
     name, *rest = arguments

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
 import torch
+from quern.torch_backend.debug.folder import DebugFolder
 from support import shell
 
 
@@ -38,3 +40,28 @@ def test_torch_compile_debug(tmp_path: Path) -> None:
     done = shell(sys.executable, "-c", text, str(tmp_path), TORCH_COMPILE_DEBUG="1")
     assert done.returncode == 0, done.stderr
     assert list(tmp_path.glob("torch_compile_debug/*/quern/graph0_inference/program.qn"))
+
+
+def test_a_folder_that_takes_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A warning that names the variable; the graph runs all the same."""
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("QUERN_DEBUG", str(tmp_path / "file"))
+    x = torch.linspace(-1, 1, 7)
+    with pytest.warns(RuntimeWarning, match="QUERN_DEBUG: nothing more is written"):
+        y = torch.compile(lambda x: x.sin() + 1, backend="quern")(x)
+    torch.testing.assert_close(y, x.sin() + 1)
+
+
+def test_a_folder_that_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between compiling and running, as on a disk that became full."""
+
+    def lose(folder: DebugFolder, _: object) -> None:
+        shutil.rmtree(folder._folder)
+        folder._folder.touch()
+
+    monkeypatch.setattr(DebugFolder, "begin", lose)
+    monkeypatch.setenv("QUERN_DEBUG", str(tmp_path))
+    x = torch.linspace(-1, 1, 7)
+    with pytest.warns(RuntimeWarning, match="QUERN_DEBUG: nothing more is written"):
+        y = torch.compile(lambda x: x.cos() + 1, backend="quern")(x)
+    torch.testing.assert_close(y, x.cos() + 1)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +28,22 @@ class DebugFolder:
         self._seconds: dict[int, float] = {}
         self._is_done = False
 
+    @contextlib.contextmanager
+    def _or_give_up(self) -> Iterator[None]:
+        """A folder that takes no files is a warning: the user's program goes on."""
+        try:
+            yield
+        except OSError as error:
+            self._is_done = True
+            text = f"QUERN_DEBUG: nothing more is written of this graph: {error}"
+            warnings.warn(text, RuntimeWarning, stacklevel=3)
+
     def write(self, record: CompiledGraphRecord) -> None:
         """What is known when the graph is compiled."""
+        with self._or_give_up():
+            self._write_stages(record)
+
+    def _write_stages(self, record: CompiledGraphRecord) -> None:
         self._record = record
         self._stages = record.graph.stages()
         texts = {
@@ -67,16 +83,18 @@ class DebugFolder:
         if self._is_done:
             return
         self._seconds[event["number"]] = event["nanoseconds"] * 1e-9
-        self._recorder.step(event)
+        with self._or_give_up():
+            self._recorder.step(event)
 
     def end(self, seconds: float) -> None:
         """Writes the page again, with times, after the first call."""
         if self._is_done:
             return
         self._is_done = True
-        self._recorder.end(seconds)
-        times = {str(number): took for number, took in self._seconds.items()}
-        (self._folder / "run.json").write_text(
-            json.dumps({"call": seconds, "steps": times}, indent=1) + "\n", encoding="utf-8"
-        )
-        self._write_page()
+        with self._or_give_up():
+            self._recorder.end(seconds)
+            times = {str(number): took for number, took in self._seconds.items()}
+            (self._folder / "run.json").write_text(
+                json.dumps({"call": seconds, "steps": times}, indent=1) + "\n", encoding="utf-8"
+            )
+            self._write_page()
