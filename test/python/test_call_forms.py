@@ -182,23 +182,3 @@ def test_samples_of_images(mode: str, padding: str) -> None:
     # The gradient of the image alone.
     fixed = grid.flip(1)
     same(lambda x: functional.grid_sample(x, fixed, **forms, align_corners=False), x)
-
-
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-@pytest.mark.parametrize("aligned", [True, False])
-def test_places_in_images_are_rounded(dtype: torch.dtype, aligned: bool) -> None:
-    """Between which elements a narrow grid's samples lie is what eager says, in slopes too."""
-    x = torch.linspace(-2, 3, 180).mul(9).sin().reshape(2, 3, 5, 6).to(dtype)
-    grid = torch.linspace(-1.3, 1.4, 64).mul(5).sin().reshape(2, 4, 4, 2).to(dtype)
-
-    def function(x: torch.Tensor, grid: torch.Tensor) -> Any:
-        return tuple(
-            functional.grid_sample(x, grid, mode=mode, align_corners=aligned)
-            for mode in ("bilinear", "nearest")
-        )
-
-    torch._dynamo.reset()
-    ours = outcome(torch.compile(function, backend="quern", fullgraph=True), [x, grid])
-    eager = outcome(function, [x, grid])
-    bound = {torch.bfloat16: 5e-2, torch.float16: 6e-3}[dtype]
-    torch.testing.assert_close(ours, eager, rtol=bound, atol=bound)
