@@ -12,12 +12,12 @@ from pathlib import Path
 TEXT = """
 import numpy, quern
 print("ready", flush=True)
-pattern = "elementwise f{0}[T: Float](x: T) -> T:\\n    return exp(x) * {0} + 1\\n\\n"
+pattern = "elementwise k{0}[T: Float](x: T) -> T:\\n    return exp(x) * {0} + 1\\n\\n"
 text = "".join(pattern.format(i) for i in range(40))
 k = quern.compile(text)
 x = numpy.linspace(-1, 1, 100, dtype="float32")
 for i in range(40):
-    assert numpy.allclose(getattr(k, f"f{i}")(x), numpy.exp(x) * i + 1, rtol=1e-5)
+    assert numpy.allclose(getattr(k, f"k{i}")(x), numpy.exp(x) * i + 1, rtol=1e-5)
 from quern._session import session
 print(session().counters()["compiles"])
 """
