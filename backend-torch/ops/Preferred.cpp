@@ -157,7 +157,7 @@ static bool isTiledForInput(const Graph &graph, const Node &node) {
 /// The derivative for the weights of a convolution of single channels, whose
 /// windows are wider than those that ATen has code for.
 static bool isWideDepthwise(const Graph &graph, const Node &node) {
-  constexpr std::int64_t leastChannels = 128, mostPlaces = 28 * 28;
+  constexpr std::int64_t leastChannels = 128, mostPlaces = 7 * 7;
   constexpr std::int64_t widestOfAten = 3;
   const TensorFacts *from = operandOf(graph, node, "input");
   const TensorFacts *back = operandOf(graph, node, "grad_output");
