@@ -32,4 +32,8 @@ private:
 std::optional<bool> returnsValue(const CallRequest &request,
                                  const Solution &solution, std::size_t number);
 
+/// Marks the optional results that no call of the specialization has.
+void dropAbsentResults(const typed::Declaration &declaration,
+                       Specialization &specialization);
+
 } // namespace quern::jit

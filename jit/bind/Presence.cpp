@@ -197,3 +197,27 @@ std::optional<bool> jit::returnsValue(const CallRequest &request,
   return PresenceSolver(request, solution)
       .returns(walk, request.declaration.body, number);
 }
+
+void jit::dropAbsentResults(const Declaration &declaration,
+                            Specialization &specialization) {
+  std::vector<Argument> arguments;
+  auto operand = specialization.operands.begin();
+  auto length = specialization.listLengths.begin();
+  for (const Parameter &parameter : declaration.parameters) {
+    arguments.emplace_back();
+    if (!parameter.isTensor)
+      continue;
+    if (operand->present)
+      arguments.back() = TensorView();
+    operand += parameter.isList ? *length++ : 1;
+  }
+  Solution solution;
+  solution.types = specialization.typeArguments;
+  solution.constants = specialization.constantArguments;
+  solution.axes.resize(declaration.axes.size());
+  CallRequest request{declaration, arguments, {}, {}};
+  for (auto [number, result] : llvm::enumerate(declaration.results))
+    if (OperandLayout &layout = *operand++;
+        result.isOptional && returnsValue(request, solution, number) == false)
+      layout = {.present = false, .strides = {}};
+}

@@ -2,6 +2,7 @@
 #include "jit/command/Command.h"
 
 #include "dsl/irgen/Wishes.h"
+#include "jit/bind/Environment.h"
 #include "jit/session/Reproducer.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -95,6 +96,7 @@ int emitKernel(const LoadedFile &file, const typed::Declaration &declaration,
   auto specialization = specialize(declaration, wishes, problem);
   if (!specialization)
     return complain(failure, problem);
+  jit::dropAbsentResults(declaration, *specialization);
   jit::CompileRequest request{file.module, &declaration, file.text,
                               std::move(*specialization)};
   if (stage == timing)
