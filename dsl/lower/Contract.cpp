@@ -74,13 +74,19 @@ Value ContractionBuilder::runs(Frame &frame, const LaunchPlan &launch) {
   Value narrow = compare(CmpIPredicate::slt, wide, packingColumns);
   Value few = compare(CmpIPredicate::slt, tall, tiling.fewRows);
   Value small = none, streamed = none;
-  if (tiling.fewElements) {
+  auto holds = [&](Value factor, std::int64_t elements) {
     FlatAxes sums(emitter, model, tiling.products[0].sums);
-    Value size = binary(frame, '*', wide, sums.extent(frame));
+    Value size = binary(frame, '*', factor, sums.extent(frame));
+    return compare(CmpIPredicate::sle, size, elements);
+  };
+  if (tiling.fewElements) {
     Value tile = compare(CmpIPredicate::sge, tall, tiling.height);
-    small = compare(CmpIPredicate::sle, size, tiling.fewElements);
+    small = holds(wide, tiling.fewElements);
     small = arith::AndIOp::create(in(frame), loc, small, tile);
   }
+  if (tiling.fewRowElements)
+    few = arith::OrIOp::create(in(frame), loc, few,
+                               holds(tall, tiling.fewRowElements));
   if (tiling.streamedRows)
     streamed = compare(CmpIPredicate::sle, tall, tiling.streamedRows);
   // The first that holds decides.

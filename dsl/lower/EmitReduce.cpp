@@ -231,29 +231,52 @@ void Emitter::stepOne(Frame &frame, qn::ReduceOp op, Copies copies,
     old = widen(now, lanes);
 }
 
-/// Halves a vector of states until one is left.
-Emitter::Values Emitter::mergeLanes(Frame &frame, qn::ReduceOp op,
-                                    Values state) {
-  for (unsigned lanes = lanesOf(state.front()); lanes > 1; lanes /= 2) {
-    Values low, high;
-    OpBuilder &b = in(frame);
-    for (Value value : state) {
-      if (lanes == 2) {
-        low.push_back(vector::ExtractOp::create(b, op.getLoc(), value, 0));
-        high.push_back(vector::ExtractOp::create(b, op.getLoc(), value, 1));
-        continue;
-      }
-      auto numbers = llvm::to_vector(llvm::seq<std::int64_t>(0, lanes));
-      auto half = [&](ArrayRef<std::int64_t> which) {
-        return vector::ShuffleOp::create(b, op.getLoc(), value, value, which);
-      };
-      low.push_back(half(ArrayRef(numbers).take_front(lanes / 2)));
-      high.push_back(half(ArrayRef(numbers).drop_front(lanes / 2)));
+/// The lower or the upper half of every segment of a vector, or of two.
+static Value halves(OpBuilder &b, ArrayRef<Value> from, unsigned segment,
+                    bool upper) {
+  Value first = from.front(), last = from.back();
+  unsigned lanes = lanesOf(first);
+  if (lanes == 2 && from.size() == 1)
+    return vector::ExtractOp::create(b, first.getLoc(), first, upper);
+  SmallVector<std::int64_t> which;
+  for (unsigned lane = 0; lane != lanes * from.size(); ++lane)
+    if ((lane % segment >= segment / 2) == upper)
+      which.push_back(lane);
+  return vector::ShuffleOp::create(b, first.getLoc(), first, last, which);
+}
+
+/// Halves vectors of states until each is one element. Two vectors become one
+/// that has a segment for each, as long as there are two; the order of merging
+/// is every state's own.
+SmallVector<Emitter::Values>
+Emitter::mergeLanes(Frame &frame, qn::ReduceOp op, SmallVector<Values> states) {
+  unsigned lanes = lanesOf(states.front().front()), count = states.size();
+  unsigned segment = lanes;
+  for (; segment > 1; segment /= 2) {
+    unsigned together = states.size() % 2 == 0 ? 2 : 1;
+    SmallVector<Values> merged;
+    for (unsigned at = 0; at != states.size(); at += together) {
+      Values both;
+      for (bool upper : {false, true})
+        for (unsigned part = 0; part != states[at].size(); ++part) {
+          SmallVector<Value, 2> from;
+          for (unsigned i = 0; i != together; ++i)
+            from.push_back(states[at + i][part]);
+          both.push_back(halves(in(frame), from, segment, upper));
+        }
+      merged.push_back(inlineRegion(frame, op.getMerge(), both, 0));
     }
-    llvm::append_range(low, high);
-    state = inlineRegion(frame, op.getMerge(), low, 0);
+    states = std::move(merged);
   }
-  return state;
+  if (states.size() == count)
+    return states;
+  SmallVector<Values> each(count);
+  unsigned held = count / states.size();
+  for (auto [number, state] : llvm::enumerate(each))
+    for (Value value : states[number / held])
+      state.push_back(vector::ExtractOp::create(in(frame), op.getLoc(), value,
+                                                number % held));
+  return each;
 }
 
 /// Merges accumulators and lanes and notes the results.
@@ -272,7 +295,8 @@ void Emitter::finish(Frame &frame, const ReductionGroup &group,
       llvm::append_range(into, other);
       return inlineRegion(frame, op.getMerge(), into, 0);
     };
-    for (auto [number, copy] : llvm::enumerate(group.outer)) {
+    SmallVector<Values> results;
+    for (unsigned number = 0; number < group.outer.size(); ++number) {
       unsigned place = at + number * group.inner * width;
       SmallVector<Values> parts;
       for (unsigned inner = 0; inner < group.inner; ++inner)
@@ -280,9 +304,12 @@ void Emitter::finish(Frame &frame, const ReductionGroup &group,
       for (; parts.size() > 1; parts.resize(parts.size() / 2))
         for (unsigned i = 0; i < parts.size() / 2; ++i)
           parts[i] = merge(parts[i], parts[i + parts.size() / 2]);
-      Values result = parts.front();
-      if (group.lanes && !group.inOrder && group.loops.back().plan.lanes > 1)
-        result = mergeLanes(frame, op, result);
+      results.push_back(std::move(parts.front()));
+    }
+    if (group.lanes && !group.inOrder && group.loops.back().plan.lanes > 1)
+      results = mergeLanes(frame, op, std::move(results));
+    for (auto [number, copy] : llvm::enumerate(group.outer)) {
+      Values &result = results[number];
       if (separateTail(group))
         result = merge(result, take(at + regular + number * width));
       if (isShared)

@@ -440,7 +440,8 @@ private:
                          const Values &right, unsigned lanes);
   void planOrdered(Frame &frame, ReductionGroup &group);
   void finish(Frame &frame, const ReductionGroup &group, Values &states);
-  Values mergeLanes(Frame &frame, qn::ReduceOp op, Values state);
+  llvm::SmallVector<Values> mergeLanes(Frame &frame, qn::ReduceOp op,
+                                       llvm::SmallVector<Values> states);
   bool separateTail(const ReductionGroup &group) const;
   Values takeTurns(Frame &frame, ReductionGroup &group, unsigned bit,
                    mlir::Value turn);

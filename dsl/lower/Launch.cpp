@@ -17,6 +17,7 @@ LaunchBuilder::LaunchBuilder(const KernelModel &model, const Schedule &schedule,
       loc(model.kernel.getLoc()) {
   emitter.launch = &launch;
   findWanted();
+  findDots();
   // Threads share a row in passes of different steps: what one keeps another
   // would read.
   if (!target.isGpu())
@@ -278,6 +279,7 @@ void LaunchBuilder::buildTask(ModuleOp module, StringRef name) {
   Value begin = entry->getArgument(1), end = entry->getArgument(2);
   if (launch.kind == LaunchKind::Contract || launch.kind == LaunchKind::Stream)
     contraction->makeBuffers(root);
+  makeDotBuffers(root);
   if (launch.kind == LaunchKind::Rows)
     rowBlocks->makeBuffers(root, entry->getArgument(3));
   if (!launch.streams || target.triple.rfind("x86_64", 0) != 0) {
@@ -354,6 +356,8 @@ void LaunchBuilder::unit(Frame &frame, ValueRange position) {
     return columns->merge(frame, loops.back());
   if (launch.kind == LaunchKind::Partials)
     return partials(frame, position.front(), loops.front());
+  if (!dots.empty())
+    return finishDots(frame, loops);
   Emitter::Values none;
   emitter.nest(frame, loops, none, [&](Frame &tile, Emitter::Values &) {
     inner(tile, launch.stores);

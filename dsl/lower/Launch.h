@@ -40,6 +40,11 @@ protected:
   void inner(Frame &frame, llvm::ArrayRef<qn::StoreOp> stores);
   void storeLoops(Frame &frame, llvm::ArrayRef<qn::StoreOp> stores,
                   AxisSet missing);
+  // LaunchDots.cpp
+  void findDots();
+  void makeDotBuffers(Frame &root);
+  mlir::Value together(Frame &frame, mlir::ValueRange values);
+  void finishDots(Frame &frame, llvm::ArrayRef<LoopSpec> loops);
   // LaunchSplit.cpp
   unsigned stateCount() const;
   mlir::Value workspace(Frame &root);
@@ -75,6 +80,11 @@ protected:
   std::optional<ContractionBuilder> contraction;
   std::optional<RowBlockBuilder> rowBlocks;
   std::optional<ColumnBuilder> columns;
+  /// A sum of a tile that more is made of, and where those of a tile lie.
+  struct Dot {
+    mlir::Value sum, buffer;
+  };
+  llvm::SmallVector<Dot, 2> dots;
 };
 
 } // namespace quern

@@ -56,6 +56,9 @@ struct Tiling {
   /// Columns of no more elements, all of the depth, are read where they lie by
   /// a register tile of its own; 0: they are always packed.
   std::int64_t fewElements = 0;
+  /// Rows of no more elements meet columns that lie along the sum where those
+  /// lie: each vector of a column serves several rows; 0: `fewRows` decides.
+  std::int64_t fewRowElements = 0;
   /// No more rows than these meet columns that are read once, a few steps of
   /// the sum at a time, in lines of `streamedColumns`; 0: they are packed.
   std::int64_t streamedRows = 0, streamedColumns = 0;

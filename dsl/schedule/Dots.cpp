@@ -56,9 +56,9 @@ bool Schedule::planDots(LaunchPlan &launch) {
     llvm::erase_if(launch.axes, [&](const AxisPlan &plan) {
       return plan.axis == rows || plan.axis == columns;
     });
-    for (unsigned axis : {rows, columns})
-      launch.axes.push_back(
-          AxisPlan{.axis = axis, .copies = side, .tile = 4 * side});
+    // Columns of a tile are read once for its rows.
+    launch.axes.push_back({.axis = rows, .copies = side, .tile = 16 * side});
+    launch.axes.push_back({.axis = columns, .copies = side, .tile = 4 * side});
     launch.dots = true;
     launch.taskElements = 65536;
     return true;

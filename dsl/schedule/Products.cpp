@@ -82,9 +82,12 @@ void Schedule::chooseInPlace(const LaunchPlan &launch, bool dots,
     return;
   if (tiling.byColumns || dots)
     tiling.fewRows = 3;
+  std::int64_t l2Elements =
+      target.l2Bytes / (tiling.element.getIntOrFloatBitWidth() / 8);
   if (isTile(launch) && readsInPlace(product))
-    tiling.fewElements =
-        target.l2Bytes / 4 / (tiling.element.getIntOrFloatBitWidth() / 8);
+    tiling.fewElements = l2Elements / 4;
+  if (dots && !tiling.byColumns && !tiling.pairs && readsInPlace(product))
+    tiling.fewRowElements = l2Elements / 8;
   if (!tiling.byColumns || tiling.pairs || product.window ||
       product.turnColumns || product.sums.size() != 1)
     return;
