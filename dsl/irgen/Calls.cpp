@@ -117,7 +117,7 @@ bool Generator::packsMeet(const Frame &callee, Span span) {
       continue;
     complain(span,
              "`*" + axis.name + "` of `" + declaration.name + "` is " +
-                 Twine(own) + " axes here, `*" +
+                 Twine(own) + (own == 1 ? " axis" : " axes") + " here, `*" +
                  declaration.axis(axis.rankOf).name + "`, which it meets, is " +
                  Twine(wanted),
              "QN2023");

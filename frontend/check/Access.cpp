@@ -61,6 +61,19 @@ const Expression *DeclarationChecker::positionValue(const ast::Expr *expr,
   return value;
 }
 
+/// Reports a position that no extent makes right: text counts from the front.
+bool DeclarationChecker::isInFront(const Expression *position, AxisId axis) {
+  const auto *known = llvm::dyn_cast<ConstantExpression>(position);
+  if (!known || !axis.valid() || known->value.integer >= 0)
+    return false;
+  llvm::StringRef name = axes[axis.index].name;
+  auto report = this->report(position->span, diag::NegativePosition,
+                             known->value.integer, name);
+  if (known->value.integer == -1 && !name.empty())
+    report.hint(("the last one is `size(" + name + ") - 1`").str());
+  return true;
+}
+
 const Expression *DeclarationChecker::makeLoad(Span span,
                                                const Expression *base,
                                                Expressions positions,
@@ -120,7 +133,7 @@ const Expression *DeclarationChecker::index(const ast::IndexExpr &expr) {
   llvm::SmallVector<const Expression *, 4> positions;
   for (auto [argument, axis] : llvm::zip(expr.indices, own)) {
     const Expression *position = positionValue(argument.value, axis);
-    if (!position)
+    if (!position || isInFront(position, axis))
       return nullptr;
     positions.push_back(position);
   }

@@ -137,5 +137,6 @@ void DeclarationChecker::runBody(const ast::Block &body) {
     report(text.name.span, diag::MissingLaunch, text.name.text());
   if (!results.empty() && !hasFailed && fallsThrough(declaration.body))
     report(text.name.span, diag::MissingReturn, text.name.text())
-        .label(results.front().span, "its result is declared here");
+        .label(results.front().span, "its result is declared here")
+        .hint(returnHint(declaration.body));
 }

@@ -61,8 +61,13 @@ const Expression *DeclarationChecker::namedCall(const ast::CallExpr &expr,
                           ConstantParameterKind::Function;
     if (isFunction)
       return indirectCall(expr, binding->index);
+    bool hasElements = binding->kind == Binding::Kind::Variable &&
+                       binding->variable->type &&
+                       !binding->variable->type->axes.empty();
     report(name.span, diag::NotCallable, name.text())
-        .label(binding->span, "defined here");
+        .label(binding->span, "defined here")
+        .hint(hasElements ? ("an element is `" + name.text() + "[…]`").str()
+                          : "");
     return nullptr;
   }
   const Symbol *symbol = module.lookup(name.text());

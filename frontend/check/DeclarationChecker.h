@@ -22,6 +22,7 @@ public:
   void checkBody();
   /// Once all bodies are there, and what calls itself is known.
   void checkStored();
+  void checkPacks();
   /// For a `const`: reads its type and values; null after an error.
   const typed::ConstantTable *constantTable(const ast::ConstDecl &decl);
 
@@ -312,6 +313,7 @@ private:
   bool positionAxes(const Expression *base, llvm::SmallVectorImpl<AxisId> &axes,
                     Span span);
   const Expression *positionValue(const ast::Expr *expr, AxisId axis);
+  bool isInFront(const typed::Expression *position, AxisId axis);
   const Expression *scatter(const ast::CallExpr &expr);
   struct ScatterParts;
   bool scatterArgument(const ast::Argument &argument, ScatterParts &parts);
@@ -429,6 +431,7 @@ private:
   void adoptSignature();
   void runBody(const ast::Block &body);
   static bool fallsThrough(typed::Block block);
+  static llvm::StringRef returnHint(typed::Block block);
 
   template <typename... Arguments, typename... Given>
   DiagnosticBuilder report(Span span, const DiagnosticKind<Arguments...> &kind,

@@ -102,14 +102,17 @@ bool DeclarationChecker::constantParameterType(const ast::GenericParam &text,
   }
   if (named->name.text() != "bool") {
     Suggestion suggestion(named->name.text());
+    std::string all;
 #define QN_CONSTRAINT(enumerator, spelling, booleans, integers, floats,        \
                       complexes)                                               \
-  suggestion.consider(spelling);
+  suggestion.consider(spelling);                                               \
+  all += "`" spelling "`, ";
 #include "frontend/typed/Constraints.def"
     suggestion.consider("int");
     suggestion.consider("bool");
+    std::string near = suggestion.hint();
     report(named->span, diag::UnknownConstraint, named->name.text())
-        .hint(suggestion.hint());
+        .hint(near.empty() ? "write one of " + all + "`int`, `bool`" : near);
     return false;
   }
   parameter.kind = ConstantParameterKind::Boolean;

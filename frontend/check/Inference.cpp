@@ -64,8 +64,11 @@ bool DeclarationChecker::namedGeneric(const ast::Argument &argument,
     suggestion.consider(parameter->name);
   for (const Axis &axis : callee.axes)
     suggestion.consider(axis.name);
+  std::string near = suggestion.hint();
+  if (near.empty() && callee.kind == DeclarationKind::Kernel)
+    near = "blocks and threads are what the kernel's `launch` says";
   report(argument.name.span, diag::UnknownGeneric, callee.name, name)
-      .hint(suggestion.hint());
+      .hint(near);
   return false;
 }
 
@@ -318,6 +321,8 @@ bool DeclarationChecker::finishTypes(const Declaration &callee, Span span,
                                  spelling(parameter.constraint), parameter.name,
                                  spell(*type));
       report.label(parameter.span, "constrained here");
+      if (type->isConcrete() && type->element() == ElementType::Bool)
+        report.hint("write a cast, for instance `i64(…)`");
       if (!type->isConcrete())
         report.note("`" + spell(*type) + "` may be `" +
                     llvm::StringRef(quern::spelling(firstElement(bad))) + "`");

@@ -6,6 +6,19 @@ using namespace quern;
 using namespace quern::check;
 using namespace quern::typed;
 
+/// What lifted text says instead of what kernels and ops have.
+static llvm::StringRef liftedForm(llvm::StringRef what) {
+  if (what == "len")
+    return "the extent of an axis is `size(C)`";
+  if (what == "host")
+    return "the name of a tensor without axes is its value";
+  if (what == "empty" || what == "zeros" || what == "full")
+    return "results are made by the caller: return their values";
+  if (what == "thread" || what == "block")
+    return "a position along an axis is `index(C)`";
+  return "";
+}
+
 bool DeclarationChecker::standsIn(Place wanted, Span span,
                                   llvm::StringRef what) {
   if (place == wanted)
@@ -16,7 +29,8 @@ bool DeclarationChecker::standsIn(Place wanted, Span span,
     report(span, diag::NotInThisKind, what, "extent")
         .hint("leave the extent out: it is that of what is returned");
   else
-    report(span, diag::NotInThisKind, what, keyword(declaration.kind));
+    report(span, diag::NotInThisKind, what, keyword(declaration.kind))
+        .hint(place == Place::Lifted ? liftedForm(what) : "");
   return false;
 }
 
@@ -185,7 +199,9 @@ void DeclarationChecker::storage(const ast::StorageStmt &stmt,
     else if (row.kind == ast::Dimension::Kind::Axis && !row.extent)
       extent = fold(coerce(nameValue(row.name), ScalarType::integer()));
     if (extent && !isCompileTimeValue(extent)) {
-      report(row.span, diag::StorageExtent, what);
+      report(row.span, diag::StorageExtent, what)
+          .hint("write a number or a compile-time parameter, `[TILE: int = "
+                "32]`");
       extent = nullptr;
     }
     const auto *known = llvm::dyn_cast_or_null<ConstantExpression>(extent);

@@ -1,6 +1,7 @@
 // Calls in scalar and lifted text: types solved, axes bound by position.
 #include "frontend/check/DeclarationChecker.h"
 #include "frontend/check/ExtentSubstitution.h"
+#include "frontend/typed/Walk.h"
 
 using namespace quern;
 using namespace quern::check;
@@ -232,4 +233,41 @@ AxisId DeclarationChecker::derivedAxis(const Axis &axis,
   made.lower = integerConstant(span, 0);
   made.upper = extent;
   return newAxis(made, found == names.end());
+}
+
+/// Whether two lists of a caller's axes hold the same packs, or none: then what
+/// those stand for does not decide which list is longer.
+static bool holdSamePacks(const Declaration &caller, AxisList a, AxisList b) {
+  auto packs = [&](AxisList list) {
+    llvm::SmallVector<std::uint16_t, 4> found;
+    for (AxisId axis : list)
+      if (caller.axis(axis).pack)
+        found.push_back(axis.index);
+    llvm::sort(found);
+    return found;
+  };
+  return packs(a) == packs(b);
+}
+
+/// Packs that meet in the text of a callee are one number of axes where it is
+/// called. Asked of whole bodies: what is called may stand behind its caller.
+void DeclarationChecker::checkPacks() {
+  if (!declaration.isLifted() || declaration.hasError)
+    return;
+  typed::walk(declaration.body, [&](const Expression &expression) {
+    const auto *call = llvm::dyn_cast<CallExpression>(&expression);
+    if (!call || call->axes.empty() || call->callee->hasError)
+      return;
+    const Declaration &callee = *call->callee;
+    for (auto [axis, binding] : llvm::zip(callee.axes, call->axes)) {
+      if (!axis.pack || axis.kind == AxisKind::Local || !axis.rankOf.valid())
+        continue;
+      AxisList own = binding.axes, met = call->axes[axis.rankOf.index].axes;
+      if (own.size() != met.size() && holdSamePacks(declaration, own, met))
+        report(call->span, diag::PacksDiffer, axis.name, callee.name,
+               own.size(), callee.axis(axis.rankOf).name, met.size())
+            .label(axis.span, "declared here");
+    }
+  });
+  declaration.hasError = hasFailed;
 }

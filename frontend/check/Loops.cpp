@@ -38,6 +38,15 @@ void DeclarationChecker::ifBranches(const ast::IfStmt &stmt, std::size_t number,
     into.push_back(node);
 }
 
+llvm::StringRef DeclarationChecker::returnHint(typed::Block block) {
+  const Statement *last = block.empty() ? nullptr : block.back();
+  if (llvm::isa_and_present<IfStatement>(last))
+    return "return behind the `if`, or in its `else`";
+  if (llvm::isa_and_present<ForStatement, WhileStatement>(last))
+    return "return behind the loop, which may have no rounds";
+  return "end it with `return …`";
+}
+
 bool DeclarationChecker::fallsThrough(typed::Block block) {
   if (block.empty())
     return true;

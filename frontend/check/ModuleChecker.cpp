@@ -38,8 +38,11 @@ std::shared_ptr<const TypedModule> ModuleChecker::run() {
     if (entry.step != Work::Step::Checked)
       DeclarationChecker(*this, *entry.text, *entry.declaration).checkBody();
   findRecursion();
-  for (Work &entry : work)
-    DeclarationChecker(*this, *entry.text, *entry.declaration).checkStored();
+  for (Work &entry : work) {
+    DeclarationChecker whole(*this, *entry.text, *entry.declaration);
+    whole.checkStored();
+    whole.checkPacks();
+  }
   // What was not read to its end may have used them.
   bool isWhole = llvm::none_of(
       builder.get().declarations(),

@@ -60,6 +60,10 @@ static llvm::StringRef foreignName(llvm::StringRef name) {
   if (name == foreign)                                                         \
     return text;
 #include "frontend/check/ForeignNames.def"
+#define QN_FOREIGN_SCALAR(foreign, spelling)                                   \
+  if (name == foreign)                                                         \
+    return "write `" spelling "(x)`";
+#include "frontend/check/ForeignTypes.def"
   return {};
 }
 

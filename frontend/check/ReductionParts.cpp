@@ -152,7 +152,8 @@ DeclarationChecker::reductionPart(const ast::ReductionPart &text,
     returnType = nullptr;
   part.body = block(text.body);
   if (!hasFailed && fallsThrough(part.body))
-    report(text.keyword.span, diag::MissingReturn, name);
+    report(text.keyword.span, diag::MissingReturn, name)
+        .hint(returnHint(part.body));
   closeScope(mark);
   return part;
 }

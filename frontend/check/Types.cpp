@@ -133,6 +133,10 @@ bool DeclarationChecker::requireMask(ScalarType type, ElementMask allowed,
   auto report = this->report(span, diag::OperatorConstraint, what, spell(type));
   if (what == "^")
     report.hint("`^` is the exclusive or of bits; a power is `pow(x, y)`");
+  else if (what == "&")
+    report.hint("`&` joins bits and binds before `<`; write `and`");
+  else if (what == "|")
+    report.hint("`|` joins bits and binds before `<`; write `or`");
   if (type.isConcrete())
     return false;
   std::string_view example = quern::spelling(firstElement(bad));

@@ -38,7 +38,13 @@ DeclarationChecker::namedScalar(const ast::Identifier &name) {
   forEachElement(allElements, [&](ElementType element) {
     suggestion.consider(quern::spelling(element));
   });
-  report(name.span, diag::UnknownType, name.text()).hint(suggestion.hint());
+  std::string hint = suggestion.hint();
+  bool mayBeParameter = name.text().size() == 1 && typeParameters.empty();
+  if (hint.empty() && mayBeParameter)
+    hint = ("a type parameter is declared: `" + text.name.text() + "[" +
+            name.text() + ": Float]`")
+               .str();
+  report(name.span, diag::UnknownType, name.text()).hint(hint);
   return std::nullopt;
 }
 
@@ -212,8 +218,10 @@ AxisId DeclarationChecker::axisOfDimension(const ast::Dimension &text,
     Suggestion suggestion(text.name.text());
     for (const Axis &axis : axes)
       suggestion.consider(axis.name);
-    report(text.span, diag::ResultAxisUnknown, text.name.text())
-        .hint(suggestion.hint());
+    std::string near = suggestion.hint();
+    if (near.empty())
+      near = ("write its extent, `" + text.name.text() + " = …`").str();
+    report(text.span, diag::ResultAxisUnknown, text.name.text()).hint(near);
     return {};
   }
   Axis axis;

@@ -45,6 +45,11 @@ const Stmt *Parser::parseIf() {
 
 const Stmt *Parser::parseFor() {
   Span begin = advance();
+  bool isCounting = at(Kind::LeftParen) && peek(1) == Kind::Identifier &&
+                    (peek(2) == Kind::Identifier || peek(2) == Kind::Assign);
+  if (isCounting)
+    fail(here(), diag::ExpectedName, found())
+        .hint("write `for i in range(n):`");
   Pattern pattern = parsePattern();
   expect(Kind::KwIn);
   const Expr *iterable = broken ? errorExpr() : parseCondition("for");

@@ -84,6 +84,8 @@ const Expr *Parser::reportNoExpression() {
 
 /// What may have been meant by the operator before a missing operand.
 llvm::StringRef Parser::operandHint() const {
+  if (at(Kind::Ampersand))
+    return "there are no addresses: a place is written `x[i]`";
   if (position < 2)
     return "";
   Kind last = tokens.kind(position - 1), before = tokens.kind(position - 2);
