@@ -172,6 +172,16 @@ llvm::StringRef SourceManager::lineText(const SourceFile &file,
   return rest.take_until([](char c) { return c == '\n'; }).rtrim('\r');
 }
 
+Span SourceManager::spanAt(const SourceFile &file, unsigned line,
+                           unsigned column) const {
+  std::size_t length = lineText(file, line).size();
+  if (column == 0 || column > length)
+    return {};
+  std::lock_guard guard(lock);
+  std::size_t begin = lineStarts(file)[line - 1] + column - 1;
+  return file.span(begin, begin + 1);
+}
+
 llvm::StringRef SourceManager::text(Span span) const {
   const SourceFile *file = fileOf(span.begin);
   return file ? file->text(span) : llvm::StringRef();

@@ -75,6 +75,9 @@ public:
   /// The text of line number `line` (from 1) without its line end.
   llvm::StringRef lineText(const SourceFile &file, unsigned line) const;
   llvm::StringRef text(Span span) const;
+  /// The character at a line and column as `locate` counts them; empty where
+  /// the file has none.
+  Span spanAt(const SourceFile &file, unsigned line, unsigned column) const;
 
 private:
   const SourceFile *adopt(llvm::StringRef name,

@@ -29,6 +29,19 @@ llvm::StringRef kindText(ConstantParameterKind kind) {
   return "";
 }
 
+/// What was given instead.
+llvm::StringRef kindText(const Argument &argument) {
+  if (std::holds_alternative<std::string>(argument))
+    return "string";
+  if (std::holds_alternative<double>(argument))
+    return "number with a fraction";
+  if (std::holds_alternative<std::int64_t>(argument))
+    return "integer";
+  if (std::holds_alternative<bool>(argument))
+    return "truth value";
+  return "value of another kind";
+}
+
 /// A `bool[n]` as a text of digits, or as a list of truth values.
 std::optional<std::string> digitsOf(const Argument &argument) {
   std::string digits;
@@ -156,7 +169,7 @@ bool ConstantSolver::one(const ConstantParameter &parameter) {
     if (auto converted = convert(value, parameter))
       return choose(parameter, std::move(*converted), false);
     report.report(parameter.span, fault::ConstantKind, parameter.name,
-                  kindText(parameter.kind), "value of another kind");
+                  kindText(parameter.kind), kindText(value));
     return false;
   }
   SolutionEnvironment environment(request, solution);

@@ -201,31 +201,47 @@ static std::optional<Error> checkPointers(const BoundKernel::State &state,
   return std::nullopt;
 }
 
+/// Where a site's "a.qn:3:12" lies in the text that was compiled; empty where
+/// it names another one.
+static Span spanOf(const BoundKernel::State &state, llvm::StringRef location) {
+  const SourceManager &sources = state.core->sources;
+  const SourceFile *file =
+      sources.fileOf(state.request.declaration->nameSpan.begin);
+  unsigned line = 0, column = 0;
+  bool isThere = file && location.consume_front(file->name()) &&
+                 location.consume_front(":") &&
+                 !location.consumeInteger(10, line) &&
+                 location.consume_front(":") &&
+                 !location.consumeInteger(10, column);
+  return isThere ? sources.spanAt(*file, line, column) : Span();
+}
+
 /// A checked index was out of range.
 static Error siteError(const BoundKernel::State &state,
                        const Prepared &prepared, const ErrorRecord &record) {
   const std::vector<ErrorSite> &sites = prepared.kernel->abi.sites;
   std::size_t index = static_cast<std::size_t>(record.site) - 1;
   ErrorSite site = index < sites.size() ? sites[index] : ErrorSite{};
+  Span span = spanOf(state, site.location);
   Error error = [&] {
     switch (site.kind) {
     case ErrorSite::Kind::Barrier:
-      return runError(*state.core, {}, fault::BarrierDivided, state.name);
+      return runError(*state.core, span, fault::BarrierDivided, state.name);
     case ErrorSite::Kind::Threads:
       if (record.index < record.extent)
-        return runError(*state.core, {}, fault::LaunchTooSmall, state.name,
+        return runError(*state.core, span, fault::LaunchTooSmall, state.name,
                         record.extent ? "a block has" : "the grid has",
                         record.index, record.extent ? "threads" : "blocks",
                         record.extent);
-      return runError(*state.core, {}, fault::BlockTooLarge, state.name,
+      return runError(*state.core, span, fault::BlockTooLarge, state.name,
                       record.index, record.extent);
     case ErrorSite::Kind::Index:
       break;
     }
-    return runError(*state.core, {}, fault::IndexOutOfRange, state.name,
+    return runError(*state.core, span, fault::IndexOutOfRange, state.name,
                     record.index, site.axis, record.extent);
   }();
-  if (!site.location.empty())
+  if (!site.location.empty() && !span.valid())
     error.message = site.location + ": " + error.message;
   return error;
 }

@@ -172,8 +172,7 @@ bool CallArguments::readParameter(std::size_t index) {
   const ParameterInfo &parameter = info.parameters[index];
   PyObject *object = slots[index];
   if (!object && !parameter.optional) {
-    PyErr_Format(PyExc_TypeError, "%s is not given `%s`", info.name.c_str(),
-                 parameter.name.c_str());
+    refuseAbsent(parameter.name);
     return false;
   }
   if (!object || isScalar(object) || !parameter.isTensor)
@@ -182,6 +181,24 @@ bool CallArguments::readParameter(std::size_t index) {
     return readList(index);
   operandOf[index] = readTensor(object, parameter.name);
   return operandOf[index] != nullptr;
+}
+
+/// Of a misspelt parameter the name that was given says more.
+void CallArguments::refuseAbsent(const std::string &name) {
+  for (auto [given, value] : named) {
+    auto isGiven = [given = given](const ParameterInfo &parameter) {
+      return PyUnicode_CompareWithASCIIString(given,
+                                              parameter.name.c_str()) == 0;
+    };
+    if (std::ranges::any_of(info.parameters, isGiven))
+      continue;
+    PyErr_Format(PyExc_TypeError,
+                 "%s has no parameter `%U`, and is not given `%s`",
+                 info.name.c_str(), given, name.c_str());
+    return;
+  }
+  PyErr_Format(PyExc_TypeError, "%s is not given `%s`", info.name.c_str(),
+               name.c_str());
 }
 
 Borrowed *CallArguments::readTensor(PyObject *object, const std::string &name) {
@@ -208,10 +225,13 @@ bool CallArguments::readList(std::size_t index) {
   key.add(-7);
   key.add(size);
   for (Py_ssize_t i = 0; i < size; ++i) {
-    const Borrowed *operand =
-        readTensor(PySequence_Fast_GET_ITEM(list, i), name);
-    if (!operand)
+    PyObject *element = PySequence_Fast_GET_ITEM(list, i);
+    const Borrowed *operand = readTensor(element, name);
+    if (!operand) { // its number is spelt only where a message needs it
+      PyErr_Clear();
+      readTensor(element, name + "[" + std::to_string(i) + "]");
       return false;
+    }
     operands.second.push_back(operand);
   }
   return true;
@@ -266,7 +286,12 @@ bool CallArguments::scalarSignature(PyObject *&object,
     key.add(PyBool_Check(object) ? -3 : -4);
     long long value = PyLong_AsLongLong(object);
     key.add(value);
-    return value != -1 || !PyErr_Occurred();
+    if (value != -1 || !PyErr_Occurred())
+      return true;
+    PyErr_Clear();
+    PyErr_Format(PyExc_OverflowError, "`%s` is %S, must fit 64 bits",
+                 name.c_str(), object);
+    return false;
   }
   if (PyList_Check(object) || PyTuple_Check(object))
     return numbersSignature(object, name);

@@ -58,6 +58,7 @@ private:
   bool scalarSignature(PyObject *&object, const std::string &name);
   bool numbersSignature(PyObject *&list, const std::string &name);
   bool readList(std::size_t index);
+  void refuseAbsent(const std::string &name);
   Borrowed *readTensor(PyObject *object, const std::string &name);
   Borrowed *nextOperand();
 

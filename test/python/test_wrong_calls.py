@@ -47,6 +47,9 @@ op rows(xs: list[f32[N]]) -> list[f32[N]]:
 op scaled_rows(xs: list[f32[R, C]], w: f32[C]) -> list[f32[R, C]]:
     return [add(x, w) for x in xs]
 
+elementwise copies[K: int = 3](x: f32) -> f32:
+    return x * f32(K)
+
 op twice[T: Number](xs: list[T[*S]]) -> list[T[*S]]:
     return [add(x, x) for x in xs]
 """
@@ -70,7 +73,7 @@ NO_TENSORS: dict[str, tuple[Any, str]] = {
     "a capsule": (torch.ones(4).__dlpack__(), "must be a tensor, not PyCapsule"),
     "no memory": (torch.ones(2, device="meta"), "`x` cannot be read: Cannot pack tensors on meta"),
     "sparse": (torch.eye(3).to_sparse(), "`x` cannot be read"),
-    "a large number": (2**70, "too big"),
+    "a large number": (2**70, "must fit 64 bits"),
     "a text": ("a", "takes a tensor, not a string"),
 }
 
@@ -118,6 +121,10 @@ ARGUMENTS: dict[str, tuple[Callable[[Any], Any], str]] = {
         lambda k: k.scaled_rows([A, A[:, :2]], A[0]),
         "axis `C` is 4 in .* and 2 in",
     ),
+    "no tensor in a list": (lambda k: k.rows([A[0], None]), r"`xs\[1\]` must be a tensor"),
+    "a misspelt name": (lambda k: k.scaled(A, alpha=2), "no parameter `alpha`, .* given `a`"),
+    "a large number": (lambda k: k.repeated(A[0], 2**70), f"`n` is {2**70}, must fit 64 bits"),
+    "a word for a number": (lambda k: k.copies(A, K="5"), "`K` takes an integer, not a string"),
     "a mask too long": (lambda k: k.parts(A, M=[True, False, True]), "QN2042"),
 }
 
@@ -148,6 +155,16 @@ def test_marks_that_dlpack_does_not_tell(k: Any) -> None:
         k.add(z.conj().imag, torch.ones(2))
     assert torch.equal(k.copied(z.conj().resolve_conj()), z.conj())
     assert torch.equal(k.add(z.imag, torch.ones(2)), z.imag + 1)
+
+
+def test_a_bad_index_is_shown_in_its_line(k: Any) -> None:
+    with pytest.raises(quern.Error) as caught:
+        k.take(A[0], np.array([1, 4]))
+    assert str(caught.value).splitlines() == [
+        "wrong.qn:18:12: error[QN2050]: `take`: index 4 is out of range for axis `N` of extent 4",
+        "18 |     return x[i]",
+        "   |            ^",
+    ]
 
 
 def test_nothing_is_written_by_a_call_that_fails(k: Any) -> None:
