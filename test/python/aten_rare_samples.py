@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import torch
-from aten_makers import Arguments, Maker, counted, randn
+from aten_makers import Arguments, Maker, counted, number_first, numbers, randn
 
 
 def reduced(*, is_number: bool) -> Maker:
@@ -56,6 +56,29 @@ def products_of_three(dtype: torch.dtype) -> Iterator[Arguments]:
     yield (x, w, out, [1, 3], [0], [2, 3], [1, 2]), {}
 
 
+def places(dtype: torch.dtype) -> Iterator[Arguments]:
+    """Where a number stands in a sequence, sorted or by way of a sorter."""
+    free = randn(dtype, 9)
+    for value in (2, -1, 0.5) if dtype.is_floating_point else (2, 4):
+        for side in ({}, {"right": True}, {"side": "left"}, {"side": "right"}):
+            yield (free.sort().values, value), side
+            yield (free, value), {**side, "sorter": free.argsort(), "out_int32": True}
+
+
+def smoothed(*, is_backward: bool) -> Maker:
+    """Images made smaller, larger and both, with extents or factors of their own."""
+
+    def make(dtype: torch.dtype) -> Iterator[Arguments]:
+        for size, out in (((17, 11), (3, 29)), ((8, 8), (4, 4)), ((9, 6), (1, 13))):
+            for aligned, factors in ((False, ()), (False, (0.4, 1.7)), (True, ())):
+                if is_backward:
+                    yield (randn(dtype, 2, 3, *out), out, (2, 3, *size), aligned, *factors), {}
+                else:
+                    yield (randn(dtype, 2, 3, *size), out, aligned, *factors), {}
+
+    return make
+
+
 QUANTISED = "aten::fake_quantize_per_"
 BY_TENSORS = "aten::_fake_quantize_per_tensor_affine_cachemask_tensor_qparams"
 RARE: dict[str, tuple[Maker, ...]] = {
@@ -66,7 +89,13 @@ RARE: dict[str, tuple[Maker, ...]] = {
     QUANTISED + "tensor_affine_cachemask": (quantised(given="numbers"),),
     QUANTISED + "channel_affine_cachemask": (quantised(given="channels"),),
     BY_TENSORS: (quantised(given="tensors"),),
+    "aten::searchsorted.Scalar": (places,),
+    "aten::special_zeta.self_scalar": (number_first(2, 3.5, 1),),
+    "aten::special_zeta.other_scalar": (numbers(2, 0.5, -1),),
 }
+for kind in ("bilinear", "bicubic"):
+    RARE[f"aten::_upsample_{kind}2d_aa"] = (smoothed(is_backward=False),)
+    RARE[f"aten::_upsample_{kind}2d_aa_backward"] = (smoothed(is_backward=True),)
 for window in ("hamming", "blackman", "bartlett", "kaiser"):
     RARE[f"aten::{window}_window"] = (counted((9,), (1,)),)
     RARE[f"aten::{window}_window.periodic"] = (counted((9, False), (4, True)),)

@@ -182,3 +182,33 @@ def test_samples_of_images(mode: str, padding: str) -> None:
     # The gradient of the image alone.
     fixed = grid.flip(1)
     same(lambda x: functional.grid_sample(x, fixed, **forms, align_corners=False), x)
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+@pytest.mark.parametrize("layout", [torch.contiguous_format, torch.channels_last])
+def test_images_made_smaller(mode: str, layout: torch.memory_format) -> None:
+    """What is beside an output's window does not count, infinite or not."""
+    x = torch.linspace(-2, 3, 2 * 3 * 19 * 14).sin().reshape(2, 3, 19, 14).to(memory_format=layout)
+    if mode == "bilinear":  # where no weight is so near 0 that its sign is chance
+        x[1, 2, 9, 7] = INF
+
+    def resized(x: torch.Tensor) -> list[torch.Tensor]:
+        sizes = ((5, 4), (7, 30), (1, 1))
+        return [functional.interpolate(x, s, mode=mode, antialias=True) for s in sizes]
+
+    same(resized, x)
+
+
+def test_places_of_a_number() -> None:
+    x = torch.linspace(-1, 1, 9)
+    same(lambda x: (torch.searchsorted(x, 0.25), torch.searchsorted(x, 2, side="right")), x)
+    same(lambda x: torch.searchsorted(x, 0.1, sorter=x.argsort()), x.flip(0))
+
+
+def test_zeta_of_numbers() -> None:
+    def zetas(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        q = x.detach()
+        zeta = torch.special.zeta
+        return zeta(2, q), zeta(q + 2, 3), zeta(2.5, q.long())
+
+    same(zetas, torch.linspace(0.5, 4, 8))

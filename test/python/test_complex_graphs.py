@@ -10,6 +10,7 @@ import quern
 import torch
 
 X = torch.linspace(-2, 3, 30).reshape(5, 6)
+INF, NAN = float("inf"), float("nan")
 C = torch.complex(X.sin() * 2, X.cos() + 0.25)
 
 CASES: dict[str, tuple[Callable[..., Any], tuple[torch.Tensor, ...]]] = {
@@ -35,6 +36,23 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[torch.Tensor, ...]]] = {
     "joined": (lambda c: torch.cat([c + 1, c.conj() * 2]), (C,)),
     "compared": (lambda c: (c == c.conj(), torch.where(c.real > 0, c, 0)), (C,)),
     "reduced": (lambda c: (c.sum(0), c.mean(1), c.conj().prod()), (C,)),
+    "variances": (
+        lambda c: (c.var(1), c.std(0, keepdim=True), torch.var_mean(c, correction=3), c[:2].std(0)),
+        (C,),
+    ),
+    "log-sums": (lambda c: (c.logsumexp(0), torch.logsumexp(c * 100, (0, 1))), (C,)),
+    "norms": (
+        lambda c: [torch.linalg.vector_norm(c, p, dim=1) for p in (0, 1, 2, 3, INF, -INF)],
+        (C,),
+    ),
+    "products": (
+        lambda c: (
+            torch.addmm(c[:, :5], c, c.mT, beta=0.5j, alpha=2),
+            torch.baddbmm(c[None, :, :5], c[None], c.mT[None], alpha=1 - 2j),
+        ),
+        (C,),
+    ),
+    "infinite": (lambda c: (c / 0).isinf(), (torch.tensor([1 + 2j, 0, complex(1, NAN)]),)),
     "moved": (lambda c: c.conj().t()[1:3].flip(0) * 2, (C,)),
     "marked": (lambda c: (c * 2 + 1, c.sum(0)), (C.conj(),)),
     "marked part": (lambda x: x * 2, (C.conj().imag,)),
