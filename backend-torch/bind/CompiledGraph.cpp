@@ -87,7 +87,7 @@ ExecutorOptions CompiledGraph::executorOptions(const GraphOptions &chosen) {
   return options;
 }
 
-/// What the compiler took and no longer needs goes back to the system.
+/// What tracing and compiling took and no longer need goes back to the system.
 static void giveBackMemory() {
 #if defined(__GLIBC__)
   malloc_trim(0);
@@ -121,7 +121,6 @@ CompiledGraph::CompiledGraph(GraphBuilder &builder, Backend &backend,
   executor =
       std::make_unique<Executor>(std::move(program), std::move(constants),
                                  *backend.recorder, std::move(options));
-  giveBackMemory();
 }
 
 void CompiledGraph::callHost(int callable,
@@ -156,26 +155,33 @@ void CompiledGraph::callHost(int callable,
   throw error;
 }
 
-py::object CompiledGraph::call(py::list arguments) const {
-  Executor::Values values;
-  for (py::handle argument : arguments)
-    values.push_back(fromPython(argument));
-  PyList_SetSlice(arguments.ptr(), 0, PyList_GET_SIZE(arguments.ptr()),
-                  nullptr);
-  Executor::Values outputs;
+Executor::Values CompiledGraph::run(Executor::Values &&values) const {
   try {
     std::optional<py::gil_scoped_release> release;
     if (!executor->isBrief())
       release.emplace();
-    outputs = executor->run(std::move(values));
+    // The tracer's own is free only now.
+    if (executor->isFresh())
+      giveBackMemory();
+    return executor->run(std::move(values));
   } catch (const StepError &error) {
     throwInPython(error.cause, error.place);
   } catch (...) {
     throwInPython(std::current_exception(), "");
   }
+}
+
+py::object CompiledGraph::call(py::handle arguments) const {
+  Executor::Values values;
+  Py_ssize_t count = PyList_GET_SIZE(arguments.ptr());
+  for (Py_ssize_t i = 0; i != count; ++i)
+    values.push_back(fromPython(PyList_GET_ITEM(arguments.ptr(), i)));
+  PyList_SetSlice(arguments.ptr(), 0, count, nullptr);
+  Executor::Values outputs = run(std::move(values));
   py::tuple result(outputs.size());
   for (std::size_t i = 0; i != outputs.size(); ++i)
-    result[i] = toPython(outputs[i]);
+    PyTuple_SET_ITEM(result.ptr(), static_cast<Py_ssize_t>(i),
+                     toPython(outputs[i]).release().ptr());
   return result;
 }
 

@@ -44,7 +44,7 @@ public:
 
   /// Takes the list of arguments and empties it, so that nothing outlives its
   /// last use.
-  pybind11::object call(pybind11::list arguments) const;
+  pybind11::object call(pybind11::handle arguments) const;
 
   std::string printGraph() const;
   std::string printPlan() const;
@@ -61,6 +61,7 @@ public:
   std::vector<std::array<std::string, 5>> opaque() const;
 
 private:
+  Executor::Values run(Executor::Values &&values) const;
   void callHost(int callable, std::vector<c10::IValue> &stack) const;
   ExecutorOptions executorOptions(const GraphOptions &chosen);
   pybind11::dict describe(const StepReport &report) const;

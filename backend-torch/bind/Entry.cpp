@@ -29,9 +29,7 @@ static PyObject *callGraph(PyObject *self, PyObject *arguments) noexcept {
   auto *graph = static_cast<const CompiledGraph *>(
       instance->get_value_and_holder().value_ptr());
   try {
-    return graph->call(py::reinterpret_borrow<py::list>(arguments))
-        .release()
-        .ptr();
+    return graph->call(arguments).release().ptr();
   } catch (...) {
     restore(std::current_exception());
     return nullptr;

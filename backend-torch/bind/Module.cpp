@@ -88,7 +88,10 @@ PYBIND11_MODULE(_quern_torch, module) {
            py::arg("code_now"), py::arg("strict"),
            py::arg("trace") = py::none(), py::arg("observe") = py::none(),
            py::arg("progress") = py::none(), py::keep_alive<1, 3>())
-      .def("__call__", &CompiledGraph::call)
+      .def("__call__",
+           [](const CompiledGraph &graph, const py::list &values) {
+             return graph.call(values);
+           })
       .def("entry", &entryOf)
       .def("graph_text", &CompiledGraph::printGraph)
       .def("groups_text", &CompiledGraph::printGroups)

@@ -93,6 +93,8 @@ Executor::Executor(CompiledProgram program, std::vector<c10::IValue> objects,
       constants.emplace_back(node.results[0], std::move(objects[node.object]));
   for (const GraphOutput &output : graph.outputs)
     outputs.push_back(makeTemplate(output, nullptr));
+  for (int input : graph.inputs)
+    inputSlots.push_back(graph.nodes[input].results[0]);
   if (!graph.sizes.symbols().empty())
     return;
   for (std::size_t i = 0; i != compiled.kernels.size(); ++i)
@@ -145,11 +147,12 @@ void Executor::bindSymbols(const std::vector<SymbolBinding> &bindings,
 /// Whether the tensor already lies as promised. An axis of extent 1 is never
 /// stepped along, and an empty tensor has nothing to lie anywhere.
 static bool hasStrides(const at::Tensor &tensor, at::IntArrayRef strides) {
-  if (tensor.dim() != static_cast<std::int64_t>(strides.size()) ||
+  at::IntArrayRef sizes = tensor.sizes(), own = tensor.strides();
+  if (own.equals(strides) || sizes.size() != strides.size() ||
       tensor.numel() == 0)
     return true;
-  for (std::int64_t axis = 0; axis != tensor.dim(); ++axis)
-    if (tensor.size(axis) != 1 && tensor.stride(axis) != strides[axis])
+  for (std::size_t axis = 0; axis != sizes.size(); ++axis)
+    if (sizes[axis] != 1 && own[axis] != strides[axis])
       return false;
   return true;
 }
@@ -183,8 +186,9 @@ at::Tensor Executor::withStrides(const at::Tensor &tensor,
   at::Tensor source = distinct(tensor, strides);
   at::Tensor result =
       tensor.is_cpu()
-          ? emptyTensor(*options.memory, source.sizes(), strides,
-                        source.scalar_type())
+          ? emptyTensor(
+                *options.memory, source.sizes(), strides, source.scalar_type(),
+                storageBytes(source.sizes(), strides, source.scalar_type()))
           : at::empty_strided(source.sizes(), strides, source.options());
   return result.copy_(source).expand(tensor.sizes());
 }
@@ -228,8 +232,9 @@ at::Tensor Executor::emptyFor(ValueId id, const Frame &frame) const {
     extents.push_back(sizes.evaluate(size, frame.symbols).asInt());
   for (Size stride : facts->strides)
     strides.push_back(sizes.evaluate(stride, frame.symbols).asInt());
-  return emptyTensor(*options.memory, extents, strides,
-                     static_cast<at::ScalarType>(facts->scalarType));
+  auto type = static_cast<at::ScalarType>(facts->scalarType);
+  return emptyTensor(*options.memory, extents, strides, type,
+                     storageBytes(extents, strides, type));
 }
 
 std::vector<c10::IValue> Executor::stackFor(const Step &step,
@@ -266,27 +271,48 @@ void Executor::runCall(const Step &step, Frame &frame) const {
     frame.slots[id] = {};
 }
 
+/// Of one element.
+static std::int64_t bytesOf(const Value &value) {
+  auto type = static_cast<at::ScalarType>(value.tensor()->scalarType);
+  return static_cast<std::int64_t>(c10::elementSize(type));
+}
+
+Executor::LaunchShape::Output
+Executor::outputOf(const KernelOperand &operand,
+                   const BoundShape::Tensor &bound,
+                   std::span<const SizeValue> symbols) const {
+  const SizeTable &sizes = *compiled.fusion->sizes;
+  const Value &value = launchPlan.graph->values[operand.base];
+  const TensorFacts *facts = value.tensor();
+  LaunchShape::Output output;
+  output.place = {operand.base, bound.offset * bytesOf(value)};
+  output.isPart = operand.isPlaced;
+  output.type = static_cast<at::ScalarType>(facts->scalarType);
+  for (Size size : facts->sizes)
+    output.sizes.push_back(sizes.evaluate(size, symbols).asInt());
+  for (Size stride : facts->strides)
+    output.strides.push_back(sizes.evaluate(stride, symbols).asInt());
+  output.bytes = storageBytes(output.sizes, output.strides, output.type);
+  return output;
+}
+
 Executor::LaunchShape
 Executor::launchShape(int kernel, std::span<const SizeValue> symbols) const {
   const SizeTable &sizes = *compiled.fusion->sizes;
+  const Graph &graph = *launchPlan.graph;
   LaunchShape result;
   result.shape = shapeOf(compiled.kernels[kernel]->operands(), sizes, symbols);
   const GroupKernel &operands = compiled.kernels[kernel]->operands();
+  for (std::size_t i = 0; i != operands.inputs.size(); ++i) {
+    ValueId base = operands.inputs[i].base;
+    result.inputs.push_back(
+        {base, result.shape.inputs[i].offset * bytesOf(graph.values[base])});
+  }
   bool hasElements = operands.outputs.empty();
   for (std::size_t i = 0; i != operands.outputs.size(); ++i) {
-    const TensorFacts *facts =
-        launchPlan.graph->values[operands.outputs[i].base].tensor();
-    LaunchShape::Output output;
-    for (Size size : facts->sizes)
-      output.sizes.push_back(sizes.evaluate(size, symbols).asInt());
-    for (Size stride : facts->strides)
-      output.strides.push_back(sizes.evaluate(stride, symbols).asInt());
     const BoundShape::Tensor &bound = result.shape.outputs[i];
-    output.offset =
-        bound.offset * static_cast<std::int64_t>(c10::elementSize(
-                           static_cast<at::ScalarType>(facts->scalarType)));
     hasElements |= std::ranges::count(bound.extents, 0) == 0;
-    result.outputs.push_back(std::move(output));
+    result.outputs.push_back(outputOf(operands.outputs[i], bound, symbols));
   }
   result.isEmpty = !hasElements;
   if (result.isEmpty)
@@ -328,49 +354,43 @@ void Executor::checkInputs(Frame &frame) const {
 }
 
 void Executor::runKernel(const Step &step, Frame &frame) const {
-  const GroupKernel &operands = compiled.kernels[step.kernel]->operands();
-  LaunchShape made;
+  std::optional<LaunchShape> made;
   if (fixedShapes.empty())
     made = launchShape(step.kernel, frame.symbols);
-  const LaunchShape &launch =
-      fixedShapes.empty() ? made : fixedShapes[step.kernel];
+  const LaunchShape &launch = made ? *made : fixedShapes[step.kernel];
   if (options.trace)
-    options.trace("kernel " + operands.declaration);
+    options.trace("kernel " +
+                  compiled.kernels[step.kernel]->operands().declaration);
   c10::SmallVector<void *, 16> pointers;
-  for (std::size_t i = 0; i != operands.inputs.size(); ++i) {
-    const at::Tensor &base = frame.slots[operands.inputs[i].base].toTensor();
+  for (const LaunchShape::Place &input : launch.inputs) {
+    const at::Tensor &base = frame.slots[input.slot].toTensor();
     auto *data = static_cast<const char *>(base.const_data_ptr());
-    pointers.push_back(const_cast<char *>(
-        data + launch.shape.inputs[i].offset *
-                   static_cast<std::int64_t>(base.element_size())));
+    pointers.push_back(const_cast<char *>(data + input.offset));
   }
-  for (std::size_t i = 0; i != operands.outputs.size(); ++i) {
-    const KernelOperand &operand = operands.outputs[i];
-    const LaunchShape::Output &output = launch.outputs[i];
-    c10::IValue &slot = frame.slots[operand.base];
-    if (!operand.isPlaced || slot.isNone()) {
-      auto type = static_cast<at::ScalarType>(
-          launchPlan.graph->values[operand.base].tensor()->scalarType);
-      slot = emptyTensor(*options.memory, output.sizes, output.strides, type);
-    }
+  for (const LaunchShape::Output &output : launch.outputs) {
+    c10::IValue &slot = frame.slots[output.place.slot];
+    if (!output.isPart || slot.isNone())
+      slot = emptyTensor(*options.memory, output.sizes, output.strides,
+                         output.type, output.bytes);
     pointers.push_back(static_cast<char *>(slot.toTensor().mutable_data_ptr()) +
-                       output.offset);
+                       output.place.offset);
   }
-  std::string refusal = launch.refusal;
-  if (!refusal.empty() ||
-      (launch.handle && !this->launch(step, launch, pointers, frame, refusal)))
+  if (!launch.refusal.empty())
+    runApart(step, launch.refusal, frame);
+  else if (std::string refusal;
+           launch.handle &&
+           !this->launch(step, launch, pointers, frame, refusal))
     runApart(step, refusal, frame);
   for (ValueId id : step.frees)
     frame.slots[id] = {};
 }
 
-void Executor::fillFrame(Values arguments, Frame &frame) const {
+void Executor::fillFrame(Values &&arguments, Frame &frame) const {
   const Graph &graph = *launchPlan.graph;
   frame.slots.resize(graph.values.size());
   frame.symbols.resize(graph.sizes.symbols().size());
-  for (std::size_t i = 0; i != graph.inputs.size(); ++i)
-    frame.slots[graph.nodes[graph.inputs[i]].results[0]] =
-        std::move(arguments[i]);
+  for (std::size_t i = 0; i != inputSlots.size(); ++i)
+    frame.slots[inputSlots[i]] = std::move(arguments[i]);
   for (const auto &[id, value] : constants)
     frame.slots[id] = value;
   for (ValueId id : launchPlan.seeds)
@@ -381,8 +401,9 @@ void Executor::fillFrame(Values arguments, Frame &frame) const {
   checkInputs(frame);
 }
 
-Executor::Values Executor::run(Values arguments) const {
+Executor::Values Executor::run(Values &&arguments) const {
   at::AutoDispatchBelowADInplaceOrView guard;
+  Values results;
   Frame frame;
   fillFrame(std::move(arguments), frame);
   for (const Step &step : launchPlan.steps) {
@@ -393,8 +414,8 @@ Executor::Values Executor::run(Values arguments) const {
   }
   ++counts->calls;
   options.memory->endCall();
-  hasRun = true;
-  Values results;
+  if (!hasRun.load(std::memory_order_relaxed))
+    hasRun = true;
   for (const ArgumentTemplate &output : outputs)
     results.push_back(instantiate(output, *compiled.fusion->sizes, frame));
   return results;

@@ -87,10 +87,12 @@ public:
   /// Arguments or outputs; on the stack where they are few.
   using Values = c10::SmallVector<c10::IValue, 8>;
   /// Takes the arguments of the graph and gives its outputs.
-  Values run(Values arguments) const;
+  Values run(Values &&arguments) const;
   /// Whether a call is a few microseconds of own kernels whose code is there,
   /// so that letting others run meanwhile would cost more than it does.
   bool isBrief() const { return mayBeBrief && hasRun; }
+  /// Whether no call has come to its end yet.
+  bool isFresh() const { return !hasRun; }
 
   const LaunchPlan &plan() const { return launchPlan; }
   const StageTimes &times() const { return compiled.times; }
@@ -102,9 +104,17 @@ private:
   /// What a launch needs besides pointers; fixed where no size is symbolic.
   struct LaunchShape {
     BoundShape shape;
+    struct Place {
+      ValueId slot = -1;
+      std::int64_t offset = 0; ///< into the slot's tensor, in bytes
+    };
+    std::vector<Place> inputs;
     struct Output {
+      Place place;
+      bool isPart = false; ///< of a tensor that may be there already
+      at::ScalarType type = at::kFloat;
       std::vector<std::int64_t> sizes, strides; ///< of the whole tensor
-      std::int64_t offset = 0; ///< where it is placed, in bytes
+      std::size_t bytes = 0;
     };
     std::vector<Output> outputs;
     bool isEmpty = false;                 ///< no output has an element
@@ -112,6 +122,9 @@ private:
     std::string refusal;                  ///< why the kernel cannot be bound
   };
   LaunchShape launchShape(int kernel, std::span<const SizeValue> symbols) const;
+  LaunchShape::Output outputOf(const KernelOperand &operand,
+                               const BoundShape::Tensor &bound,
+                               std::span<const SizeValue> symbols) const;
   std::vector<std::int64_t> stridesOf(ValueId id,
                                       std::span<const SizeValue> symbols) const;
   void checkInputs(Frame &frame) const;
@@ -139,11 +152,12 @@ private:
                     Frame &frame) const;
   void bindSymbols(const std::vector<SymbolBinding> &bindings,
                    Frame &frame) const;
-  void fillFrame(Values arguments, Frame &frame) const;
+  void fillFrame(Values &&arguments, Frame &frame) const;
   bool areFewElements() const;
 
   CompiledProgram compiled;
   LaunchPlan launchPlan;
+  std::vector<ValueId> inputSlots;
   std::vector<LaunchShape> fixedShapes; ///< by kernel; empty where symbolic
   /// Strides of the inputs that kernels read; empty where symbolic.
   std::vector<std::vector<std::int64_t>> fixedStrides;

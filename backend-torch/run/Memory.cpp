@@ -1,4 +1,4 @@
-// First fit by address in segments from the system.
+// The smallest free piece that fits, in segments from the system.
 #include "backend-torch/run/Memory.h"
 
 #include <ATen/ATen.h>
@@ -53,14 +53,10 @@ static char *mapSegment(std::size_t size) {
   return start + before;
 }
 
-char *Memory::takeFrom(Segment &segment, std::size_t size) const {
-  auto fits =
-      std::find_if(segment.free.begin(), segment.free.end(),
-                   [&](const auto &free) { return free.second >= size; });
-  if (fits == segment.free.end())
-    return nullptr;
-  auto [start, room] = *fits;
-  segment.free.erase(fits);
+char *Memory::takeFrom(Segment &segment, Segment::Free::iterator piece,
+                       std::size_t size) const {
+  auto [start, room] = *piece;
+  segment.free.erase(piece);
   if (room != size)
     segment.free.emplace(start + size, room - size);
   segment.used += size;
@@ -72,10 +68,16 @@ char *Memory::take(std::size_t size) {
   std::lock_guard lock(mutex);
   now.inUse += static_cast<std::int64_t>(size);
   now.peak = std::max(now.peak, now.inUse);
+  Segment *best = nullptr;
+  Segment::Free::iterator piece;
   for (auto &[base, segment] : segments)
-    if (segment.size - segment.used >= size)
-      if (char *start = takeFrom(segment, size))
-        return start;
+    for (auto it = segment.free.begin(); it != segment.free.end(); ++it)
+      if (it->second >= size && (!best || it->second < piece->second)) {
+        best = &segment;
+        piece = it;
+      }
+  if (best)
+    return takeFrom(*best, piece, size);
   std::size_t whole = std::max(SegmentSize, roundUp(size, Page));
   char *base = mapSegment(whole);
   if (!base) {
@@ -85,8 +87,7 @@ char *Memory::take(std::size_t size) {
   now.mapped += static_cast<std::int64_t>(whole);
   Segment &segment = segments[base];
   segment.size = whole;
-  segment.free.emplace(base, whole);
-  return takeFrom(segment, size);
+  return takeFrom(segment, segment.free.emplace(base, whole).first, size);
 }
 
 void Memory::giveBack(char *start, std::size_t size) {
@@ -159,15 +160,20 @@ void Memory::trim() {
   unmapUnused(call + 1);
 }
 
+std::size_t storageBytes(c10::IntArrayRef sizes, c10::IntArrayRef strides,
+                         c10::ScalarType type) {
+  return at::detail::computeStorageNbytes(sizes, strides,
+                                          c10::elementSize(type));
+}
+
 at::Tensor emptyTensor(Memory &memory, c10::IntArrayRef sizes,
-                       c10::IntArrayRef strides, c10::ScalarType type) {
-  std::size_t bytes =
-      at::detail::computeStorageNbytes(sizes, strides, c10::elementSize(type));
-  if (bytes < Memory::Least)
-    return at::detail::empty_strided_cpu(sizes, strides, type);
+                       c10::IntArrayRef strides, c10::ScalarType type,
+                       std::size_t bytes) {
+  c10::Allocator *others = c10::GetAllocator(c10::kCPU);
   auto storage = c10::make_intrusive<c10::StorageImpl>(
-      c10::StorageImpl::use_byte_size_t(), bytes, memory.allocate(bytes),
-      c10::GetAllocator(c10::kCPU), true);
+      c10::StorageImpl::use_byte_size_t(), bytes,
+      bytes < Memory::Least ? others->allocate(bytes) : memory.allocate(bytes),
+      others, true);
   at::Tensor tensor = at::detail::make_tensor<c10::TensorImpl>(
       std::move(storage), c10::DispatchKeySet(c10::DispatchKey::CPU),
       c10::scalarTypeToTypeMeta(type));

@@ -23,8 +23,8 @@ struct MemoryUsage {
 };
 
 /// Pieces of a few large segments. A fresh page costs several times what it
-/// takes to write it, so a freed piece is given out again, the lowest address
-/// first; a segment that many calls did not need goes back to the system.
+/// takes to write it, so a freed piece is given out again, the one that fits
+/// best first; a segment that many calls did not need goes back to the system.
 /// Thread-safe. Tensors keep the memory they lie in alive.
 class Memory : public std::enable_shared_from_this<Memory> {
 public:
@@ -43,14 +43,16 @@ public:
 private:
   struct Segment {
     std::size_t size = 0, used = 0;
-    std::int64_t lastUse = 0; ///< the call
-    std::map<char *, std::size_t> free;
+    std::int64_t lastUse = 0;                   ///< the call
+    using Free = std::map<char *, std::size_t>; ///< sizes by address
+    Free free;
   };
   struct Lease;
 
   char *take(std::size_t size);
   void giveBack(char *start, std::size_t size);
-  char *takeFrom(Segment &segment, std::size_t size) const;
+  char *takeFrom(Segment &segment, Segment::Free::iterator piece,
+                 std::size_t size) const;
   void tellProfiler(void *start, std::int64_t bytes) const;
   void unmapUnused(std::int64_t before);
 
@@ -60,8 +62,13 @@ private:
   MemoryUsage now;
 };
 
-/// An uninitialized tensor in such memory, if it is large.
+/// What a tensor takes.
+std::size_t storageBytes(c10::IntArrayRef sizes, c10::IntArrayRef strides,
+                         c10::ScalarType type);
+
+/// An uninitialized tensor of so many bytes, in such memory if it is large.
 at::Tensor emptyTensor(Memory &memory, c10::IntArrayRef sizes,
-                       c10::IntArrayRef strides, c10::ScalarType type);
+                       c10::IntArrayRef strides, c10::ScalarType type,
+                       std::size_t bytes);
 
 } // namespace quern

@@ -11,7 +11,8 @@ namespace {
 constexpr std::size_t Large = 8 << 20;
 
 at::Tensor floats(Memory &memory, std::int64_t count) {
-  return emptyTensor(memory, {count}, {1}, c10::kFloat);
+  return emptyTensor(memory, {count}, {1}, c10::kFloat,
+                     static_cast<std::size_t>(count) * sizeof(float));
 }
 
 TEST(MemoryTest, FreedPiecesComeAgain) {
@@ -23,6 +24,18 @@ TEST(MemoryTest, FreedPiecesComeAgain) {
   EXPECT_NE(a.get(), b.get());
   a.clear();
   EXPECT_EQ(memory->allocate(Large / 2).get(), first) << "the lowest address";
+}
+
+TEST(MemoryTest, TheSmallestPieceThatFitsIsTaken) {
+  auto memory = std::make_shared<Memory>();
+  c10::DataPtr wide = memory->allocate(3 * Large), b = memory->allocate(Large),
+               narrow = memory->allocate(Large), d = memory->allocate(Large);
+  void *below = wide.get(), *exact = narrow.get();
+  wide.clear();
+  narrow.clear();
+  c10::DataPtr taken = memory->allocate(Large);
+  EXPECT_EQ(taken.get(), exact);
+  EXPECT_EQ(memory->allocate(2 * Large).get(), below);
 }
 
 TEST(MemoryTest, NeighboursBecomeOnePiece) {
