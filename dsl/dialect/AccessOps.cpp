@@ -87,6 +87,35 @@ LogicalResult LoadOp::verify() {
   return success();
 }
 
+/// Whether values are arguments of a kernel that follow each other.
+static bool areInRow(ValueRange values) {
+  auto first = dyn_cast<BlockArgument>(values.front());
+  return first && llvm::all_of(llvm::enumerate(values), [&](auto each) {
+           auto argument = dyn_cast<BlockArgument>(each.value());
+           return argument && argument.getOwner() == first.getOwner() &&
+                  argument.getArgNumber() ==
+                      first.getArgNumber() + each.index();
+         });
+}
+
+LogicalResult JoinedOp::verify() {
+  if (getTensors().empty())
+    return emitOpError("joins no operands");
+  OperandType tensor = getOperandType();
+  for (Type type : getTensors().getTypes())
+    if (type != tensor)
+      return emitOpError() << "joins " << tensor << " and " << type;
+  if (!areInRow(getTensors()) || !areInRow(getEnds()))
+    return emitOpError("joins arguments that follow each other");
+  if (!llvm::is_contained(tensor.getAxes(), getAxisAttr()))
+    return emitOpError() << "joins along '" << getAxis()
+                         << "', which is no axis of " << tensor;
+  if (getResult().getType() != accessType(tensor, getPart()))
+    return emitOpError() << "gives " << getResult().getType() << " from "
+                         << tensor;
+  return success();
+}
+
 LogicalResult LookupOp::verify() {
   auto type = dyn_cast<RankedTensorType>(getTable().getType());
   if (!type || type.getRank() != 1)

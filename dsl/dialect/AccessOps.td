@@ -77,6 +77,37 @@ def Qn_LoadOp : Qn_PureOp<"load", [AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 
+def Qn_JoinedOp : Qn_PureOp<"joined", [SameVariadicOperandSize]> {
+  let summary = "an element of operands one behind the other along an axis";
+  let description = [{
+    The element at the kernel's own axes of operands that differ along `axis`
+    alone: tensor `k` has the positions up to its end, from the end of the one
+    before. They are arguments of the kernel in a row, and so are the ends.
+
+    ```mlir
+    %v = qn.joined %x, %y ends %m, %n along C
+      : !qn.tensor<f32, [R, C:1]>, !qn.tensor<f32, [R, C:1]> -> f32
+    ```
+  }];
+  let arguments = (ins
+    Variadic<Qn_OperandType>:$tensors,
+    Variadic<I64>:$ends,
+    StrAttr:$axis,
+    OptionalAttr<I64Attr>:$part
+  );
+  let results = (outs AnyType:$result);
+  let assemblyFormat = [{
+    $tensors `ends` $ends `along` custom<AxisName>($axis) (`part` $part^)?
+    attr-dict `:` type($tensors) `->` type($result)
+  }];
+  let extraClassDeclaration = [{
+    OperandType getOperandType() {
+      return ::mlir::cast<OperandType>(getTensors().front().getType());
+    }
+  }];
+  let hasVerifier = 1;
+}
+
 def Qn_LookupOp : Qn_PureOp<"lookup"> {
   let summary = "an element of a constant table";
   let description = [{

@@ -137,7 +137,7 @@ struct Frame {
   /// but does not bring them in again.
   llvm::SmallSet<unsigned, 4> axesOfCalls;
   llvm::SmallVector<Place, 4> lifted; ///< elementwise: what `index()` counts
-  /// By AxisId: how long the parts of an axis are that `concat` joins.
+  /// By AxisId: where the parts of an axis end that `concat` joins.
   llvm::SmallDenseMap<unsigned, llvm::SmallVector<mlir::Value, 4>> parts;
   unsigned packElement = 0;  ///< which axis of a pack is being computed
   bool computesEach = false; ///< one value for each axis of a pack

@@ -238,8 +238,11 @@ private:
     Scalar value;
   };
   void joinPart(const typed::ConcatExpression &expression, const Place &place,
-                mlir::Value size, Joined &joined,
+                mlir::Value end, Joined &joined,
                 llvm::function_ref<Scalar(mlir::Value inside)> read);
+  const Binding *joinedList(const typed::ConcatExpression &expression);
+  Scalar loadJoined(const Binding &list,
+                    const typed::ConcatExpression &expression);
   Scalar loadPart(const Binding &part, mlir::Value inside);
 
   // Calls.cpp

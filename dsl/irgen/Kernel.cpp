@@ -118,7 +118,7 @@ unsigned Generator::tensorCount(const typed::Parameter &parameter) const {
   return request.specialization.listLengths[list];
 }
 
-/// The parts of joined axes are arguments behind all others.
+/// The ends of the parts of joined axes are arguments behind all others.
 void Generator::addParts(Frame &top) {
   firstPart = argumentTypes.size();
   for (AxisId axis : typed::joinedAxes(top.declaration)) {
@@ -193,8 +193,8 @@ void Generator::attachArguments(Frame &top) {
   }
   unsigned part = firstPart;
   for (AxisId axis : typed::joinedAxes(top.declaration))
-    for (mlir::Value &extent : top.parts[axis.index])
-      extent = body->getArgument(part++);
+    for (mlir::Value &end : top.parts[axis.index])
+      end = body->getArgument(part++);
 }
 
 /// Writes `value` to the operand `tensor`.

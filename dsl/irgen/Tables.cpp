@@ -56,29 +56,66 @@ irgen::Value Generator::loadTable(const typed::LoadExpression &load) {
                   coerce(scalar(*load.outside), table.element));
 }
 
+/// A list read at its own axes, whose tensors are laid out alike, or null.
+const Binding *
+Generator::joinedList(const typed::ConcatExpression &expression) {
+  const Expression *operand = expression.operands.front();
+  if (expression.operands.size() > 1 || !operand->type->isList())
+    return nullptr;
+  const Binding &list =
+      frame->binding(*llvm::cast<typed::VariableExpression>(operand)->variable);
+  bool isMoved = llvm::any_of(list.places, [&](const Place &place) {
+    return substitutionOf(place.name, substitution);
+  });
+  bool isAlike = llvm::all_equal(llvm::map_range(
+      list.tensors, [](mlir::Value tensor) { return tensor.getType(); }));
+  return isMoved || !isAlike || list.tensors.size() < 2 ? nullptr : &list;
+}
+
+/// One read, which the lowering cuts into pieces.
+Scalar Generator::loadJoined(const Binding &list,
+                             const typed::ConcatExpression &expression) {
+  AxisId axis = expression.axis;
+  auto read = [&](Type type, IntegerAttr part) -> mlir::Value {
+    return b.create<qn::JoinedOp>(type, list.tensors, frame->parts[axis.index],
+                                  frame->axes[axis.index].front().name, part);
+  };
+  Type stored = storageType(builder.getContext(), componentOf(list.element));
+  if (kindOf(list.element) == ElementKind::Complex)
+    return {list.element, read(stored, builder.getI64IntegerAttr(0)),
+            read(stored, builder.getI64IntegerAttr(1))};
+  return b.fromStorage(read(stored, IntegerAttr()), list.element);
+}
+
 /// Every operand is read behind the ends of those before it.
 irgen::Value Generator::visit(const typed::ConcatExpression &expression) {
   openResultAxis(expression.axis);
+  if (const Binding *list = joinedList(expression))
+    return coerce(loadJoined(*list, expression),
+                  frame->type(expression.scalar()));
   ArrayRef<Place> target = frame->axes[expression.axis.index];
   Joined joined{positionOf(target.front()), index(0), {}};
   for (auto [operand, axis] :
        llvm::zip_equal(expression.operands, expression.operandAxes)) {
     Place place = frame->axes[axis.index].front();
     if (!operand->type->isList()) {
+      mlir::Value end = b.create<arith::AddIOp>(joined.begin, sizeOf(place));
       joinPart(
-          expression, place, sizeOf(place), joined,
+          expression, place, end, joined,
           [&, operand = operand](mlir::Value) { return scalar(*operand); });
       continue;
     }
     const Binding &list = frame->binding(
         *llvm::cast<typed::VariableExpression>(operand)->variable);
-    for (auto [tensor, size] :
+    mlir::Value first = joined.begin;
+    for (auto [tensor, ends] :
          llvm::zip_equal(list.tensors, frame->parts[axis.index])) {
       Binding part = list;
       part.tensor = tensor;
       place.lower = {};
-      place.size = size;
-      joinPart(expression, place, size, joined,
+      mlir::Value end = b.create<arith::AddIOp>(first, ends);
+      place.size = b.create<arith::SubIOp>(end, joined.begin);
+      joinPart(expression, place, end, joined,
                [&](mlir::Value inside) { return loadPart(part, inside); });
     }
   }
@@ -86,7 +123,7 @@ irgen::Value Generator::visit(const typed::ConcatExpression &expression) {
 }
 
 void Generator::joinPart(const typed::ConcatExpression &expression,
-                         const Place &place, mlir::Value size, Joined &joined,
+                         const Place &place, mlir::Value end, Joined &joined,
                          llvm::function_ref<Scalar(mlir::Value inside)> read) {
   mlir::Value local = b.create<arith::SubIOp>(joined.position, joined.begin);
   Scalar inside{ElementType::Bool, inRange(local, place), nullptr};
@@ -101,7 +138,7 @@ void Generator::joinPart(const typed::ConcatExpression &expression,
   substitution = outer;
   at(expression.span);
   joined.value = joined.value ? b.select(inside, value, joined.value) : value;
-  joined.begin = b.create<arith::AddIOp>(joined.begin, size);
+  joined.begin = end;
 }
 
 /// An element of a tensor of a list, whose end only `inside` knows.

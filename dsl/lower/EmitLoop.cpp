@@ -29,6 +29,7 @@ void Emitter::nest(Frame &frame, ArrayRef<LoopSpec> loops, Values &states,
   if (loops.empty())
     return body(frame, states);
   LoopSpec loop = loops.front();
+  bool isWhole = !loop.lower && !loop.upper;
   qn::AxisOp local = model.localAxis(loop.plan.axis);
   if (!loop.lower)
     loop.lower = local ? emit(frame, local.getLower(), 0) : constant(frame, 0);
@@ -46,12 +47,21 @@ void Emitter::nest(Frame &frame, ArrayRef<LoopSpec> loops, Values &states,
   if (loop.turn)
     loop.lower = arith::AddIOp::create(in(frame), loop.turn.getLoc(),
                                        loop.lower, loop.turn);
+  if (isCut(loop))
+    return cutLoop(frame, loop, isWhole && !limits.contains(loop.plan.axis),
+                   loops.drop_front(), states, body);
+  openLoop(frame, loop, loops.drop_front(), states, body);
+}
+
+/// A loop between bounds that are known.
+void Emitter::openLoop(Frame &frame, const LoopSpec &loop,
+                       ArrayRef<LoopSpec> rest, Values &states, Body body) {
   if (loop.plan.shared)
-    return sharedLoop(frame, loop, loops.drop_front(), states, body);
+    return sharedLoop(frame, loop, rest, states, body);
   if (loop.plan.lanes > 1 || loop.plan.copies > 1)
-    return laneLoop(frame, loop, loops.drop_front(), states, body);
-  plainLoop(frame, loop, loop.lower, loop.upper, /*mask=*/false,
-            loops.drop_front(), states, body);
+    return laneLoop(frame, loop, rest, states, body);
+  plainLoop(frame, loop, loop.lower, loop.upper, /*mask=*/false, rest, states,
+            body);
 }
 
 /// How many positions a loop visits; bounds of a local axis may cross.

@@ -246,6 +246,8 @@ Emitter::Values Emitter::operation(Frame &frame, Operation *op, Local &local,
     return Values{extent(frame, model.axisOf(size.getAxis()))};
   if (auto read = dyn_cast<qn::LoadOp>(op))
     return Values{load(frame, read, local, copies)};
+  if (auto read = dyn_cast<qn::JoinedOp>(op))
+    return Values{joined(frame, read, copies)};
   if (auto table = dyn_cast<qn::LookupOp>(op))
     return Values{lookup(frame, table, local, copies)};
   if (isa<scf::IfOp, scf::WhileOp, scf::ForOp>(op))

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "dsl/gpu/Team.h"
-#include "dsl/lower/Frame.h"
+#include "dsl/lower/Loops.h"
 #include "dsl/lower/Packet.h"
 #include "dsl/schedule/Schedule.h"
 
@@ -22,35 +22,12 @@ class WhileOp;
 
 namespace quern {
 
-/// A loop to be opened.
-struct LoopSpec {
-  AxisPlan plan;
-  mlir::Value lower, upper; ///< null: the axis's own bounds
-  bool reverse = false;     ///< from the last position to the first
-  /// Added to the lower bound where every so many positions are visited.
-  mlir::Value turn = {};
-  std::int64_t turns = 1;
-};
-
 /// An operand at computed positions.
 struct Access {
   mlir::Operation *op;
   mlir::BlockArgument operand;
   mlir::OperandRange indices;
   std::optional<std::uint64_t> part;
-};
-
-/// Work that shares the loops over some axes: reductions that need the same
-/// earlier results.
-struct ReductionGroup {
-  llvm::SmallVector<qn::ReduceOp> members;
-  llvm::SmallVector<LoopSpec> loops;   ///< outermost first
-  llvm::SmallVector<qn::ScanOp> scans; ///< run along the innermost loop
-  llvm::SmallVector<Copies> outer;     ///< copies of the axes bound around it
-  unsigned inner = 1;                  ///< copies of the innermost loop
-  bool lanes = false;                  ///< the innermost loop runs over lanes
-  bool inTurns = false;                ///< portable, without lanes of its own
-  bool inOrder = false;                ///< one accumulator, elements in order
 };
 
 class Emitter {
@@ -398,8 +375,36 @@ private:
   mlir::Value shortOffset(Frame &frame, mlir::Value position,
                           mlir::Value stride);
 
+  // EmitJoined.cpp
+  /// Which lanes are read, and what the others give.
+  struct LaneChoice {
+    mlir::Value mask, otherwise;
+  };
+  mlir::Value wordAt(Frame &frame, unsigned first, unsigned step,
+                     mlir::Value number, mlir::Type type);
+  mlir::Value joinedEnd(Frame &frame, qn::JoinedOp op, mlir::Value number);
+  mlir::Value joinedBegin(Frame &frame, qn::JoinedOp op, mlir::Value number);
+  mlir::Value joinedAt(Frame &frame, qn::JoinedOp op, mlir::Value position);
+  bool isCut(const LoopSpec &loop) const;
+  void cutLoop(Frame &frame, LoopSpec loop, bool isWhole,
+               llvm::ArrayRef<LoopSpec> rest, Values &states, Body body);
+  void untilAligned(Frame &frame, LoopSpec &loop, llvm::ArrayRef<LoopSpec> rest,
+                    Values &states, Body body);
+  Frame *cutFrame(Frame &from, unsigned axis);
+  mlir::Value joined(Frame &from, qn::JoinedOp op, Copies copies);
+  mlir::Value joinedLanes(Frame &frame, qn::JoinedOp op, const Binding &lane,
+                          Copies copies);
+  mlir::Value joinedElement(Frame &frame, Frame &at, qn::JoinedOp op,
+                            mlir::Value number, const Binding *lane,
+                            Copies copies, LaneChoice choice);
+  mlir::Value readLanes(Frame &frame, qn::JoinedOp op, mlir::Value pointer,
+                        const Binding *lane, StrideClass along,
+                        mlir::Value step, LaneChoice choice);
+
   // EmitLoop.cpp
   mlir::Value lengthOf(Frame &frame, const LoopSpec &loop);
+  void openLoop(Frame &frame, const LoopSpec &loop,
+                llvm::ArrayRef<LoopSpec> rest, Values &states, Body body);
   void laneLoop(Frame &frame, const LoopSpec &loop,
                 llvm::ArrayRef<LoopSpec> rest, Values &states, Body body);
   void plainLoop(Frame &frame, const LoopSpec &loop, mlir::Value lower,

@@ -37,6 +37,10 @@ struct Frame {
   llvm::DenseMap<std::tuple<const void *, Copies, AxisSet>, mlir::Value>
       addresses;
 
+  /// The number of the operand, of those joined along an axis, that positions
+  /// bound inside lie in.
+  llvm::SmallDenseMap<unsigned, mlir::Value, 1> joined;
+
   llvm::DenseMap<std::int64_t, mlir::Value> constants; ///< in the root only
   /// Frames for the vectors of a row that a thread of a GPU keeps, once some
   /// loop along it was made here.

@@ -33,7 +33,7 @@ Value LaunchBuilder::exceedsCaches(Frame &root) {
   Value addresses = emitter.constant(root, 0);
   for (BlockArgument argument : model.kernel.block().getArguments()) {
     auto type = dyn_cast<qn::OperandType>(argument.getType());
-    if (!type || !model.axesOf(type))
+    if (!type || !model.axesOf(type) || KernelModel::isBehind(argument))
       continue;
     bytes += storedBytes(type.getElementType());
     auto writes = [](Operation *user) { return isa<qn::StoreOp>(user); };

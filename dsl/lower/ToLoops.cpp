@@ -38,6 +38,8 @@ static LaunchEntry gpuLaunch(const KernelModel &model, const Schedule &schedule,
 
 std::optional<KernelAbi> quern::lowerToLoops(qn::RowwiseOp kernel,
                                              const TargetInfo &target) {
+  if (target.isGpu())
+    splitJoined(kernel);
   KernelModel model(kernel);
   if (!model.valid)
     return std::nullopt;

@@ -14,4 +14,7 @@ namespace quern {
 std::optional<KernelAbi> lowerToLoops(qn::RowwiseOp kernel,
                                       const TargetInfo &target);
 
+/// Makes a read of joined operands one of each, under a condition.
+void splitJoined(qn::RowwiseOp kernel);
+
 } // namespace quern

@@ -40,6 +40,7 @@ void KernelModel::visitAll() {
   scans.clear();
   scatters.clear();
   sorts.clear();
+  joined.clear();
   facts.clear();
   for (Operation &op : kernel.block())
     visit(&op);
@@ -95,6 +96,21 @@ ValueFacts KernelModel::factsOf(qn::SortOp sort) const {
   return result;
 }
 
+qn::JoinedOp KernelModel::joinedAlong(unsigned axis) const {
+  for (qn::JoinedOp op : joined)
+    if (axisOf(op.getAxis()) == axis)
+      return op;
+  return qn::JoinedOp();
+}
+
+bool KernelModel::isBehind(BlockArgument operand) {
+  return !operand.use_empty() &&
+         llvm::all_of(operand.getUses(), [](OpOperand &use) {
+           return isa<qn::JoinedOp>(use.getOwner()) &&
+                  use.getOperandNumber() > 0;
+         });
+}
+
 AxisSet KernelModel::scatterAxes(qn::ScatterOp scatter) const {
   AxisSet axes = scatter.getOver() ? axesOf(*scatter.getOver()) : AxisSet();
   for (Value operand : scatter->getOperands())
@@ -122,6 +138,9 @@ ValueFacts KernelModel::own(Operation *op) const {
   if (auto load = dyn_cast<qn::LoadOp>(op))
     if (load.getIndices().empty())
       result.axes = axesOf(load.getTensor().getType());
+  if (auto joined = dyn_cast<qn::JoinedOp>(op))
+    result.axes =
+        axesOf(joined.getOperandType()) | axisBit(axisOf(joined.getAxis()));
   return result;
 }
 
@@ -221,6 +240,8 @@ void KernelModel::visit(Operation *op) {
     scatters.push_back(scatter);
   if (auto sort = dyn_cast<qn::SortOp>(op))
     sorts.push_back(sort);
+  if (auto parts = dyn_cast<qn::JoinedOp>(op))
+    joined.push_back(parts);
   if (auto store = dyn_cast<qn::StoreOp>(op))
     stores.push_back(store);
   for (Value value : op->getResults())

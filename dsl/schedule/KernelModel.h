@@ -31,6 +31,7 @@ public:
   llvm::SmallVector<qn::ScanOp> scans;
   llvm::SmallVector<qn::ScatterOp> scatters;
   llvm::SmallVector<qn::SortOp> sorts;
+  llvm::SmallVector<qn::JoinedOp> joined;
   /// False after a diagnostic about the kernel was given.
   bool valid = true;
 
@@ -60,6 +61,11 @@ public:
   /// The bit of a loop of the text that holds reductions: what depends on its
   /// rounds has it among its axes. None for other operations.
   AxisSet roundsOf(mlir::Operation *op) const { return rounds.lookup(op); }
+
+  /// Some read of operands that are joined along an axis; null: there is none.
+  qn::JoinedOp joinedAlong(unsigned axis) const;
+  /// Whether an operand is joined behind another one.
+  static bool isBehind(mlir::BlockArgument operand);
 
   /// The axes a scatter runs over.
   AxisSet scatterAxes(qn::ScatterOp scatter) const;

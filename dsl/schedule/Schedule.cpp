@@ -70,6 +70,8 @@ void Schedule::countAccesses() {
     if (auto load = dyn_cast<qn::LoadOp>(op))
       if (load.getIndices().empty())
         count(load.getTensor().getType());
+    if (auto joined = dyn_cast<qn::JoinedOp>(op))
+      count(joined.getOperandType());
   });
 }
 

@@ -117,9 +117,11 @@ bool quern::jit::solveScalars(const CallRequest &request, Solution &solution,
         solution.scalars.push_back(isSingle ? bits[0] >> 32 : bits[1]);
     }
   }
-  for (const JoinedAxis &joined : solution.joined)
+  for (const JoinedAxis &joined : solution.joined) {
+    std::uint64_t end = 0;
     for (const AxisGroup &part : joined.parts)
-      solution.scalars.push_back(part.extents.front());
+      solution.scalars.push_back(end += part.extents.front());
+  }
   return true;
 }
 

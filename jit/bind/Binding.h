@@ -89,7 +89,9 @@ std::optional<DeviceId> commonDevice(const CallRequest &request,
 /// Which axes code may see the positions of, so that they must stay as they
 /// are; found once for each declaration.
 struct Observed {
-  std::vector<bool> axes;   ///< by AxisId
+  std::vector<bool> axes; ///< by AxisId
+  /// Axes that the text names otherwise than in joining a list along them.
+  std::vector<bool> named;
   bool linearIndex = false; ///< an `elementwise` asks for `index()`
 };
 Observed observe(const typed::Declaration &declaration);

@@ -90,6 +90,13 @@ private:
   void occurrences(llvm::ArrayRef<Dimension> dimensions, std::size_t operand,
                    int element = -1);
   llvm::ArrayRef<std::int64_t> extentsOf(AxisId axis, int element) const;
+  /// Strides of an operand along two axes, and its extent along the first.
+  struct RowWalk {
+    std::int64_t *row = nullptr, *column = nullptr, extent = 0;
+  };
+  std::vector<RowWalk> wholeRows(const JoinedAxis &joined, unsigned inner);
+  void joinWhole();
+  void layAlike();
   void finish();
   StrideClass classOf(std::int64_t stride, std::int64_t extent,
                       bool isLast) const;
@@ -107,6 +114,7 @@ private:
     std::size_t operand;
     unsigned axis;
     std::size_t walker;
+    int element; ///< of a list, or -1
   };
   std::vector<Occurrence> found; ///< in the operands' order of dimensions
 };
@@ -177,7 +185,7 @@ void Collapser::occurrences(llvm::ArrayRef<Dimension> dimensions,
       position += groups[dimension.axis().index].size();
     for (auto [axis, strides] : llvm::zip_equal(dimension.parts, parts)) {
       std::vector<Strides> &walkers = groups[axis.index].walkers;
-      found.push_back({number, axis.index, walkers.size()});
+      found.push_back({number, axis.index, walkers.size(), element});
       walkers.push_back(std::move(strides));
     }
   }
@@ -197,16 +205,18 @@ void Collapser::rowwise() {
   }
   for (const typed::Result &result : declaration.results)
     occurrences(result.dimensions, number++);
+  for (auto [id, axis] : llvm::enumerate(declaration.axes))
+    if (axis.pack && axis.kind != AxisKind::Local && !observed.axes[id]) {
+      dropOnes(groups[id]);
+      mergeNeighbours(groups[id]);
+    }
+  joinWhole();
   for (auto [id, axis] : llvm::enumerate(declaration.axes)) {
     if (axis.kind == AxisKind::Local) {
       binding.specialization.axisRanks.push_back(0);
       continue;
     }
-    Group &group = groups[id];
-    if (axis.pack && !observed.axes[id]) {
-      dropOnes(group);
-      mergeNeighbours(group);
-    }
+    const Group &group = groups[id];
     binding.specialization.axisRanks.push_back(group.size());
     llvm::append_range(binding.extents, group.extents);
   }
@@ -214,6 +224,67 @@ void Collapser::rowwise() {
   for (const Occurrence &each : found)
     llvm::append_range(binding.strides[each.operand],
                        groups[each.axis].walkers[each.walker]);
+}
+
+/// How operands walk along the axis `joined` and the last of the pack `inner`,
+/// where whoever has one has the other as well, and what belongs to a position
+/// of the first lies in one piece; none where that is not so.
+std::vector<Collapser::RowWalk> Collapser::wholeRows(const JoinedAxis &joined,
+                                                     unsigned inner) {
+  unsigned outer = joined.axis.index;
+  Group &rows = groups[outer], &columns = groups[inner];
+  if (observed.named[outer] || observed.named[inner] || columns.size() == 0 ||
+      columns.extents.back() == 1)
+    return {};
+  std::vector<RowWalk> walks(solution.operands.size());
+  for (const Occurrence &each : found) {
+    if (each.axis != outer && each.axis != inner)
+      continue;
+    RowWalk &walk = walks[each.operand];
+    std::int64_t *&step = each.axis == outer ? walk.row : walk.column;
+    if (step)
+      return {};
+    step = &groups[each.axis].walkers[each.walker].back();
+    if (each.axis == outer)
+      walk.extent = each.element < 0
+                        ? rows.extents.front()
+                        : joined.parts[each.element].extents.front();
+  }
+  for (const RowWalk &walk : walks) {
+    bool isBoth = walk.row && walk.column;
+    if ((walk.row || walk.column) && !isBoth)
+      return {};
+    if (isBoth && walk.extent > 1 &&
+        *walk.row != *walk.column * columns.extents.back())
+      return {};
+  }
+  return walks;
+}
+
+/// Axes that lists are joined along take in what lies whole within each of
+/// their positions: what is copied is then as long as can be.
+void Collapser::joinWhole() {
+  std::size_t ends = solution.scalars.size();
+  for (const JoinedAxis &joined : solution.joined)
+    ends -= joined.parts.size();
+  for (const JoinedAxis &joined : solution.joined) {
+    for (auto [inner, axis] : llvm::enumerate(declaration.axes)) {
+      std::vector<RowWalk> walks;
+      if (axis.pack)
+        walks = wholeRows(joined, inner);
+      if (walks.empty())
+        continue;
+      for (const RowWalk &walk : walks)
+        if (walk.row)
+          *walk.row = *walk.column;
+      std::int64_t extent = groups[inner].extents.back();
+      groups[joined.axis.index].extents.front() *= extent;
+      groups[inner].erase(groups[inner].size() - 1);
+      for (std::size_t part = 0; part < joined.parts.size(); ++part)
+        solution.scalars[ends + part] *= extent;
+    }
+    ends += joined.parts.size();
+  }
 }
 
 StrideClass Collapser::classOf(std::int64_t stride, std::int64_t extent,
@@ -280,6 +351,33 @@ std::vector<bool> Collapser::unitScalars() const {
   return units;
 }
 
+/// Gives the tensors of a list one layout, with which they are one operand for
+/// the compiler: where some have neighbours along an axis and others do not,
+/// all have a stride there. A short list whose tensors have no axis of
+/// neighbours in common is read faster tensor by tensor.
+void Collapser::layAlike() {
+  constexpr std::size_t longList = 8;
+  std::size_t number = 0, list = 0;
+  for (const Parameter &parameter : declaration.parameters) {
+    if (!parameter.isTensor)
+      continue;
+    std::size_t count = parameter.isList ? solution.listLengths[list++] : 1;
+    auto layouts = llvm::MutableArrayRef(binding.specialization.operands)
+                       .slice(number, count);
+    number += count;
+    if (count < 2)
+      continue;
+    std::vector<StrideClass> common = layouts.front().strides;
+    for (const OperandLayout &layout : layouts)
+      for (auto [all, own] : llvm::zip_equal(common, layout.strides))
+        if (all != own)
+          all = StrideClass::Dynamic;
+    if (count >= longList || llvm::is_contained(common, StrideClass::One))
+      for (OperandLayout &layout : layouts)
+        layout.strides = common;
+  }
+}
+
 void Collapser::finish() {
   bool isLifted = declaration.kind == typed::DeclarationKind::Elementwise;
   std::vector<Extents> extents(solution.operands.size());
@@ -303,6 +401,7 @@ void Collapser::finish() {
       binding.outputs.push_back({static_cast<DType>(operand.type),
                                  {operand.sizes.begin(), operand.sizes.end()}});
   }
+  layAlike();
   binding.isEmpty = isLifted && llvm::is_contained(binding.extents, 0);
   binding.specialization.narrowOffsets = isNarrow();
   binding.specialization.unitScalars = unitScalars();

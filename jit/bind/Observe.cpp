@@ -13,6 +13,7 @@ class Observer {
 public:
   explicit Observer(const Declaration &declaration) : declaration(declaration) {
     observed.axes.resize(declaration.axes.size());
+    observed.named.resize(declaration.axes.size());
   }
 
   Observed run() {
@@ -27,7 +28,13 @@ public:
 private:
   void mark(AxisId axis) {
     if (axis.valid() && !isThreads(axis))
-      observed.axes[axis.index] = true;
+      observed.axes[axis.index] = observed.named[axis.index] = true;
+  }
+
+  void name(llvm::ArrayRef<AxisId> axes) {
+    for (AxisId axis : axes)
+      if (axis.valid() && !isThreads(axis))
+        observed.named[axis.index] = true;
   }
 
   /// Packs whose number of axes something else must match, and the parts of
@@ -74,22 +81,41 @@ private:
     if (auto *sort = llvm::dyn_cast<SortExpression>(&e))
       mark(sort->over);
     if (auto *concat = llvm::dyn_cast<ConcatExpression>(&e))
-      mark(concat->axis);
-    if (auto *builtin = llvm::dyn_cast<BuiltinExpression>(&e))
+      joins(*concat);
+    if (auto *reduce = llvm::dyn_cast<ReduceExpression>(&e))
+      name(reduce->over);
+    if (auto *scatter = llvm::dyn_cast<ScatterExpression>(&e))
+      name(scatter->over);
+    if (auto *builtin = llvm::dyn_cast<BuiltinExpression>(&e)) {
+      name(builtin->axis);
       if (builtin->builtin == Builtin::Index && !builtin->axis.valid())
         observed.linearIndex = true;
+    }
     if (auto *call = llvm::dyn_cast<CallExpression>(&e))
       through(*call);
+  }
+
+  /// A list alone is joined along the axis that its tensors have.
+  void joins(const ConcatExpression &concat) {
+    observed.axes[concat.axis.index] = true;
+    if (concat.operandAxes.size() == 1 &&
+        concat.operandAxes.front() == concat.axis)
+      return;
+    name(concat.axis);
+    name(concat.operandAxes);
   }
 
   /// A pack that a called declaration looks into.
   void through(const CallExpression &call) {
     Observed inner = observe(*call.callee);
     observed.linearIndex |= inner.linearIndex;
-    for (auto [number, binding] : llvm::enumerate(call.axes))
+    for (auto [number, binding] : llvm::enumerate(call.axes)) {
       if (number < inner.axes.size() && inner.axes[number])
         for (AxisId axis : binding.axes)
           mark(axis);
+      if (number < inner.named.size() && inner.named[number])
+        name(binding.axes);
+    }
   }
 
   const Declaration &declaration;

@@ -104,3 +104,13 @@ qn.rowwise @order axes [C] staged 1 (%k: i32, %order: !qn.tensor<i64, [C:1]>) {
   // CHECK: qn.sort %{{.*}}, %{{.*}} : i32, <i64, [C:1]>
   qn.sort %k, %order : i32, !qn.tensor<i64, [C:1]>
 }
+
+// CHECK-LABEL: qn.rowwise @joined
+qn.rowwise @joined axes [C] (%x: !qn.tensor<complex<f32>, [C:1]>,
+    %y: !qn.tensor<complex<f32>, [C:1]>, %out: !qn.tensor<f32, [C:1]>,
+    %m: i64, %n: i64) {
+  // CHECK: qn.joined %{{.*}}, %{{.*}} ends %{{.*}}, %{{.*}} along C part 1 :
+  %v = qn.joined %x, %y ends %m, %n along C part 1
+    : !qn.tensor<complex<f32>, [C:1]>, !qn.tensor<complex<f32>, [C:1]> -> f32
+  qn.store %v, %out : f32, !qn.tensor<f32, [C:1]>
+}

@@ -17,17 +17,25 @@ namespace quern::python {
 class Signature {
 public:
   void add(std::int64_t word) {
-    if (count < words.size())
-      words[count] = word;
-    ++count;
+    if (count < words.size()) {
+      words[count++] = word;
+      return;
+    }
+    if (all.empty())
+      all.assign(words.begin(), words.end());
+    all.push_back(word);
   }
   void add(const TensorView &view);
-  bool fits() const { return count <= words.size(); }
-  std::span<const std::int64_t> view() const { return {words.data(), count}; }
+  std::span<const std::int64_t> view() const {
+    if (!all.empty())
+      return all;
+    return {words.data(), count};
+  }
 
 private:
   std::array<std::int64_t, 128> words;
   std::size_t count = 0;
+  std::vector<std::int64_t> all; ///< of a long list
 };
 
 /// One call: fills in order `place`, `read`; afterwards the arguments are ready

@@ -30,8 +30,6 @@ struct FunctionObject {
 };
 
 BoundKernel *findBinding(FunctionObject &self, const Signature &signature) {
-  if (!signature.fits())
-    return nullptr;
   auto found = std::ranges::find_if(self.bindings, [&](const Binding &binding) {
     return std::ranges::equal(binding.signature, signature.view());
   });
@@ -40,8 +38,6 @@ BoundKernel *findBinding(FunctionObject &self, const Signature &signature) {
 
 void remember(FunctionObject &self, const Signature &signature,
               const BoundKernel &kernel) {
-  if (!signature.fits())
-    return;
   auto words = signature.view();
   Binding binding{{words.begin(), words.end()}, kernel};
   if (self.bindings.size() < kBindings) {

@@ -1,0 +1,32 @@
+// Loops to be opened, and the reductions that share them.
+#pragma once
+
+#include "dsl/lower/Frame.h"
+#include "dsl/schedule/Schedule.h"
+
+namespace quern {
+
+/// A loop to be opened.
+struct LoopSpec {
+  AxisPlan plan;
+  mlir::Value lower, upper; ///< null: the axis's own bounds
+  bool reverse = false;     ///< from the last position to the first
+  /// Added to the lower bound where every so many positions are visited.
+  mlir::Value turn = {};
+  std::int64_t turns = 1;
+};
+
+/// Work that shares the loops over some axes: reductions that need the same
+/// earlier results.
+struct ReductionGroup {
+  llvm::SmallVector<qn::ReduceOp> members;
+  llvm::SmallVector<LoopSpec> loops;   ///< outermost first
+  llvm::SmallVector<qn::ScanOp> scans; ///< run along the innermost loop
+  llvm::SmallVector<Copies> outer;     ///< copies of the axes bound around it
+  unsigned inner = 1;                  ///< copies of the innermost loop
+  bool lanes = false;                  ///< the innermost loop runs over lanes
+  bool inTurns = false;                ///< portable, without lanes of its own
+  bool inOrder = false;                ///< one accumulator, elements in order
+};
+
+} // namespace quern
