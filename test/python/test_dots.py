@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import _quern
 import pytest
-import quern
 import torch
 
 SOURCE = """
@@ -45,9 +45,10 @@ SHAPES = [
 ]
 
 
-@pytest.fixture(scope="module")
-def kernels() -> quern.Module:
-    return quern.compile(SOURCE)
+@pytest.fixture(scope="module", params=["", "x86-64-v2", "x86-64-v3"])
+def kernels(request: pytest.FixtureRequest) -> _quern.Module:
+    """Made for as many lanes as the machine has, for four and for eight."""
+    return _quern.Session(threads=2, cache="-", target=request.param).compile(SOURCE)
 
 
 def near(got: torch.Tensor, wanted: torch.Tensor, depth: int) -> None:
@@ -59,7 +60,7 @@ def near(got: torch.Tensor, wanted: torch.Tensor, depth: int) -> None:
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize(("m", "n", "k"), SHAPES)
 def test_floats(
-    kernels: quern.Module, m: int, n: int, k: int, dtype: torch.dtype, turned: bool
+    kernels: _quern.Module, m: int, n: int, k: int, dtype: torch.dtype, turned: bool
 ) -> None:
     a, b, c = (torch.randn(s, dtype=dtype) for s in ((m, k), (n, k), (n,)))
     wide = [t.double() for t in (a, b, c)]
@@ -80,14 +81,14 @@ def test_floats(
 
 
 @pytest.mark.parametrize(("m", "n", "k"), SHAPES)
-def test_other_types(kernels: quern.Module, m: int, n: int, k: int) -> None:
+def test_other_types(kernels: _quern.Module, m: int, n: int, k: int) -> None:
     a, b = (torch.randn(s, k, dtype=torch.complex64) for s in (m, n))
     near(kernels.crossed(a, b), (a.to(torch.complex128) @ b.t().to(torch.complex128)) * 2, 4 * k)
     p, q = (torch.randint(-9, 9, (s, k), dtype=torch.int32) for s in (m, n))
     assert torch.equal(kernels.counted(p, q), (p @ q.t()) // 3)
 
 
-def test_batches_and_strides(kernels: quern.Module) -> None:
+def test_batches_and_strides(kernels: _quern.Module) -> None:
     a = torch.randn(2, 3, 40, 29)[:, :, ::2]
     b = torch.randn(2, 3, 17, 58)[..., ::2]
     near(kernels.apart(a, b), torch.cdist(a.double(), b.double()), 29)
