@@ -248,8 +248,8 @@ static Value halves(OpBuilder &b, ArrayRef<Value> from, unsigned segment,
 /// Halves vectors of states until each is one element. Two vectors become one
 /// that has a segment for each, as long as there are two; the order of merging
 /// is every state's own.
-SmallVector<Emitter::Values>
-Emitter::mergeLanes(Frame &frame, qn::ReduceOp op, SmallVector<Values> states) {
+SmallVector<Emitter::Values> Emitter::mergeLanes(Frame &frame, qn::ReduceOp op,
+                                                 SmallVector<Values> states) {
   unsigned lanes = lanesOf(states.front().front()), count = states.size();
   unsigned segment = lanes;
   for (; segment > 1; segment /= 2) {

@@ -54,8 +54,8 @@ void LaunchBuilder::makeDotBuffers(Frame &root) {
 Value LaunchBuilder::together(Frame &frame, ValueRange values) {
   if (values.size() == 1)
     return values.front();
-  auto type = VectorType::get({std::int64_t(values.size())},
-                              values.front().getType());
+  auto type =
+      VectorType::get({std::int64_t(values.size())}, values.front().getType());
   return vector::FromElementsOp::create(emitter.in(frame), loc, type, values);
 }
 
