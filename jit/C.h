@@ -69,6 +69,7 @@ QUERN_C_API quern_module *quern_compile(quern_session *session,
 QUERN_C_API void quern_free_module(quern_module *module);
 
 // Solves axes and types and makes the code. Data pointers are not looked at.
+// Parameters at the end that are optional or have a default may be left out.
 QUERN_C_API quern_kernel *quern_bind(quern_module *module,
                                      const char *declaration,
                                      const quern_argument *arguments,
@@ -82,7 +83,6 @@ QUERN_C_API int32_t quern_output(const quern_kernel *kernel, int32_t number,
                                  const char **type, const int64_t **sizes);
 
 // `pointers`: of every tensor given, in order, then of every output. 0: done.
-
 QUERN_C_API int32_t quern_run(quern_kernel *kernel, void *const *pointers,
                               int32_t count, char **error);
 

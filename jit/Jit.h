@@ -186,8 +186,9 @@ class QUERN_API Module {
 public:
   std::span<const DeclarationInfo> declarations() const;
 
-  /// Solves axes and types for the arguments, one per parameter in order, then
-  /// the compile-time parameters that are not inferred, by name. `outs`, when
+  /// Solves axes and types for the arguments, one per parameter in order (those
+  /// at the end that are optional or have a default may be left out), then the
+  /// compile-time parameters that are not inferred, by name. `outs`, when
   /// not empty, gives the outputs' layouts; else they are contiguous.
   Result<BoundKernel>
   bind(std::string_view declaration, std::span<const Argument> arguments,

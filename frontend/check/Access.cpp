@@ -99,6 +99,23 @@ const Expression *DeclarationChecker::makeLoad(Span span,
   return node;
 }
 
+void DeclarationChecker::reportPositionCount(const ast::IndexExpr &expr,
+                                             AxisList own) {
+  auto report = this->report(expr.span, diag::PositionCount,
+                             expr.indices.size(), own.size());
+  if (expr.indices.size() > own.size())
+    return;
+  // The axes of an array in a kernel have no names.
+  bool isNamed = !own.empty() && own.front().valid();
+  llvm::StringRef first = isNamed ? axes[own.front().index].name : "";
+  if (place == Place::Kernel)
+    report.hint("a thread reads and writes single elements, `x[i, j]`");
+  else if (!first.empty())
+    report.hint("`.at(" + first +
+                " = …)` reads along one axis and keeps "
+                "the others");
+}
+
 const Expression *DeclarationChecker::index(const ast::IndexExpr &expr) {
   const Expression *base = check(expr.base);
   if (!base || !usable(base))
@@ -119,15 +136,7 @@ const Expression *DeclarationChecker::index(const ast::IndexExpr &expr) {
   if (!positionAxes(base, own, expr.span))
     return nullptr;
   if (own.size() != expr.indices.size()) {
-    auto report = this->report(expr.span, diag::PositionCount,
-                               expr.indices.size(), own.size());
-    // The axes of an array in a kernel have no names.
-    bool isNamed = !own.empty() && own.front().valid();
-    llvm::StringRef first = isNamed ? axes[own.front().index].name : "";
-    if (expr.indices.size() < own.size() && !first.empty())
-      report.hint("`.at(" + first +
-                  " = …)` reads along one axis and keeps "
-                  "the others");
+    reportPositionCount(expr, own);
     return nullptr;
   }
   llvm::SmallVector<const Expression *, 4> positions;

@@ -191,7 +191,11 @@ void DeclarationChecker::store(const ast::AssignStmt &stmt,
   const auto *base =
       load ? llvm::dyn_cast<VariableExpression>(load->base) : nullptr;
   if (!base || this->place == Place::Lifted) {
-    report(target.span, diag::NotAssignable);
+    report(target.span, diag::NotAssignable)
+        .hint(base ? ("the whole is assigned, `" + base->variable->name +
+                      " = …`; single places are `scatter`'s")
+                         .str()
+                   : "");
     return;
   }
   bool isParameter = base->variable->kind == VariableKind::Parameter;

@@ -150,7 +150,10 @@ bool DeclarationChecker::mayCall(const Declaration &callee, Span span) {
              (isLifted && place == Place::Lifted);
   if (!may)
     report(span, diag::NotCalledHere, keyword(callee.kind),
-           keyword(declaration.kind));
+           keyword(declaration.kind))
+        .hint(place == Place::Kernel
+                  ? "an `op` calls both, one behind the other"
+                  : "");
   return may;
 }
 

@@ -314,6 +314,7 @@ private:
                     Span span);
   const Expression *positionValue(const ast::Expr *expr, AxisId axis);
   bool isInFront(const typed::Expression *position, AxisId axis);
+  void reportPositionCount(const ast::IndexExpr &expr, AxisList own);
   const Expression *scatter(const ast::CallExpr &expr);
   struct ScatterParts;
   bool scatterArgument(const ast::Argument &argument, ScatterParts &parts);

@@ -125,7 +125,7 @@ const Expression *DeclarationChecker::asScalar(const Expression *value,
     auto report = this->report(value->span, diag::NotAScalar, spell(value));
     if (declaration.kind == DeclarationKind::Op)
       report.hint("an `op` computes nothing itself: call an `elementwise` or "
-                  "a `rowwise`");
+                  "a `rowwise`; `host(…)` reads a tensor of one element");
     return nullptr;
   }
   if (type.pack.valid() && !mayAlign) {
@@ -282,7 +282,10 @@ const Expression *DeclarationChecker::field(const Expression *base,
     Suggestion suggestion(name.text());
     for (llvm::StringRef candidate : fields)
       suggestion.consider(candidate);
-    report(name.span, diag::UnknownField, name.text()).hint(suggestion.hint());
+    std::string hint = suggestion.hint();
+    if (hint.empty() && !fields.empty())
+      hint = "its fields are `" + llvm::join(fields, "`, `") + "`";
+    report(name.span, diag::UnknownField, name.text()).hint(hint);
     return nullptr;
   }
   unsigned number = found - fields.begin();

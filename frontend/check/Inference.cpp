@@ -268,8 +268,14 @@ bool DeclarationChecker::functionGeneric(const ast::Argument &argument,
     return false;
   }
   if (!function || function->kind != DeclarationKind::Function) {
-    report(argument.span(), diag::NotFunctionArgument, parameter.name,
-           "`" + source(argument.span()) + "`");
+    bool isBuiltin = name && !binding && builtinNamed(name->name().text());
+    std::string given = source(argument.value->span);
+    report(argument.value->span, diag::NotFunctionArgument, parameter.name,
+           "`" + given + "`")
+        .hint(isBuiltin ? "`" + given +
+                              "` is built in: declare a `fn` that "
+                              "calls it"
+                        : "");
     return false;
   }
   symbol->isUsed = true;

@@ -62,6 +62,9 @@ bool DeclarationChecker::literalFits(const ConstantExpression &literal,
       if (!type.isConcrete())
         report.note("`" + spell(type) + "` may be `" +
                     llvm::StringRef(quern::spelling(firstElement(bad))) + "`");
+      if (llvm::StringRef(source(literal.span)).ends_with("inf"))
+        report.hint(("the bounds of a type are `lowest(" + spell(type) +
+                     ")` and `highest(" + spell(type) + ")`"));
       return false;
     }
     return true;

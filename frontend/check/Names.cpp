@@ -101,6 +101,12 @@ Variable *DeclarationChecker::newVariable(llvm::StringRef name, Span span,
   return variable;
 }
 
+/// `thread`, which has a place for each dimension of a launch.
+static bool standsForPlaces(llvm::StringRef name) {
+  return name == "thread" || name == "block" || name == "block_size" ||
+         name == "grid_size";
+}
+
 const Expression *DeclarationChecker::nameValue(const ast::Identifier &name) {
   if (Binding *binding = lookup(name.text()))
     return bindingValue(*binding, name.span);
@@ -112,7 +118,10 @@ const Expression *DeclarationChecker::nameValue(const ast::Identifier &name) {
   if (isTypeName(name.text()))
     report(name.span, diag::TypeAsValue, name.text());
   else if (isBuiltin)
-    report(name.span, diag::NotAValue, "function", name.text());
+    report(name.span, diag::NotAValue, "function", name.text())
+        .hint(standsForPlaces(name.text())
+                  ? ("write `" + name.text() + ".x`").str()
+                  : "");
   else
     reportUnknown(name);
   return nullptr;
@@ -146,7 +155,8 @@ const Expression *DeclarationChecker::variableValue(const Variable &variable,
                         declaration.kind == DeclarationKind::Elementwise;
   if (isHostText || isLiftedTensor ||
       (place == Place::Extent && !variable.type->axes.empty())) {
-    report(span, diag::HostOnly, variable.name);
+    report(span, diag::HostOnly, variable.name)
+        .hint("what decides it is a parameter, `n: int`, or an axis");
     return nullptr;
   }
   auto *node = make<VariableExpression>(span, variable.type);

@@ -80,7 +80,8 @@ void DeclarationChecker::stepOperands(const ast::ReductionPart &step,
       continue;
     }
     if (!param.type) {
-      report(param.span, diag::OperandType, param.name.text());
+      report(param.span, diag::OperandType, param.name.text())
+          .hint(("write `" + param.name.text() + ": T`").str());
       continue;
     }
     if (std::optional<ScalarType> type = scalarType(param.type))

@@ -158,9 +158,12 @@ bool DeclarationChecker::monoidArguments(llvm::ArrayRef<ast::Argument> given,
       Suggestion suggestion(argument.name.text());
       for (const Parameter &row : monoid.parameters)
         suggestion.consider(row.variable->name);
+      std::string hint = suggestion.hint();
+      if (hint.empty() && argument.name.text().starts_with("keepdim"))
+        hint = "leave it out: values align by the names of their axes";
       report(argument.name.span, diag::UnknownArgument, monoid.name,
              argument.name.text())
-          .hint(suggestion.hint());
+          .hint(hint);
       return false;
     }
     arguments.parameters[found - monoid.parameters.begin()] = value;
@@ -223,7 +226,10 @@ const Expression *DeclarationChecker::reduce(const ast::CallExpr &expr,
                                              const Declaration &monoid) {
   if (place != Place::Lifted && place != Place::Kernel) {
     report(expr.span, diag::NotCalledHere, "reduction",
-           keyword(declaration.kind));
+           keyword(declaration.kind))
+        .hint(place == Place::Host
+                  ? "an `op` computes nothing itself: call a `rowwise`"
+                  : "");
     return nullptr;
   }
   Over over;

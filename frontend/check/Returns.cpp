@@ -164,10 +164,15 @@ const Expression *DeclarationChecker::returned(const Expression *value,
   if (isObject) {
     const Type &type = *value->type;
     bool fits = type.isTensor() && sameType(type.scalar, result.element);
+    bool isNumber = type.isScalar() && result.dimensions.empty() &&
+                    sameType(type.scalar, result.element);
     if (!fits)
       report(value->span, diag::TypeMismatch, source(value->span), spell(value),
              result.text)
-          .label(result.span, "declared here");
+          .label(result.span, "declared here")
+          .hint(isNumber
+                    ? "a number's type has no brackets: `" + spell(value) + "`"
+                    : "");
     return fits ? value : nullptr;
   }
   value = stored(asScalar(value), result.element);

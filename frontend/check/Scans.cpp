@@ -21,7 +21,8 @@ const Declaration *DeclarationChecker::monoidNamed(const ast::Expr *expr) {
     reportUnknown(name->name());
   else
     report(expr->span, diag::NotAValue, "a reduction is wanted;",
-           source(expr->span));
+           source(expr->span))
+        .hint("it stands first: `scan(sum, x over C)`");
   return nullptr;
 }
 

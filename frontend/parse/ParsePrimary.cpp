@@ -86,6 +86,8 @@ const Expr *Parser::reportNoExpression() {
 llvm::StringRef Parser::operandHint() const {
   if (at(Kind::Ampersand))
     return "there are no addresses: a place is written `x[i]`";
+  if (at(Kind::SlashSlash))
+    return "a comment begins with `#`";
   if (position < 2)
     return "";
   Kind last = tokens.kind(position - 1), before = tokens.kind(position - 2);

@@ -142,6 +142,9 @@ void Parser::parseState(ReductionDecl &decl) {
     parseList(Kind::RightParen, [&] { fields.push_back(parseTypeField()); });
   else if (!broken)
     fields.push_back(parseTypeField());
+  if (!broken && at(Kind::Comma))
+    fail(here(), diag::ExpectedEndOfLine, found())
+        .hint("several fields stand in parentheses: `state: (a: T = 0, …)`");
   decl.state = arena.list<TypeField>(fields);
   endStatement();
 }

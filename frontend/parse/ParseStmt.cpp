@@ -171,7 +171,8 @@ const Stmt *Parser::parseSimpleStatement() {
   case Kind::KwOp:
   case Kind::KwConst:
   case Kind::KwFrom:
-    fail(here(), diag::NestedDeclaration, text());
+    fail(here(), diag::NestedDeclaration, text())
+        .hint(at(Kind::KwConst) ? "a value has its name by `let`" : "");
     skipHeaderAndBlock();
     return nullptr;
   default:
@@ -284,5 +285,8 @@ const Stmt *Parser::parseStorage() {
   Identifier name = parseName();
   expect(Kind::Colon);
   const Type *type = parseType();
+  if (!broken && at(Kind::Assign))
+    fail(here(), diag::ExpectedEndOfLine, found())
+        .hint("arrays begin without values: threads write them");
   return arena.make<StorageStmt>(since(begin), isShared, name, type);
 }

@@ -173,7 +173,8 @@ static bool isLikelyMeant(llvm::StringRef keyword) {
 }
 
 std::string Parser::keywordHint() const {
-  if (at(Kind::Star) && position && tokens.kind(position - 1) == Kind::Identifier)
+  if (at(Kind::Star) && position &&
+      tokens.kind(position - 1) == Kind::Identifier)
     return "there are no pointers: a tensor is `f32[N]`";
   for (std::size_t back : {0, 1}) {
     if (back > position || tokens.kind(position - back) != Kind::Identifier)

@@ -208,11 +208,10 @@ static Span spanOf(const BoundKernel::State &state, llvm::StringRef location) {
   const SourceFile *file =
       sources.fileOf(state.request.declaration->nameSpan.begin);
   unsigned line = 0, column = 0;
-  bool isThere = file && location.consume_front(file->name()) &&
-                 location.consume_front(":") &&
-                 !location.consumeInteger(10, line) &&
-                 location.consume_front(":") &&
-                 !location.consumeInteger(10, column);
+  bool isThere =
+      file && location.consume_front(file->name()) &&
+      location.consume_front(":") && !location.consumeInteger(10, line) &&
+      location.consume_front(":") && !location.consumeInteger(10, column);
   return isThere ? sources.spanAt(*file, line, column) : Span();
 }
 

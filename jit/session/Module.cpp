@@ -64,6 +64,21 @@ static bool isCallable(const CallRequest &request, DiagnosticEngine &report) {
   return false;
 }
 
+/// What a call leaves out at its end is absent, where parameters may be: those
+/// that are optional or have a default. Else the arguments stay as they are.
+static std::vector<Argument> completed(const typed::Declaration &declaration,
+                                       std::span<const Argument> given) {
+  std::vector<Argument> all(given.begin(), given.end());
+  auto rest = declaration.parameters.drop_front(
+      std::min(given.size(), declaration.parameters.size()));
+  bool mayBeAbsent = llvm::all_of(rest, [](const typed::Parameter &parameter) {
+    return parameter.isOptional || parameter.defaultValue;
+  });
+  if (mayBeAbsent && !rest.empty())
+    all.resize(declaration.parameters.size());
+  return all;
+}
+
 Result<BoundKernel> Module::bind(
     std::string_view name, std::span<const Argument> arguments,
     std::span<const TensorView> outs,
@@ -77,6 +92,11 @@ Result<BoundKernel> Module::bind(
     return toError(diagnostics, core.sources);
   }
   const typed::Declaration &declaration = *callable->declaration;
+  std::vector<Argument> all;
+  if (arguments.size() < declaration.parameters.size()) {
+    all = completed(declaration, arguments);
+    arguments = all;
+  }
   CallRequest request{.declaration = declaration,
                       .arguments = {arguments.data(), arguments.size()},
                       .outs = {outs.data(), outs.size()},

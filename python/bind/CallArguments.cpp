@@ -187,8 +187,8 @@ bool CallArguments::readParameter(std::size_t index) {
 void CallArguments::refuseAbsent(const std::string &name) {
   for (auto [given, value] : named) {
     auto isGiven = [given = given](const ParameterInfo &parameter) {
-      return PyUnicode_CompareWithASCIIString(given,
-                                              parameter.name.c_str()) == 0;
+      return PyUnicode_CompareWithASCIIString(given, parameter.name.c_str()) ==
+             0;
     };
     if (std::ranges::any_of(info.parameters, isGiven))
       continue;

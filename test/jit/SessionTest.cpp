@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <thread>
@@ -126,6 +127,15 @@ TEST_F(SessionTest, NumbersBroadcastAndScalarsHaveDefaults) {
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 4; ++j)
       EXPECT_EQ(out.data[i * 4 + j], 2 * x.data[i] + y.data[j]);
+  auto shorter = module.bind("axpy", std::vector<Argument>{x.view(), y.view()});
+  ASSERT_TRUE(shorter) << shorter.error().message;
+  std::ranges::fill(out.data, 0.0f);
+  ASSERT_TRUE(shorter->run(pointers));
+  EXPECT_EQ(out.data[7], 2 * x.data[1] + y.data[3]);
+  auto tooShort = module.bind("axpy", std::vector<Argument>{x.view()});
+  ASSERT_FALSE(tooShort);
+  EXPECT_NE(tooShort.error().message.find("takes 3 arguments, not 1"),
+            std::string::npos);
   auto number = module.bind(
       "axpy", std::vector<Argument>{x.view(), 0.5, std::int64_t{3}});
   ASSERT_TRUE(number) << number.error().message;
