@@ -74,7 +74,15 @@ struct CallRequest {
   llvm::ArrayRef<Argument> arguments;
   llvm::ArrayRef<TensorView> outs;
   llvm::ArrayRef<std::pair<std::string, Argument>> constants;
+  /// Without `outs`: what the results are to lie like, by number. One of
+  /// another shape or type, or that leaves memory out, is contiguous.
+  llvm::ArrayRef<TensorView> likes = {};
 };
+
+/// Whether a tensor has every element of its memory once: it is contiguous with
+/// its axes in some order.
+bool isDense(llvm::ArrayRef<std::int64_t> sizes,
+             llvm::ArrayRef<std::int64_t> strides);
 
 /// The tensors of an argument: one, those of a list, or none.
 llvm::ArrayRef<TensorView> tensorsOf(const Argument &argument);

@@ -9,6 +9,22 @@ using namespace quern;
 using namespace quern::jit;
 using namespace quern::typed;
 
+bool jit::isDense(llvm::ArrayRef<std::int64_t> sizes,
+                  llvm::ArrayRef<std::int64_t> strides) {
+  llvm::SmallVector<std::pair<std::int64_t, std::int64_t>, 8> axes;
+  for (auto [size, stride] : llvm::zip_equal(sizes, strides))
+    if (size != 1)
+      axes.emplace_back(stride, size);
+  llvm::sort(axes);
+  std::int64_t step = 1;
+  for (auto [stride, size] : axes) {
+    if (stride != step)
+      return false;
+    step *= size;
+  }
+  return true;
+}
+
 namespace {
 
 class OperandBuilder {
@@ -36,6 +52,7 @@ private:
   bool result(const typed::Result &result, std::size_t number,
               const TensorView *&next);
   bool isPresent(std::size_t number) const;
+  Extents stridesOf(const Operand &operand, std::size_t number) const;
   Extents shapeOf(llvm::ArrayRef<Dimension> dimensions) const;
   bool take(Operand &operand, const TensorView &view);
   bool isWritable(const Operand &operand);
@@ -233,6 +250,17 @@ bool OperandBuilder::results() {
   return true;
 }
 
+Extents OperandBuilder::stridesOf(const Operand &operand,
+                                  std::size_t number) const {
+  if (number < request.likes.size())
+    if (const TensorView &like = request.likes[number];
+        static_cast<ElementType>(like.type) == operand.type &&
+        llvm::equal(like.sizes, operand.sizes) &&
+        isDense(like.sizes, like.strides))
+      return Extents(like.strides.begin(), like.strides.end());
+  return contiguous(operand.sizes);
+}
+
 bool OperandBuilder::result(const typed::Result &result, std::size_t number,
                             const TensorView *&next) {
   Operand operand;
@@ -252,7 +280,7 @@ bool OperandBuilder::result(const typed::Result &result, std::size_t number,
   }
   if (!next) {
     operand.sizes = shape;
-    operand.strides = contiguous(shape);
+    operand.strides = stridesOf(operand, number);
     solution.operands.push_back(std::move(operand));
     return true;
   }

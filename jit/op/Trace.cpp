@@ -53,6 +53,25 @@ bool OpTracer::execute(Block block) {
   return true;
 }
 
+/// What a call gives that is returned at once lies like the result.
+bool OpTracer::executeReturn(Expressions values) {
+  for (auto [number, value] : llvm::enumerate(values)) {
+    MaybeValue result = OpValue();
+    const auto *called = llvm::dyn_cast_if_present<CallExpression>(value);
+    if (called && called->callee->kind != typed::DeclarationKind::Function)
+      result = call(*called, values.size() == frame->likes.size()
+                                 ? frame->likes.slice(number, 1)
+                                 : llvm::ArrayRef<TensorView>());
+    else if (value)
+      result = evaluate(*value);
+    if (!result)
+      return false;
+    frame->results.push_back(std::move(*result));
+  }
+  frame->hasReturned = true;
+  return true;
+}
+
 bool OpTracer::execute(const Statement &statement) {
   switch (statement.kind) {
   case StatementKind::Let:
@@ -71,17 +90,8 @@ bool OpTracer::execute(const Statement &statement) {
     return executeFor(llvm::cast<ForStatement>(statement));
   case StatementKind::While:
     return executeWhile(llvm::cast<WhileStatement>(statement));
-  case StatementKind::Return: {
-    for (const Expression *value :
-         llvm::cast<ReturnStatement>(statement).values) {
-      MaybeValue result = value ? evaluate(*value) : OpValue();
-      if (!result)
-        return false;
-      frame->results.push_back(std::move(*result));
-    }
-    frame->hasReturned = true;
-    return true;
-  }
+  case StatementKind::Return:
+    return executeReturn(llvm::cast<ReturnStatement>(statement).values);
   case StatementKind::Evaluate:
     return evaluate(*llvm::cast<EvaluateStatement>(statement).expression)
         .has_value();
@@ -210,6 +220,7 @@ std::unique_ptr<OpPlan> OpTracer::trace(const CallRequest &request,
       arguments.push_back(tensors.empty() ? OpValue() : tensors.front());
   }
   Frame top(request.declaration, std::move(solution));
+  top.likes = request.outs;
   bool done = enter(top, arguments);
   frame = &top;
   if (!done || !giveOutputs(request, operands, outputs))

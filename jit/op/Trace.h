@@ -62,6 +62,7 @@ private:
     Solution solution;
     llvm::DenseMap<const typed::Variable *, OpValue> values;
     std::vector<OpValue> results;
+    llvm::ArrayRef<TensorView> likes; ///< what the results are to lie like
     bool hasReturned = false;
 
     Frame(const typed::Declaration &declaration, Solution solution)
@@ -73,6 +74,7 @@ private:
   bool enter(Frame &entered, llvm::ArrayRef<OpValue> arguments);
   bool execute(typed::Block block);
   bool execute(const typed::Statement &statement);
+  bool executeReturn(typed::Expressions values);
   bool executeLet(const typed::LetStatement &statement);
   bool executeFor(const typed::ForStatement &statement);
   bool executeWhile(const typed::WhileStatement &statement);
@@ -138,7 +140,8 @@ private:
   // TraceCalls.cpp
   static std::optional<Argument> toArgument(const OpValue &value);
   static OpValue oneOrList(std::vector<OpValue> results);
-  MaybeValue call(const typed::CallExpression &expression);
+  MaybeValue call(const typed::CallExpression &expression,
+                  llvm::ArrayRef<TensorView> likes = {});
   MaybeValue callKernel(const CallRequest &request,
                         llvm::ArrayRef<OpValue> arguments);
   MaybeValue callExtern(const typed::ExternExpression &expression);

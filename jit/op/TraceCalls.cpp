@@ -86,7 +86,8 @@ std::optional<Argument> OpTracer::toArgument(const OpValue &value) {
   return std::nullopt;
 }
 
-OpTracer::MaybeValue OpTracer::call(const CallExpression &expression) {
+OpTracer::MaybeValue OpTracer::call(const CallExpression &expression,
+                                    llvm::ArrayRef<TensorView> likes) {
   const Declaration &callee = *expression.callee;
   std::vector<OpValue> values;
   for (const Expression *argument : expression.arguments) {
@@ -108,7 +109,8 @@ OpTracer::MaybeValue OpTracer::call(const CallExpression &expression) {
   CallRequest request{.declaration = callee,
                       .arguments = arguments,
                       .outs = {},
-                      .constants = *constants};
+                      .constants = *constants,
+                      .likes = likes};
   return callee.kind == typed::DeclarationKind::Op
              ? callOp(request, values)
              : callKernel(request, values);
@@ -152,6 +154,7 @@ OpTracer::MaybeValue OpTracer::callKernel(const CallRequest &request,
       continue;
     }
     PlanTensor result = allocate(operand.type, operand.sizes);
+    result.strides = operand.strides;
     step.tensors.push_back(result);
     step.written.push_back(true);
     results.emplace_back(std::move(result));
@@ -171,6 +174,7 @@ OpTracer::MaybeValue OpTracer::callOp(const CallRequest &request,
       !solveAxes(request, solution, report))
     return std::nullopt;
   Frame callee(request.declaration, std::move(solution));
+  callee.likes = request.likes;
   ++depth;
   bool done = enter(callee, arguments);
   --depth;

@@ -42,23 +42,6 @@ Operand OpTracer::operandOf(llvm::StringRef name, Span span,
   return operand;
 }
 
-/// Whether a tensor has every element of its memory once: it is contiguous with
-/// its axes in some order.
-static bool isDense(const PlanTensor &tensor) {
-  llvm::SmallVector<std::pair<std::int64_t, std::int64_t>, 8> axes;
-  for (auto [size, stride] : llvm::zip_equal(tensor.sizes, tensor.strides))
-    if (size != 1)
-      axes.emplace_back(stride, size);
-  llvm::sort(axes);
-  std::int64_t step = 1;
-  for (auto [stride, size] : axes) {
-    if (stride != step)
-      return false;
-    step *= size;
-  }
-  return true;
-}
-
 /// Whether both step through memory in the same way.
 static bool haveSameStrides(const PlanTensor &one, const PlanTensor &other) {
   for (auto [size, mine, theirs] :
@@ -73,7 +56,8 @@ static bool haveSameStrides(const PlanTensor &one, const PlanTensor &other) {
 void OpTracer::giveOutput(const PlanTensor &result, const PlanTensor &target) {
   PlanSlot &slot = plan->slots[result.slot];
   bool isWhole = slot.kind == PlanSlot::Kind::Temporary && result.offset == 0 &&
-                 isDense(result) && haveSameStrides(result, target) &&
+                 isDense(result.sizes, result.strides) &&
+                 haveSameStrides(result, target) &&
                  result.elements() * bytesOf(result.type) == slot.bytes;
   if (isWhole) {
     slot = plan->slots[target.slot];

@@ -274,6 +274,54 @@ def test_extent_read_on_the_host(size: int) -> None:
         assert torch.equal(k.nonzero(x), x.nonzero()[:, 0])
 
 
+RETURNED = """
+rowwise blocks[T: Float](x: T[*B, P, Q], k: int) -> T[*B, H = P // k, W = Q // k]:
+    return sum(x.at(P = H * k + i, Q = W * k + j) over (i: 0 .. k, j: 0 .. k))
+
+elementwise more[T: Float](x: T) -> (T, T):
+    return x + 1, x + 2
+
+elementwise doubled[T: Float](x: T) -> T:
+    return x + x
+
+op inner[T: Float](x: T[*B, P, Q], k: int) -> T[*B, H = P // k, W = Q // k]:
+    if k > 1:
+        return blocks(x, k)
+    return doubled(x)
+
+op outer[T: Float](x: T[*B, P, Q], k: int) -> T[*B, H = P // k, W = Q // k]:
+    return inner(x, k)
+
+op both[T: Float](x: T[*B, P, Q], k: int) -> (T[*B, H = P // k, W = Q // k], T[*B, P, Q]):
+    let (_, y) = more(x)
+    return inner(y, k), doubled(doubled(y))
+"""
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (0, 2, 3, 1), (3, 1, 0, 2)])
+@pytest.mark.parametrize("step", [1, 2])
+def test_what_is_returned_lies_as_the_caller_wants(order: tuple[int, ...], step: int) -> None:
+    k = quern.compile(RETURNED)
+
+    def lying(*sizes: int) -> torch.Tensor:
+        """Filled with NaN, its axes in that order, with neighbours or without."""
+        back = [order.index(axis) for axis in range(4)]
+        memory = torch.full([*(sizes[axis] for axis in order), step], float("nan"))
+        return memory[..., 0].permute(back)
+
+    for x in (torch.randn(2, 3, 4, 6), torch.randn(2, 4, 6, 3).permute(0, 3, 1, 2)):
+        for size in (1, 2):
+            area = size * size
+            sums = torch.nn.functional.avg_pool2d(x, size) * area if size > 1 else x * 2
+            out = lying(2, 3, 4 // size, 6 // size)
+            k.outer(x, size, out=out)
+            torch.testing.assert_close(out, sums)
+            out, whole = lying(2, 3, 4 // size, 6 // size), lying(2, 3, 4, 6)
+            k.both(x, size, out=(out, whole))
+            torch.testing.assert_close(out, sums + 2 * (area if size > 1 else 2))
+            torch.testing.assert_close(whole, (x + 2) * 4)
+
+
 def test_loop_on_values() -> None:
     k = quern.compile(HOST)
     x = torch.tensor([100.0, 3.0])
