@@ -51,6 +51,12 @@ static void bindTables(py::module_ &module) {
   module.def("copy_name", [] { return nameOf(Primitive::Copy); });
 }
 
+/// pybind11 has looked at what it was given.
+static py::object callWith(const CompiledGraph &graph,
+                           const py::list &arguments) {
+  return graph.call(arguments);
+}
+
 PYBIND11_MODULE(_quern_torch, module) {
   bindBuilder(module);
   bindTables(module);
@@ -88,10 +94,7 @@ PYBIND11_MODULE(_quern_torch, module) {
            py::arg("code_now"), py::arg("strict"),
            py::arg("trace") = py::none(), py::arg("observe") = py::none(),
            py::arg("progress") = py::none(), py::keep_alive<1, 3>())
-      .def("__call__",
-           [](const CompiledGraph &graph, const py::list &values) {
-             return graph.call(values);
-           })
+      .def("__call__", &callWith)
       .def("entry", &entryOf)
       .def("graph_text", &CompiledGraph::printGraph)
       .def("groups_text", &CompiledGraph::printGroups)
