@@ -37,10 +37,24 @@ static std::pair<AxisSet, AxisSet> ownAxes(const KernelModel &model,
   return {};
 }
 
+/// Operations that are made again for each position along `axis`, but not for
+/// those along `other`.
+static unsigned operationsAlong(const KernelModel &model, unsigned axis,
+                                unsigned other) {
+  unsigned count = 0;
+  model.kernel.getBody().walk([&](Operation *op) {
+    if (op->getNumResults() != 1 || !isa<arith::ArithDialect>(op->getDialect()))
+      return;
+    AxisSet axes = model.axesOf(op->getResult(0));
+    count += hasAxis(axes, axis) && !hasAxis(axes, other);
+  });
+  return count;
+}
+
 /// Rows by columns of sums along the lanes, where two operands have an axis of
 /// their own: each vector that is read serves several sums.
 bool Schedule::planDots(LaunchPlan &launch) {
-  constexpr unsigned longest = 8;
+  constexpr unsigned longest = 8, longOperand = 32;
   for (qn::ReduceOp op : model.reductions) {
     Operation *input = op.getInputs()[0].getDefiningOp();
     if (op.getInits().size() != 1 || launch.lane < 0 ||
@@ -56,9 +70,16 @@ bool Schedule::planDots(LaunchPlan &launch) {
     llvm::erase_if(launch.axes, [&](const AxisPlan &plan) {
       return plan.axis == rows || plan.axis == columns;
     });
-    // Columns of a tile are read once for its rows.
-    launch.axes.push_back({.axis = rows, .copies = side, .tile = 16 * side});
-    launch.axes.push_back({.axis = columns, .copies = side, .tile = 4 * side});
+    // Columns of a tile are read once for its rows. Copies of a long operand
+    // cost code and gain nothing: that it serves several sums is due to copies
+    // of the other axis.
+    for (auto [axis, other] : {std::pair(rows, columns), {columns, rows}}) {
+      bool isLong = operationsAlong(model, axis, other) > longOperand &&
+                    operationsAlong(model, other, axis) <= longest;
+      launch.axes.push_back({.axis = axis,
+                             .copies = isLong ? 1 : side,
+                             .tile = (axis == rows ? 16 : 4) * side});
+    }
     launch.dots = true;
     launch.taskElements = 65536;
     return true;
