@@ -182,9 +182,11 @@ void ColumnBuilder::addRows(Frame &frame, Value part,
       unsigned first = 0;
       for (qn::ReduceOp op : columns.members) {
         unsigned width = op->getNumResults();
-        for (Copies step : steps)
-          emitter.stepOne(at, op, copies | step,
-                          MutableArrayRef<Value>(states).slice(first, width));
+        auto state = MutableArrayRef<Value>(states).slice(first, width);
+        for (Copies step : steps) {
+          Values even = emitter.evenStates(at, op, copies | step, state);
+          emitter.stepOne(at, op, copies | step, state, even);
+        }
         first += width;
       }
       save(at, part, copies, states);

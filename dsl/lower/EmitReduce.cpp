@@ -165,10 +165,14 @@ void Emitter::step(Frame &frame, const ReductionGroup &group, Values &states) {
         stepInOrder(frame, op, copies, all.slice(at + number * width, width));
         continue;
       }
+      Values even;
       for (auto [unrolled, which] : llvm::enumerate(copies)) {
         unsigned place = alone ? at + regular + number * width
                                : at + (number * group.inner + unrolled) * width;
-        stepOne(frame, op, which, all.slice(place, width));
+        MutableArrayRef<Value> state = all.slice(place, width);
+        if (unrolled == 0 && !alone && stepsEvenly(group))
+          even = evenStates(frame, op, which, state);
+        stepOne(frame, op, which, state, even);
       }
     }
     at += regular + (separateTail(group) ? group.outer.size() * width : 0);
@@ -203,8 +207,32 @@ void Emitter::stepCount(Frame &frame, qn::ReduceOp op, Copies copies,
   state = arith::AddIOp::create(b, op.getLoc(), state, set);
 }
 
+/// Whether all lanes of the accumulators have made as many steps wherever a
+/// step has no mask: the rest of the only loop comes last.
+bool Emitter::stepsEvenly(const ReductionGroup &group) const {
+  return !group.lanes || (group.loops.size() == 1 && !isCut(group.loops[0]));
+}
+
+/// The states that a step makes of themselves and constants, as those of
+/// `moments` count: such a one is a number where all lanes take each step, and
+/// what is divided by it is multiplied. Null for the others.
+Emitter::Values Emitter::evenStates(Frame &frame, qn::ReduceOp op,
+                                    Copies copies, ArrayRef<Value> state) {
+  if (lanesOf(state.front()) == 1 || maskOf(frame, op, copies))
+    return {};
+  Values even;
+  for (bool isEven : model.evenStates(op)) {
+    Value number;
+    if (isEven)
+      number = vector::ExtractOp::create(in(frame), op.getLoc(),
+                                         state[even.size()], 0);
+    even.push_back(number);
+  }
+  return even;
+}
+
 void Emitter::stepOne(Frame &frame, qn::ReduceOp op, Copies copies,
-                      MutableArrayRef<Value> state) {
+                      MutableArrayRef<Value> state, ValueRange even) {
   unsigned lanes = lanesOf(state.front());
   if (unsigned reduced = reducedLanes(frame, model, op);
       lanes < reduced && countsMasks(op, target))
@@ -220,6 +248,9 @@ void Emitter::stepOne(Frame &frame, qn::ReduceOp op, Copies copies,
         math::FmaOp::create(in(frame), op.getLoc(), a, b, state[0]));
   } else {
     Values arguments(state.begin(), state.end());
+    for (auto [argument, number] : llvm::zip(arguments, even))
+      if (number)
+        argument = number;
     for (Value input : op.getInputs())
       arguments.push_back(wide(frame, input, copies, lanes));
     stepped = inlineRegion(frame, op.getStep(), arguments, copies);

@@ -129,7 +129,10 @@ public:
                  mlir::Value &state, unsigned lanes);
   /// One step of a reduction from and to `state`.
   void stepOne(Frame &frame, qn::ReduceOp op, Copies copies,
-               llvm::MutableArrayRef<mlir::Value> state);
+               llvm::MutableArrayRef<mlir::Value> state,
+               mlir::ValueRange even = {});
+  Values evenStates(Frame &frame, qn::ReduceOp op, Copies copies,
+                    llvm::ArrayRef<mlir::Value> state);
   /// The states after the positions `lower` to `upper` of an axis.
   Values partialStates(Frame &frame, llvm::ArrayRef<qn::ReduceOp> members,
                        LoopSpec split);
@@ -448,6 +451,7 @@ private:
   llvm::SmallVector<Values> mergeLanes(Frame &frame, qn::ReduceOp op,
                                        llvm::SmallVector<Values> states);
   bool separateTail(const ReductionGroup &group) const;
+  bool stepsEvenly(const ReductionGroup &group) const;
   Values takeTurns(Frame &frame, ReductionGroup &group, unsigned bit,
                    mlir::Value turn);
   Values mergeStates(Frame &frame, const ReductionGroup &group,

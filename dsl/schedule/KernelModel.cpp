@@ -247,3 +247,39 @@ void KernelModel::visit(Operation *op) {
   for (Value value : op->getResults())
     facts[value] = result;
 }
+
+/// Whether a value of a step is made of constants and of arguments that are
+/// `even`.
+static bool isEven(Value value, ArrayRef<bool> even) {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return argument.getArgNumber() < even.size() &&
+           even[argument.getArgNumber()];
+  Operation *op = value.getDefiningOp();
+  if (isa<arith::ConstantOp>(op))
+    return true;
+  return op->getNumOperands() && !op->getNumRegions() &&
+         isa<arith::ArithDialect>(op->getDialect()) &&
+         llvm::all_of(op->getOperands(),
+                      [&](Value operand) { return isEven(operand, even); });
+}
+
+SmallVector<bool, 4> KernelModel::evenStates(qn::ReduceOp op) const {
+  SmallVector<bool, 4> even(op.getInits().size(), true);
+  mlir::Block &step = op.getStep().front();
+  bool changed = true;
+  while (std::exchange(changed, false))
+    for (auto [number, now] :
+         llvm::enumerate(step.getTerminator()->getOperands()))
+      if (even[number] && !isEven(now, even)) {
+        even[number] = false;
+        changed = true;
+      }
+  bool divides = llvm::any_of(step, [&](Operation &each) {
+    auto quotient = dyn_cast<arith::DivFOp>(each);
+    return quotient && isEven(quotient.getRhs(), even) &&
+           !quotient.getRhs().getDefiningOp<arith::ConstantOp>();
+  });
+  if (!divides)
+    even.assign(even.size(), false);
+  return even;
+}

@@ -67,6 +67,10 @@ public:
   /// Whether an operand is joined behind another one.
   static bool isBehind(mlir::BlockArgument operand);
 
+  /// Which states of a reduction its step makes of themselves and constants
+  /// alone; none, unless it divides by what it makes of them.
+  llvm::SmallVector<bool, 4> evenStates(qn::ReduceOp op) const;
+
   /// The axes a scatter runs over.
   AxisSet scatterAxes(qn::ScatterOp scatter) const;
   /// Those along which it writes to places of their own.

@@ -97,16 +97,48 @@ int Schedule::laneAxis(AxisSet candidates, const LaunchPlan &launch) const {
   return best >= 0 && (scores[best] > 0 || best == launch.lane) ? best : -1;
 }
 
+/// Arithmetic of one position of a loop over `axis`, what reductions over it
+/// make of it included.
+unsigned Schedule::laneOperations(unsigned axis) const {
+  unsigned count = 0;
+  auto isCounted = [](Operation &op) {
+    return isa<arith::ArithDialect>(op.getDialect()) &&
+           !isa<arith::ConstantOp>(op);
+  };
+  for (Operation &op : model.kernel.block())
+    if (auto reduction = dyn_cast<qn::ReduceOp>(op)) {
+      if (hasAxis(model.axesOf(reduction.getAxes()), axis))
+        count += llvm::count_if(reduction.getStep().front(), isCounted);
+    } else if (op.getNumResults() &&
+               hasAxis(model.axesOf(op.getResult(0)), axis)) {
+      count += isCounted(op);
+    }
+  return count;
+}
+
+/// Whether merging accumulators over `axis` divides: a short row pays for it.
+bool Schedule::mergeDivides(unsigned axis) const {
+  return llvm::any_of(model.reductions, [&](qn::ReduceOp op) {
+    return hasAxis(model.axesOf(op.getAxes()), axis) &&
+           llvm::any_of(op.getMerge().front(), llvm::IsaPred<arith::DivFOp>);
+  });
+}
+
 AxisPlan Schedule::laneLoop(unsigned axis, bool reduces,
                             const LaunchPlan *launch) const {
   AxisPlan plan;
   plan.axis = axis;
   plan.lanes = lanes;
   unsigned budget = reduces ? 32 : 16;
+  unsigned operations = this->operations;
+  if (reduces && !target.isGpu())
+    operations = laneOperations(axis);
   plan.copies = std::clamp<unsigned>(
       llvm::bit_floor(budget / std::max(1u, operations)), 1, 4);
   if (reduces && operations <= 24)
     plan.copies = std::max(plan.copies, 4u);
+  if (reduces && !target.isGpu() && mergeDivides(axis))
+    plan.copies = std::min(plan.copies, 2u);
   if (launch && launch->dots)
     plan.copies = 1;
   return plan;

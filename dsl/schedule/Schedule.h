@@ -117,6 +117,8 @@ public:
   /// The axis among `candidates` the lanes of a loop run along, or -1: one
   /// along which neighbouring elements lie, or the best of the whole launch.
   int laneAxis(AxisSet candidates, const LaunchPlan &launch) const;
+  unsigned laneOperations(unsigned axis) const;
+  bool mergeDivides(unsigned axis) const;
   /// How a loop over `axis` inside a unit is walked when lanes run along it.
   AxisPlan laneLoop(unsigned axis, bool reduces,
                     const LaunchPlan *launch = nullptr) const;
