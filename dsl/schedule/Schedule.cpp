@@ -67,12 +67,44 @@ void Schedule::countAccesses() {
       ++operations;
     if (auto store = dyn_cast<qn::StoreOp>(op))
       count(store.getTensor().getType(), 1);
-    if (auto load = dyn_cast<qn::LoadOp>(op))
+    if (auto load = dyn_cast<qn::LoadOp>(op)) {
       if (load.getIndices().empty())
         count(load.getTensor().getType());
+      else if (!target.isGpu())
+        countPlaces(load);
+    }
     if (auto joined = dyn_cast<qn::JoinedOp>(op))
       count(joined.getOperandType());
   });
+}
+
+/// The axis that an operand read at computed places has its neighbours along,
+/// if the places keep the position along it; -1 where there is none.
+static int neighboursOf(const KernelModel &model, qn::LoadOp load) {
+  qn::OperandType type = load.getTensor().getType();
+  for (auto [index, stride] : llvm::zip(load.getIndices(), type.getStrides()))
+    if (auto own = index.getDefiningOp<qn::IndexOp>();
+        own && stride == StrideClass::One)
+      return model.axisOf(own.getAxis());
+  return -1;
+}
+
+/// A sum reads more elements at computed places than it gives, and has no
+/// squares to turn: what it reads decides, even against the store.
+void Schedule::countPlaces(qn::LoadOp load) {
+  AxisSet axes = model.axesOf(load.getResult());
+  int along = neighboursOf(model, load);
+  bool isSummed = llvm::any_of(model.reductions, [&](qn::ReduceOp op) {
+    return bool(model.axesOf(op.getAxes()) & axes);
+  });
+  if (along < 0 || !isSummed)
+    return;
+  qn::OperandType type = load.getTensor().getType();
+  int weight = 2 << (2 * std::min(8u, model.axesOf(type).count()));
+  scores[along] += weight;
+  for (unsigned axis = 0; axis < model.declaredAxes(); ++axis)
+    if (hasAxis(axes, axis) && static_cast<int>(axis) != along)
+      scores[axis] -= weight;
 }
 
 /// Lanes whose loops had different lengths would need masks all along.
@@ -345,6 +377,12 @@ int Schedule::turnedAxis(const LaunchPlan &launch) const {
     return found;
   model.kernel.getBody().walk([&](qn::LoadOp load) {
     found = launch.alongTurned(model, load).value_or(found);
+    // Gathers of a square touch each cache line as often as it has elements.
+    if (int along = neighboursOf(model, load);
+        !target.isGpu() && along >= 0 && along != launch.lane &&
+        hasAxis(launch.parallel, along) &&
+        hasAxis(model.axesOf(load.getResult()), launch.lane))
+      found = along;
   });
   return found;
 }

@@ -139,6 +139,7 @@ private:
   std::optional<int> portableAxis(const LaunchPlan &launch) const;
   void findLanes();
   void countAccesses();
+  void countPlaces(qn::LoadOp load);
   void findUneven();
   void splitReductions();
   void splitGroup(llvm::ArrayRef<qn::ReduceOp> members);

@@ -77,6 +77,9 @@ struct CallRequest {
   /// Without `outs`: what the results are to lie like, by number. One of
   /// another shape or type, or that leaves memory out, is contiguous.
   llvm::ArrayRef<TensorView> likes = {};
+  /// Others that are images lie channels-last where an argument does, as a step
+  /// inside an `op` may: nobody sees how its temporaries lie.
+  bool keepsImages = false;
 };
 
 /// Whether a tensor has every element of its memory once: it is contiguous with

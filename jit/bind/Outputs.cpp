@@ -25,6 +25,18 @@ bool jit::isDense(llvm::ArrayRef<std::int64_t> sizes,
   return true;
 }
 
+/// The strides of an image, or a volume, whose second axis has its neighbours.
+static Extents channelsLast(llvm::ArrayRef<std::int64_t> sizes) {
+  Extents strides(sizes.size(), 1);
+  std::int64_t step = sizes[1];
+  for (std::size_t axis = sizes.size(); --axis > 1;) {
+    strides[axis] = step;
+    step *= sizes[axis];
+  }
+  strides[0] = step;
+  return strides;
+}
+
 namespace {
 
 class OperandBuilder {
@@ -52,6 +64,7 @@ private:
   bool result(const typed::Result &result, std::size_t number,
               const TensorView *&next);
   bool isPresent(std::size_t number) const;
+  bool takesChannelsLast(std::size_t rank) const;
   Extents stridesOf(const Operand &operand, std::size_t number) const;
   Extents shapeOf(llvm::ArrayRef<Dimension> dimensions) const;
   bool take(Operand &operand, const TensorView &view);
@@ -250,6 +263,20 @@ bool OperandBuilder::results() {
   return true;
 }
 
+/// Images and volumes with neighbours along their second axis.
+static bool isChannelsLast(llvm::ArrayRef<std::int64_t> sizes,
+                           llvm::ArrayRef<std::int64_t> strides) {
+  return (sizes.size() == 4 || sizes.size() == 5) && sizes[1] > 1 &&
+         llvm::equal(strides, channelsLast(sizes));
+}
+
+bool OperandBuilder::takesChannelsLast(std::size_t rank) const {
+  return llvm::any_of(solution.operands, [&](const Operand &operand) {
+    return !operand.isResult && operand.sizes.size() == rank &&
+           isChannelsLast(operand.sizes, operand.strides);
+  });
+}
+
 Extents OperandBuilder::stridesOf(const Operand &operand,
                                   std::size_t number) const {
   if (number < request.likes.size())
@@ -258,6 +285,8 @@ Extents OperandBuilder::stridesOf(const Operand &operand,
         llvm::equal(like.sizes, operand.sizes) &&
         isDense(like.sizes, like.strides))
       return Extents(like.strides.begin(), like.strides.end());
+  if (request.keepsImages && takesChannelsLast(operand.sizes.size()))
+    return channelsLast(operand.sizes);
   return contiguous(operand.sizes);
 }
 

@@ -110,7 +110,8 @@ OpTracer::MaybeValue OpTracer::call(const CallExpression &expression,
                       .arguments = arguments,
                       .outs = {},
                       .constants = *constants,
-                      .likes = likes};
+                      .likes = likes,
+                      .keepsImages = true};
   return callee.kind == typed::DeclarationKind::Op
              ? callOp(request, values)
              : callKernel(request, values);

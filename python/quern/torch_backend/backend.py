@@ -23,7 +23,7 @@ from . import native
 from .cache import CachedGraph, LoggedBuilder, caching, key_tag
 from .check import Checker
 from .debug.folder import DebugFolder
-from .decompositions import decomposition_table
+from .decompositions import decomposition_table, whole_resampling
 from .fx_import import describe
 from .layout import channels_last
 from .observers import Event, ObservedGraph, Observer
@@ -59,7 +59,8 @@ def backend(
         decompositions=decomposition_table(job.state.overloads(job.options)),
         keep_inference_input_mutations=True,
     )
-    with caching(job.options) if job.is_cacheable else contextlib.nullcontext():
+    cached = caching(job.options) if job.is_cacheable else contextlib.nullcontext()
+    with cached, whole_resampling(module):
         compiled: Callable[..., Any] = compile_with(module, example_inputs)
     return _directly(module, compiled)
 

@@ -1,0 +1,133 @@
+"""Resampling in compiled graphs: whole operators, any layout, derivatives by large factors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import quern
+import torch
+from torch.nn.functional import interpolate
+
+MODES = ("nearest", "nearest-exact", "bilinear", "bicubic")
+FORMATS = (torch.contiguous_format, torch.channels_last)
+
+
+def resampling(mode: str, aligned: bool | None = None, **sizes: Any) -> Any:
+    corners = {} if mode.startswith("nearest") else {"align_corners": bool(aligned)}
+    return lambda x: interpolate(x, mode=mode, **sizes, **corners)
+
+
+def compare(function: Any, compiled: Any, x: torch.Tensor, tolerance: float = 2e-5) -> None:
+    """Values and derivatives with those of eager in double precision, strides with eager's."""
+    x = x.detach().requires_grad_()
+    exact = x.detach().double().requires_grad_()
+    y, same, reference = compiled(x), function(x), function(exact)
+    torch.testing.assert_close(y.double(), reference, atol=tolerance, rtol=tolerance)
+    assert y.stride() == same.stride()
+    gradient = torch.randn_like(y)
+    (mine,) = torch.autograd.grad(y, x, gradient)
+    (theirs,) = torch.autograd.grad(reference, exact, gradient.double())
+    torch.testing.assert_close(mine.double(), theirs, atol=tolerance, rtol=tolerance)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize(
+    "sizes", [{"scale_factor": 2}, {"scale_factor": (1.5, 0.75)}, {"size": (13, 1)}]
+)
+@pytest.mark.parametrize("mode", MODES)
+def test_odd_images(mode: str, sizes: dict[str, Any], form: torch.memory_format) -> None:
+    torch.manual_seed(0)
+    function = resampling(mode, **sizes)
+    compiled = torch.compile(function, backend=quern.backend, dynamic=False)
+    for shape in ((2, 19, 8, 12), (1, 1, 4, 8)):
+        compare(function, compiled, torch.randn(shape).contiguous(memory_format=form))
+
+
+@pytest.mark.parametrize("aligned", [False, True])
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+@pytest.mark.parametrize("factor", [(16, 33), (0.1, 0.5), (9.5, 1)])
+def test_far_factors(mode: str, aligned: bool, factor: tuple[float, float]) -> None:
+    """An element of an image 16 times as large is read by more outputs than twice the factor."""
+    torch.manual_seed(0)
+    function = resampling(mode, aligned, scale_factor=factor)
+    compiled = torch.compile(function, backend=quern.backend, dynamic=False)
+    compare(function, compiled, torch.randn(1, 2, 21, 7), tolerance=2e-4)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_sizes_that_change(mode: str) -> None:
+    torch.manual_seed(0)
+    function = resampling(mode, scale_factor=2)
+    compiled = torch.compile(function, backend=quern.backend, dynamic=True)
+    for size in ((9, 11), (6, 7), (16, 5)):
+        compare(function, compiled, torch.randn(2, 3, *size))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_graph_keeps_the_operator(mode: str) -> None:
+    x = torch.randn(1, 2, 4, 4)
+    text = str(quern.explain(resampling(mode, scale_factor=2), x))
+    assert "upsample" in text
+    assert "index" not in text
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_bytes(form: torch.memory_format) -> None:
+    x = torch.randint(0, 255, (2, 3, 5, 7), dtype=torch.uint8).contiguous(memory_format=form)
+    function = resampling("nearest", size=(9, 4))
+    y = torch.compile(function, backend=quern.backend)(x)
+    assert torch.equal(y, function(x))
+
+
+PLACES = """
+rowwise picked[T: Any](x: T[*B, H, W], p: i64[P], q: i64[Q]) -> T[*B, P, Q]:
+    return x.at(H = p, W = q)
+
+rowwise blocks[T: Float](x: T[*B, P, Q], k: int) -> T[*B, H = P // k, W = Q // k]:
+    return sum(x.at(P = H * k + i, Q = W * k + j) over (i: 0 .. k, j: 0 .. k))
+"""
+
+
+@pytest.mark.parametrize("channels", [1, 3, 16, 37])
+@pytest.mark.parametrize("forms", [(a, b) for a in FORMATS for b in FORMATS])
+def test_places_across_the_result(channels: int, forms: tuple[Any, Any]) -> None:
+    torch.manual_seed(0)
+    k = quern.compile(PLACES)
+    x = torch.randn(2, channels, 22, 34).contiguous(memory_format=forms[0])
+    p, q = torch.randint(0, 22, (19,)), torch.randint(0, 34, (41,))
+    out = torch.empty(2, channels, 19, 41).contiguous(memory_format=forms[1])
+    k.picked(x, p, q, out=out)
+    assert torch.equal(out, x[:, :, p][:, :, :, q])
+    out = torch.empty(2, channels, 11, 17).contiguous(memory_format=forms[1])
+    k.blocks(x, 2, out=out)
+    torch.testing.assert_close(out, torch.nn.functional.avg_pool2d(x, 2) * 4)
+
+
+STEPS = """
+elementwise doubled[T: Float](x: T) -> T:
+    return x + x
+
+rowwise rows[T: Float](x: T[*B, H, W]) -> T[*B, H]:
+    return sum(x over W)
+
+op flat[T: Float](x: T[N, C, H, W]) -> T[A = N * C, B = H * W]:
+    return doubled(doubled(x).reshape(N * C, H * W))
+
+op turned[T: Float](x: T[N, C, H, W]) -> (T[N, C, H], T[N, C, H, W]):
+    let y = doubled(x)
+    return rows(doubled(y)), y
+"""
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 4, 5), (1, 1, 3, 4), (2, 5, 1, 1), (0, 3, 2, 2)])
+@pytest.mark.parametrize("form", FORMATS)
+def test_steps_on_images(shape: tuple[int, ...], form: torch.memory_format) -> None:
+    """However the temporaries of an op lie, what it gives is the same."""
+    k = quern.compile(STEPS)
+    x = torch.randn(shape).contiguous(memory_format=form)
+    n, c, h, w = shape
+    torch.testing.assert_close(torch.as_tensor(k.flat(x)), (4 * x).reshape(n * c, h * w))
+    rows, whole = k.turned(x)
+    torch.testing.assert_close(torch.as_tensor(rows), 4 * x.sum(3))
+    torch.testing.assert_close(torch.as_tensor(whole), 2 * x)
