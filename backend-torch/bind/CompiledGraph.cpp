@@ -27,6 +27,7 @@ void Backend::addModule(
     const std::string &name, const std::string &text,
     const std::vector<std::pair<std::string, std::string>> &rows) {
   std::vector<OperatorBinding> operators;
+  operators.reserve(rows.size());
   for (const auto &[overload, declaration] : rows)
     operators.push_back({overload, declaration});
   if (auto added = sessionOf(*this).addModule(name, text, operators); !added)
@@ -98,6 +99,7 @@ CompiledGraph::CompiledGraph(GraphBuilder &builder, Backend &backend,
                              GraphOptions chosen) {
   objects = builder.takeObjects();
   std::vector<c10::IValue> constants;
+  constants.reserve(objects.size());
   for (const py::object &object : objects)
     constants.push_back(THPVariable_Check(object.ptr()) ? fromPython(object)
                                                         : c10::IValue());

@@ -65,11 +65,10 @@ std::vector<ValueId> GraphBuilder::constantNode(const std::string &name,
   return add(std::move(node), single(std::move(facts)));
 }
 
-std::vector<ValueId> GraphBuilder::call(const std::string &name,
-                                        const std::string &overload,
-                                        py::list arguments, py::list results,
-                                        const py::dict &flags,
-                                        const std::string &source) {
+std::vector<ValueId>
+GraphBuilder::call(const std::string &name, const std::string &overload,
+                   const py::list &arguments, const py::list &results,
+                   const py::dict &flags, const std::string &source) {
   Node node;
   node.kind = NodeKind::Call;
   node.name = name;
@@ -98,11 +97,10 @@ std::vector<ValueId> GraphBuilder::seed(const std::string &name,
   return add(std::move(node), single(std::move(facts)));
 }
 
-std::vector<ValueId> GraphBuilder::host(const std::string &name,
-                                        const std::string &description,
-                                        py::list arguments, py::list results,
-                                        py::object callable,
-                                        const std::string &source) {
+std::vector<ValueId>
+GraphBuilder::host(const std::string &name, const std::string &description,
+                   const py::list &arguments, const py::list &results,
+                   py::object callable, const std::string &source) {
   Node node;
   node.kind = NodeKind::Host;
   node.name = name;
@@ -115,7 +113,7 @@ std::vector<ValueId> GraphBuilder::host(const std::string &name,
   return add(std::move(node), results);
 }
 
-void GraphBuilder::output(py::list outputs) {
+void GraphBuilder::output(const py::list &outputs) {
   for (py::handle output : outputs)
     graph.outputs.push_back(argumentFromPython(output));
 }

@@ -27,19 +27,17 @@ public:
   std::vector<ValueId> constantNode(const std::string &name,
                                     pybind11::object facts,
                                     pybind11::object object);
-  std::vector<ValueId> call(const std::string &name,
-                            const std::string &overload,
-                            pybind11::list arguments, pybind11::list results,
-                            const pybind11::dict &flags,
-                            const std::string &source);
+  std::vector<ValueId>
+  call(const std::string &name, const std::string &overload,
+       const pybind11::list &arguments, const pybind11::list &results,
+       const pybind11::dict &flags, const std::string &source);
   std::vector<ValueId> scalar(const std::string &name, pybind11::object facts);
   std::vector<ValueId> seed(const std::string &name, pybind11::object facts);
-  std::vector<ValueId> host(const std::string &name,
-                            const std::string &description,
-                            pybind11::list arguments, pybind11::list results,
-                            pybind11::object callable,
-                            const std::string &source);
-  void output(pybind11::list outputs);
+  std::vector<ValueId>
+  host(const std::string &name, const std::string &description,
+       const pybind11::list &arguments, const pybind11::list &results,
+       pybind11::object callable, const std::string &source);
+  void output(const pybind11::list &outputs);
 
   /// Ends the description; the builder is empty afterwards.
   std::shared_ptr<const Graph> finish();

@@ -98,6 +98,33 @@ Value LaunchBuilder::extent(Frame &root, const AxisPlan &axis) {
 
 /// Elements of a tile of an axis.
 Value LaunchBuilder::tile(Frame &root, const AxisPlan &axis) {
+  Value whole = wholeTile(root, axis);
+  if (!axis.evenCount)
+    return whole;
+  auto parts = [&](Value value, Value step) -> Value {
+    Value one = emitter.constant(root, 1);
+    OpBuilder &b = emitter.in(root);
+    Value more = arith::SubIOp::create(b, loc, step, one);
+    more = arith::AddIOp::create(b, loc, value, more);
+    return arith::DivUIOp::create(b, loc, more, step);
+  };
+  auto upTo = [&](Value value, std::int64_t multiple) -> Value {
+    Value step = emitter.constant(root, multiple);
+    Value count = parts(value, step);
+    return arith::MulIOp::create(emitter.in(root), loc, count, step);
+  };
+  Value extent = this->extent(root, axis), zero = emitter.constant(root, 0);
+  OpBuilder &b = emitter.in(root);
+  Value none =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, extent, zero);
+  none = arith::ExtUIOp::create(b, loc, b.getI64Type(), none);
+  extent = arith::AddIOp::create(b, loc, extent, none);
+  Value count = upTo(parts(extent, whole), axis.evenCount);
+  return upTo(parts(extent, count), axis.evenStep);
+}
+
+/// Elements of a tile that nothing makes smaller.
+Value LaunchBuilder::wholeTile(Frame &root, const AxisPlan &axis) {
   Value wide = emitter.constant(root, axis.tile);
   if (!axis.narrow)
     return wide;
@@ -119,7 +146,7 @@ Value LaunchBuilder::tiles(Frame &root, const AxisPlan &axis) {
     return extent;
   Value more = emitter.constant(root, axis.tile - 1);
   Value tile = this->tile(root, axis);
-  if (axis.narrow) {
+  if (axis.narrow || axis.evenCount) {
     Value one = emitter.constant(root, 1);
     more = arith::SubIOp::create(emitter.in(root), loc, tile, one);
   }

@@ -25,6 +25,7 @@ protected:
                         unsigned integers);
   mlir::Value extent(Frame &root, const AxisPlan &axis);
   mlir::Value tile(Frame &root, const AxisPlan &axis);
+  mlir::Value wholeTile(Frame &root, const AxisPlan &axis);
   mlir::Value tiles(Frame &root, const AxisPlan &axis);
   mlir::Value localExtent(Frame &root, unsigned axis);
   mlir::Value elements(Frame &root);

@@ -53,6 +53,9 @@ static void addBlocks(const TargetInfo &target, const LaunchPlan &launch,
   rows.narrowBelow = 2 * target.cores * tiling.rowBlock * tiling.blockWidth();
   rows.narrowBy.assign(tiling.rows.begin(), tiling.rows.end());
   llvm::append_range(rows.narrowBy, tiling.columns);
+  // Of three blocks one thread would make two.
+  rows.evenCount = target.cores;
+  rows.evenStep = tiling.height;
   packed.axes.push_back(rows);
   AxisPlan columns = flattened(tiling.columns, tiling.blockWidth());
   // Few columns make more units of one panel, for all threads to have some.

@@ -22,6 +22,9 @@ struct AxisPlan {
   /// `narrowBy` if there are, is below `narrowBelow`.
   std::int64_t narrow = 0, narrowBelow = 0;
   llvm::SmallVector<unsigned, 0> narrowBy = {};
+  /// Tiles are about equal multiples of `evenStep`, and a multiple of so many;
+  /// 0: only the last one is smaller.
+  std::int64_t evenCount = 0, evenStep = 1;
   bool fixed = false;    ///< lanes are part of the result: never fewer of them
   std::int64_t most = 0; ///< tiles at most, larger ones then; 0: any number
   /// Faster axes that are flattened into one with `axis`, of a contraction.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _quern
 import pytest
 import quern
 import torch
@@ -48,6 +49,15 @@ def close(got: torch.Tensor, wanted: torch.Tensor, depth: int) -> None:
     bound = eps * (4 + depth**0.5) * 4
     scale = max(1.0, float(wanted.abs().max())) if wanted.numel() else 1.0
     torch.testing.assert_close(got.double(), wanted, rtol=0, atol=bound * scale)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 7])
+def test_blocks_of_rows_are_about_equal(threads: int) -> None:
+    """Whatever the threads, every row is in one block, and no block is empty."""
+    own = _quern.Session(threads=threads, cache="-").compile(SOURCE)
+    for m in (0, 127, 129, 385, 513, 788, 1030):
+        a, b = torch.randn(m, 400), torch.randn(400, 400)
+        close(own.mm(a, b), a.double() @ b.double(), 400)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
