@@ -108,19 +108,20 @@ Value LaunchBuilder::tile(Frame &root, const AxisPlan &axis) {
     more = arith::AddIOp::create(b, loc, value, more);
     return arith::DivUIOp::create(b, loc, more, step);
   };
-  auto upTo = [&](Value value, std::int64_t multiple) -> Value {
-    Value step = emitter.constant(root, multiple);
+  auto upTo = [&](Value value, Value step) -> Value {
     Value count = parts(value, step);
     return arith::MulIOp::create(emitter.in(root), loc, count, step);
   };
-  Value extent = this->extent(root, axis), zero = emitter.constant(root, 0);
-  OpBuilder &b = emitter.in(root);
-  Value none =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, extent, zero);
-  none = arith::ExtUIOp::create(b, loc, b.getI64Type(), none);
-  extent = arith::AddIOp::create(b, loc, extent, none);
-  Value count = upTo(parts(extent, whole), axis.evenCount);
-  return upTo(parts(extent, count), axis.evenStep);
+  Value extent = this->extent(root, axis), one = emitter.constant(root, 1);
+  Value several = emitter.constant(root, axis.evenCount);
+  extent = arith::MaxUIOp::create(emitter.in(root), loc, extent, one);
+  Value count = parts(extent, whole);
+  // One stays one: its columns would be packed twice.
+  Value isOne = arith::CmpIOp::create(emitter.in(root), loc,
+                                      arith::CmpIPredicate::eq, count, one);
+  several = arith::SelectOp::create(emitter.in(root), loc, isOne, one, several);
+  count = upTo(count, several);
+  return upTo(parts(extent, count), emitter.constant(root, axis.evenStep));
 }
 
 /// Elements of a tile that nothing makes smaller.
