@@ -264,7 +264,9 @@ static bool isEven(Value value, ArrayRef<bool> even) {
 }
 
 SmallVector<bool, 4> KernelModel::evenStates(qn::ReduceOp op) const {
-  SmallVector<bool, 4> even(op.getInits().size(), true);
+  SmallVector<bool, 4> even;
+  for (Value init : op.getInits())
+    even.push_back(!axesOf(init));
   mlir::Block &step = op.getStep().front();
   bool changed = true;
   while (std::exchange(changed, false))

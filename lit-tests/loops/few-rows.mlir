@@ -40,3 +40,30 @@ qn.rowwise @mm axes [M, N, K] (%x: !qn.tensor<f32, [M, K:1]>,
   }
   qn.store %s, %out : f32, !qn.tensor<f32, [M, N:1]>
 }
+
+// Columns along the sum are read in place, too, by rows of an eighth of the
+// second cache: each serves the rows of a tile.
+// CHECK-LABEL: llvm.func @along_3_plan
+// CHECK-DAG: arith.constant 65536 : i64
+// CHECK-DAG: %[[ROWS:.*]] = arith.constant 32768 : i64
+// CHECK: arith.cmpi sle, %{{.*}}, %[[ROWS]] : i64
+// CHECK-LABEL: llvm.func @along_3_task
+// CHECK: %{{.*}}:16 = scf.for
+// CHECK-COUNT-16: math.fma {{.*}} : vector<16xf32>
+qn.rowwise @along axes [M, N, K] (%x: !qn.tensor<f32, [M, K:1]>,
+    %y: !qn.tensor<f32, [N, K:1]>, %out: !qn.tensor<f32, [M, N:1]>) {
+  %a = qn.load %x : !qn.tensor<f32, [M, K:1]>
+  %b = qn.load %y : !qn.tensor<f32, [N, K:1]>
+  %p = arith.mulf %a, %b : f32
+  %zero = arith.constant 0.0 : f32
+  %s = qn.reduce (%p : f32) init (%zero : f32) over [K] step {
+  ^bb0(%t: f32, %e: f32):
+    %n = arith.addf %t, %e : f32
+    qn.yield %n : f32
+  } merge {
+  ^bb0(%t: f32, %u: f32):
+    %n = arith.addf %t, %u : f32
+    qn.yield %n : f32
+  }
+  qn.store %s, %out : f32, !qn.tensor<f32, [M, N:1]>
+}

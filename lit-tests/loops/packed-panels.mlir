@@ -15,7 +15,11 @@
 // CHECK-LABEL: llvm.func @mm_1_plan
 // CHECK-DAG: %[[ROWS:.*]] = arith.constant 256 : i64
 // CHECK-DAG: %[[FEWER:.*]] = arith.constant 128 : i64
-// CHECK: arith.select %{{.*}}, %[[FEWER]], %[[ROWS]] : i64
+// CHECK: %[[WHOLE:.*]] = arith.select %{{.*}}, %[[FEWER]], %[[ROWS]] : i64
+// Blocks are about equal and a multiple of the threads; one stays one.
+// CHECK: %[[BLOCKS:.*]] = arith.divui %{{.*}}, %[[WHOLE]]
+// CHECK: %[[ALONE:.*]] = arith.cmpi eq, %[[BLOCKS]], %[[ONE:c1_i64.*]] : i64
+// CHECK: arith.select %[[ALONE]], %[[ONE]], %{{.*}} : i64
 // SMALL-LABEL: llvm.func @mm_1_plan
 // SMALL-NOT: arith.constant 256
 // SMALL-LABEL: llvm.func @mm_1_task

@@ -64,6 +64,37 @@ def test_sizes_that_change(mode: str) -> None:
         compare(function, compiled, torch.randn(2, 3, *size))
 
 
+@pytest.mark.parametrize("mode", [*MODES, "area"])
+@pytest.mark.parametrize("given", ["factor", "size", "both axes"])
+def test_sizes_that_change_in_inference(mode: str, given: str) -> None:
+    def function(x: torch.Tensor) -> torch.Tensor:
+        if given == "factor":
+            return interpolate(x, scale_factor=2, mode=mode)
+        size = x.shape[2] * 2 if given == "size" else (x.shape[2] * 2, x.shape[3] + 1)
+        return interpolate(input=x, size=size, mode=mode)
+
+    compiled = torch.compile(function, backend=quern.backend, dynamic=True)
+    for shape in ((2, 3, 9, 11), (3, 3, 6, 7), (1, 3, 16, 5)):
+        x = torch.randn(shape)
+        torch.testing.assert_close(compiled(x), function(x), atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("mode", ["linear", "nearest", "trilinear", "bilinear", "area"])
+def test_other_calls(mode: str) -> None:
+    """Other numbers of axes, arguments by position, parts of other transforms."""
+    axes = {"linear": 1, "trilinear": 3}.get(mode, 2)
+    x = torch.randn(2, 3, *(5, 6, 4)[:axes])
+
+    def function(x: torch.Tensor) -> Any:
+        corners = True if "linear" in mode else None
+        each = torch.vmap(lambda row: interpolate(row[None], scale_factor=2, mode=mode)[0])(x)
+        slope = torch.func.grad(lambda y: interpolate(y, None, 2, mode, corners).square().sum())
+        return interpolate(x, None, 1.7, mode, corners, True), each, slope(x)
+
+    compiled = torch.compile(function, backend=quern.backend, dynamic=False)
+    torch.testing.assert_close(compiled(x), function(x), atol=1e-4, rtol=1e-4)
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_graph_keeps_the_operator(mode: str) -> None:
     x = torch.randn(1, 2, 4, 4)
@@ -72,10 +103,11 @@ def test_graph_keeps_the_operator(mode: str) -> None:
     assert "index" not in text
 
 
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("form", FORMATS)
-def test_bytes(form: torch.memory_format) -> None:
+def test_bytes(mode: str, form: torch.memory_format) -> None:
     x = torch.randint(0, 255, (2, 3, 5, 7), dtype=torch.uint8).contiguous(memory_format=form)
-    function = resampling("nearest", size=(9, 4))
+    function = resampling(mode, size=(9, 4))
     y = torch.compile(function, backend=quern.backend)(x)
     assert torch.equal(y, function(x))
 

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from inspect import signature
 from typing import Any
 
 import torch
-from torch._decomp.decompositions import upsample_compute_output_size
 from torch._dispatch.python import no_python_dispatcher
 from torch.nn.functional import interpolate
 from torch.overrides import TorchFunctionMode
 
-_NEAREST = {"nearest": "upsample_nearest", "nearest-exact": "_upsample_nearest_exact"}
-_WEIGHTED = {
-    "linear": "upsample_linear",
-    "bilinear": "upsample_bilinear",
-    "trilinear": "upsample_trilinear",
-    "bicubic": "upsample_bicubic",
-}
+_PARAMETERS = signature(interpolate)
 
 
 class _Whole(TorchFunctionMode):
-    """Calls the operator that ATen runs, so that its parts do not read an image
-    through lists of indices, and its derivative does not add through them."""
+    """Leaves out the dispatcher's Python half, which takes the operator apart: its parts
+    would read an image through lists of indices, and its derivative add through them."""
 
     def __torch_function__(
         self,
@@ -32,56 +26,23 @@ class _Whole(TorchFunctionMode):
         args: Sequence[Any] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
-        if func is interpolate:
-            result = _resampled(*args, **(kwargs or {}))
-            if result is not NotImplemented:
-                return result
-        return func(*args, **(kwargs or {}))
+        given = kwargs or {}
+        if func is not interpolate or not _infers_result(*args, **given):
+            return func(*args, **given)
+        with no_python_dispatcher():
+            return func(*args, **given)
 
 
-def _resampled(
-    x: torch.Tensor,
-    size: Any = None,
-    scale_factor: Any = None,
-    mode: str = "nearest",
-    align_corners: bool | None = None,
-    recompute_scale_factor: bool | None = None,
-    antialias: bool = False,
-) -> Any:
-    """What `interpolate` does with arguments that it took before."""
-    axes = x.dim() - 2
-    corners: tuple[bool, ...] = ()
-    if mode in _NEAREST:
-        name = f"{_NEAREST[mode]}{axes}d"
-    elif mode in _WEIGHTED and x.is_floating_point():
-        name = f"{'_' * antialias}{_WEIGHTED[mode]}{axes}d{'_aa' * antialias}"
-        corners = (bool(align_corners),)
-    else:
-        return NotImplemented
-    size, factors = _each(size, axes), _each(scale_factor, axes)
-    places = upsample_compute_output_size(x.shape, size, factors)  # type: ignore[no-untyped-call]
-    if factors is None or recompute_scale_factor:
-        factors = [None] * axes
-    op = getattr(torch.ops.aten, name).default
-    back = getattr(torch.ops.aten, f"{name}_backward").default
-    if not _infers_any(op, x, places) or (x.requires_grad and not _infers_any(back, x, places)):
-        return NotImplemented
-    # The dispatcher's Python half is what would take the operator apart.
-    with no_python_dispatcher():
-        return op(x, places, *corners, *factors)
-
-
-def _infers_any(op: Any, x: torch.Tensor, places: Sequence[Any]) -> bool:
-    """Whether torch knows what an operator gives: where that is written in C++, only
-    for sizes that are numbers."""
-    is_symbolic = any(isinstance(n, torch.SymInt) for n in (*x.shape, *places))
-    return not is_symbolic or torch._C.DispatchKey.Meta in op.py_kernels
-
-
-def _each(given: Any, axes: int) -> list[Any] | None:
-    if given is None:
-        return None
-    return list(given) if isinstance(given, (list, tuple)) else [given] * axes
+def _infers_result(*args: Any, **kwargs: Any) -> bool:
+    """Whether torch knows what the operator and its derivative give: some of that is
+    written in C++, only for sizes that are numbers."""
+    given = _PARAMETERS.bind(*args, **kwargs).arguments
+    x, size = given["input"], given.get("size")
+    sizes = size if isinstance(size, (list, tuple)) else (size,)
+    if any(isinstance(n, torch.SymInt) for n in sizes):
+        return False
+    is_symbolic = any(isinstance(n, torch.SymInt) for n in x.shape)
+    return not is_symbolic or (given.get("mode") != "area" and not x.requires_grad)
 
 
 def whole_resampling(module: torch.fx.GraphModule) -> AbstractContextManager[Any]:
