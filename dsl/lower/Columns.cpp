@@ -106,7 +106,7 @@ Value ColumnBuilder::parts(Frame &frame) {
 Value ColumnBuilder::workspace(Frame &frame) {
   Value count = binary(frame, '*', parts(frame), outer.extent(frame));
   count = binary(frame, '*', count, width(frame));
-  Value each = emitter.constant(frame, 8 * columns.states());
+  Value each = emitter.constant(frame, 8 * columns.kept());
   Value start = emitter.constant(frame, workspaceStart + 64);
   return binary(frame, '+', binary(frame, '*', count, each), start);
 }
@@ -117,7 +117,7 @@ Value ColumnBuilder::place(Frame &frame, Value part, unsigned number,
   Value width = this->width(frame);
   Value row = binary(frame, '*', outer.flattened(frame), parts(frame));
   row = binary(frame, '+', row, part);
-  row = binary(frame, '*', row, emitter.constant(frame, columns.states()));
+  row = binary(frame, '*', row, emitter.constant(frame, columns.kept()));
   row = binary(frame, '+', row, emitter.constant(frame, number));
   Value bytes = binary(frame, '*', row, width);
   bytes = binary(frame, '*', bytes, emitter.constant(frame, 8));
@@ -129,7 +129,7 @@ Value ColumnBuilder::place(Frame &frame, Value part, unsigned number,
   Value column = emitter.position(frame, columns.lane, copies);
   if (behind)
     column = binary(frame, '+', column, behind);
-  Type element = types[number];
+  Type element = types[number % types.size()];
   if (element.isInteger(1))
     element = builder.getI8Type();
   return LLVM::GEPOp::create(in(frame), loc, pointer, element, base,
@@ -137,21 +137,21 @@ Value ColumnBuilder::place(Frame &frame, Value part, unsigned number,
 }
 
 Emitter::Values ColumnBuilder::load(Frame &frame, Value part, Copies copies,
-                                    Value behind) {
+                                    Value behind, unsigned first) {
   const Binding *lane = frame.find(columns.lane);
   Values states;
   for (auto [number, type] : llvm::enumerate(types))
-    states.push_back(emitter.read(frame,
-                                  place(frame, part, number, copies, behind),
-                                  type, lane->lanes, lane->mask, Value()));
+    states.push_back(
+        emitter.read(frame, place(frame, part, first + number, copies, behind),
+                     type, lane->lanes, lane->mask, Value()));
   return states;
 }
 
 void ColumnBuilder::save(Frame &frame, Value part, Copies copies,
-                         ValueRange states) {
+                         ValueRange states, unsigned first) {
   const Binding *lane = frame.find(columns.lane);
   for (auto [number, state] : llvm::enumerate(states)) {
-    Value to = place(frame, part, number, copies);
+    Value to = place(frame, part, first + number, copies);
     in(frame);
     Value value = emitter.widen(state, lane->lanes);
     emitter.write(frame, to, value, types[number], lane->mask);
@@ -167,15 +167,54 @@ Emitter::Values ColumnBuilder::initial(Frame &frame, Copies copies) {
   return states;
 }
 
-/// Adds what the rows of `loops` hold to the states of a part.
+/// Adds what the rows of `loops` hold to the states of a part. Where there are
+/// axes around the rows, the states of many rows are merged into others, so
+/// that rounding does not grow with how many there are.
 void ColumnBuilder::addRows(Frame &frame, Value part,
                             ArrayRef<LoopSpec> loops) {
-  SmallVector<LoopSpec> all;
+  if (columns.before.empty())
+    return addSteps(frame, part, loops);
+  SmallVector<LoopSpec> around;
   for (unsigned axis : columns.before)
-    all.push_back({AxisPlan{.axis = axis}, {}, {}});
-  llvm::append_range(all, loops);
+    around.push_back({AxisPlan{.axis = axis}, {}, {}});
+  Value zero = emitter.constant(frame, 0);
+  Value most = emitter.constant(frame, Schedule::runSteps);
+  Value each = binary(frame, '-', loops.front().upper, loops.front().lower);
+  Values steps{zero};
+  emitter.nest(frame, around, steps, [&](Frame &at, Values &now) {
+    addSteps(at, part, loops);
+    Value sum = binary(at, '+', now.front(), each);
+    OpBuilder &b = in(at);
+    Value isRun = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, sum,
+                                        most);
+    auto branch = scf::IfOp::create(b, loc, isRun);
+    now.front() = arith::SelectOp::create(b, loc, isRun, zero, sum);
+    Operation *anchor = std::exchange(at.anchor, branch);
+    Frame run = Frame::inside(at, branch.thenBlock());
+    run.anchor = branch.thenBlock()->getTerminator();
+    closeRun(run, part, loops.back());
+    at.anchor = anchor;
+  });
+  closeRun(frame, part, loops.back());
+}
+
+/// Merges the states of a part into those of its whole runs.
+void ColumnBuilder::closeRun(Frame &frame, Value part, const LoopSpec &lane) {
   Values none;
-  emitter.nest(frame, all, none, [&](Frame &at, Values &) {
+  emitter.nest(frame, {lane}, none, [&](Frame &at, Values &) {
+    for (Copies copies : emitter.copiesOf(at, axisBit(columns.lane))) {
+      Values runs = load(at, part, copies, {}, types.size());
+      Values states = load(at, part, copies);
+      save(at, part, copies, merged(at, runs, states, copies), types.size());
+      save(at, part, copies, initial(at, copies));
+    }
+  });
+}
+
+void ColumnBuilder::addSteps(Frame &frame, Value part,
+                             ArrayRef<LoopSpec> loops) {
+  Values none;
+  emitter.nest(frame, loops, none, [&](Frame &at, Values &) {
     SmallVector<Copies> steps = emitter.copiesOf(at, axisBit(columns.rows));
     for (Copies copies : emitter.copiesOf(at, axisBit(columns.lane))) {
       Values states = load(at, part, copies);
@@ -198,7 +237,8 @@ void ColumnBuilder::part(Frame &frame, Value part, const LoopSpec &lane) {
   Values none;
   emitter.nest(frame, {lane}, none, [&](Frame &at, Values &) {
     for (Copies copies : emitter.copiesOf(at, axisBit(columns.lane)))
-      save(at, part, copies, initial(at, copies));
+      for (unsigned first = 0; first < columns.kept(); first += types.size())
+        save(at, part, copies, initial(at, copies), first);
   });
   if (!columns.flat.empty())
     emitter.grouped[columns.rows] = together(frame);
@@ -239,9 +279,9 @@ void ColumnBuilder::rest(Frame &frame, Value part, LoopSpec lane) {
   Values nothing;
   emitter.nest(body, {lane}, nothing, [&](Frame &at, Values &) {
     for (Copies copies : emitter.copiesOf(at, axisBit(columns.lane))) {
-      Values states = load(at, part, copies);
-      Values others = load(at, part, copies, half);
-      save(at, part, copies, merged(at, states, others, copies));
+      Values states = load(at, part, copies, {}, result());
+      Values others = load(at, part, copies, half, result());
+      save(at, part, copies, merged(at, states, others, copies), result());
     }
   });
   frame.anchor = anchor;
@@ -274,7 +314,7 @@ void ColumnBuilder::mergeCopy(Frame &at, Copies copies) {
   auto loop = scf::ForOp::create(in(at), loc, zero, count, one, states);
   Operation *anchor = std::exchange(at.anchor, loop);
   Frame body = Frame::inside(at, loop.getBody());
-  Values other = load(body, loop.getInductionVar(), copies);
+  Values other = load(body, loop.getInductionVar(), copies, {}, result());
   Values merged = this->merged(body, loop.getRegionIterArgs(), other, copies);
   scf::YieldOp::create(in(body), loc, merged);
   at.anchor = anchor;

@@ -35,16 +35,19 @@ private:
   mlir::Value place(Frame &frame, mlir::Value part, unsigned number,
                     Copies copies, mlir::Value behind = {});
   Values load(Frame &frame, mlir::Value part, Copies copies,
-              mlir::Value behind = {});
+              mlir::Value behind = {}, unsigned first = 0);
   void save(Frame &frame, mlir::Value part, Copies copies,
-            mlir::ValueRange states);
+            mlir::ValueRange states, unsigned first = 0);
   Values initial(Frame &frame, Copies copies);
   void addRows(Frame &frame, mlir::Value part, llvm::ArrayRef<LoopSpec> loops);
+  void addSteps(Frame &frame, mlir::Value part, llvm::ArrayRef<LoopSpec> loops);
+  void closeRun(Frame &frame, mlir::Value part, const LoopSpec &lane);
+  /// The first of the states that a part leaves.
+  unsigned result() const { return columns.kept() - types.size(); }
   Values merged(Frame &frame, mlir::ValueRange states, mlir::ValueRange others,
                 Copies copies);
   void rest(Frame &frame, mlir::Value part, LoopSpec lane);
   void mergeCopy(Frame &frame, Copies copies);
-  mlir::Type typeOf(unsigned number) const { return types[number]; }
   mlir::OpBuilder &in(Frame &frame) { return emitter.in(frame); }
 
   Emitter &emitter;

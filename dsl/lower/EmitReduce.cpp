@@ -405,6 +405,8 @@ Emitter::Values Emitter::takeTurns(Frame &frame, ReductionGroup &group,
 void Emitter::loops(Frame &frame, const ReductionGroup &group, Values &states) {
   if (slidingLoops(frame, group, states))
     return;
+  if (needsRuns(group))
+    return inRuns(frame, group, states);
   nestScans(frame, group.loops, group.scans, states,
             [&](Frame &inner, Values &now) { step(inner, group, now); });
 }

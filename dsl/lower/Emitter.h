@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dsl/gpu/Team.h"
+#include "dsl/lower/Access.h"
 #include "dsl/lower/Loops.h"
 #include "dsl/lower/Packet.h"
 #include "dsl/schedule/Schedule.h"
@@ -21,14 +22,6 @@ class WhileOp;
 } // namespace mlir::scf
 
 namespace quern {
-
-/// An operand at computed positions.
-struct Access {
-  mlir::Operation *op;
-  mlir::BlockArgument operand;
-  mlir::OperandRange indices;
-  std::optional<std::uint64_t> part;
-};
 
 class Emitter {
 public:
@@ -315,13 +308,6 @@ private:
                  Copies copies, unsigned lanes);
   void whileLeave(Frame &test, mlir::scf::WhileOp loop, mlir::Value goes,
                   Values handed, unsigned lanes);
-  // EmitRounds.cpp
-  Frame roundFrame(Frame &frame, mlir::scf::WhileOp loop, mlir::Region &region,
-                   mlir::Block *block, mlir::ValueRange arguments,
-                   Copies copies);
-  Values firstRound(Frame &frame, mlir::scf::WhileOp loop, Copies copies);
-  Values rounds(Frame &frame, mlir::scf::WhileOp loop, Copies copies);
-  // EmitControl.cpp
   Values withinBounds(Frame &body, mlir::Value at, mlir::Value lower,
                       mlir::Value upper, Values stepped, mlir::ValueRange old);
   mlir::Value extremeLane(Frame &frame, mlir::Value value, bool largest);
@@ -334,6 +320,13 @@ private:
   unsigned lanesInside(Frame &frame, mlir::Operation *op, Local &local);
   Values select(Frame &frame, mlir::Value condition, mlir::ValueRange yes,
                 mlir::ValueRange no);
+
+  // EmitRounds.cpp
+  Frame roundFrame(Frame &frame, mlir::scf::WhileOp loop, mlir::Region &region,
+                   mlir::Block *block, mlir::ValueRange arguments,
+                   Copies copies);
+  Values firstRound(Frame &frame, mlir::scf::WhileOp loop, Copies copies);
+  Values rounds(Frame &frame, mlir::scf::WhileOp loop, Copies copies);
 
   // dsl/gpu/SharedLoop.cpp
   mlir::Value teamTimes(Frame &frame, std::int64_t factor);
@@ -456,6 +449,12 @@ private:
                    mlir::Value turn);
   Values mergeStates(Frame &frame, const ReductionGroup &group,
                      mlir::ValueRange left, mlir::ValueRange right);
+
+  // EmitRuns.cpp
+  bool needsRuns(const ReductionGroup &group) const;
+  void inRuns(Frame &frame, const ReductionGroup &group, Values &states);
+  void runsOf(Frame &frame, const ReductionGroup &group, mlir::ValueRange fresh,
+              Values &carried);
 
   // EmitKept.cpp
   mlir::Value candidate(mlir::Value value, qn::StoreOp store, AxisSet missing,

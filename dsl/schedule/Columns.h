@@ -33,6 +33,8 @@ struct Columns {
       count += op->getNumResults();
     return count;
   }
+  /// Rows of states of a part: of the run under way and of those before.
+  std::int64_t kept() const { return states() * (before.empty() ? 1 : 2); }
 };
 
 /// How stores with these parallel axes, the lanes along `lane`, are made of

@@ -22,6 +22,9 @@ rowwise planes(x: f32[N, C, H, W]) -> (f32[C], f32[C], f32[C]):
     let s = moments(x over (N, H, W))
     return s.mean, s.m2, s.n
 
+rowwise centred(x: f32[N, C, H, W]) -> f32[N, C, H, W]:
+    return x - moments(x over (N, H, W)).mean
+
 rowwise columns(x: f32[R, C]) -> (f32[C], f32[C], f32[C]):
     let s = moments(x over R)
     return s.mean, s.m2, s.n
@@ -73,6 +76,18 @@ def test_planes_and_columns(
     check(kernels.planes(x), x, (0, 2, 3))
     flat = x.permute(0, 2, 3, 1).reshape(-1, shape[1])
     check(kernels.columns(flat), flat, (0,))
+
+
+def test_roundings_do_not_add_up(kernels: _quern.Module) -> None:
+    """One chain of 60000 roundings is off by 16 epsilons and more."""
+    x = (torch.randn(4, 48, 100, 150) + 2).to(memory_format=torch.channels_last)
+    mean, m2, n = (g.double() for g in kernels.planes(x))
+    eps = torch.finfo(torch.float32).eps
+    torch.testing.assert_close(mean, x.double().mean((0, 2, 3)), rtol=5 * eps, atol=0)
+    wanted = x.double().var((0, 2, 3), correction=0) * n
+    torch.testing.assert_close(m2, wanted, rtol=5 * eps, atol=0)
+    left = kernels.centred(x).double().mean((0, 2, 3))
+    torch.testing.assert_close(left, torch.zeros_like(left), rtol=0, atol=20 * eps)
 
 
 @pytest.mark.parametrize("length", [1, 17, 40, 300])
