@@ -185,8 +185,8 @@ void ColumnBuilder::addRows(Frame &frame, Value part,
     addSteps(at, part, loops);
     Value sum = binary(at, '+', now.front(), each);
     OpBuilder &b = in(at);
-    Value isRun = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, sum,
-                                        most);
+    Value isRun =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, sum, most);
     auto branch = scf::IfOp::create(b, loc, isRun);
     now.front() = arith::SelectOp::create(b, loc, isRun, zero, sum);
     Operation *anchor = std::exchange(at.anchor, branch);

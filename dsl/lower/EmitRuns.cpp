@@ -26,9 +26,9 @@ static bool addsRounding(qn::ReduceOp op) {
 }
 
 /// What `make` makes where `condition` holds, else `otherwise`.
-static Emitter::Values either(OpBuilder &b, Frame &frame, Value condition,
-                              ValueRange otherwise,
-                              llvm::function_ref<Emitter::Values(Frame &)> make) {
+static Emitter::Values
+either(OpBuilder &b, Frame &frame, Value condition, ValueRange otherwise,
+       llvm::function_ref<Emitter::Values(Frame &)> make) {
   Location loc = condition.getLoc();
   auto branch = scf::IfOp::create(b, loc, otherwise.getTypes(), condition,
                                   /*withElseRegion=*/true);
@@ -66,8 +66,8 @@ void Emitter::inRuns(Frame &frame, const ReductionGroup &group,
   Values carried = states;
   llvm::append_range(carried, states);
   carried.push_back(constant(frame, 0));
-  carried.push_back(arith::ConstantOp::create(in(frame), loc,
-                                              builder.getBoolAttr(false)));
+  carried.push_back(
+      arith::ConstantOp::create(in(frame), loc, builder.getBoolAttr(false)));
   nest(frame, ArrayRef(group.loops).drop_back(), carried,
        [&](Frame &at, Values &now) { runsOf(at, group, states, now); });
   auto merged = ArrayRef<Value>(carried).take_front(count);
@@ -85,12 +85,11 @@ void Emitter::runsOf(Frame &frame, const ReductionGroup &group,
   Value length = constant(frame, Schedule::runSteps);
   Value lower = run.lower ? run.lower : constant(frame, 0);
   Value upper = run.upper ? run.upper : extent(frame, run.plan.axis);
-  Value isOne = arith::ConstantOp::create(
-      in(frame), model.kernel.getLoc(), builder.getBoolAttr(true));
+  Value isOne = arith::ConstantOp::create(in(frame), model.kernel.getLoc(),
+                                          builder.getBoolAttr(true));
   Value none = constant(frame, 0);
   Location loc = model.kernel.getLoc();
-  auto made =
-      scf::ForOp::create(in(frame), loc, lower, upper, length, carried);
+  auto made = scf::ForOp::create(in(frame), loc, lower, upper, length, carried);
   Operation *anchor = std::exchange(frame.anchor, made);
   Frame inner = Frame::inside(frame, made.getBody());
   ValueRange before = made.getRegionIterArgs();
@@ -100,12 +99,11 @@ void Emitter::runsOf(Frame &frame, const ReductionGroup &group,
   Value taken = arith::MinSIOp::create(b, loc, left, length);
   run.upper = arith::AddIOp::create(b, loc, run.lower, taken);
   Values part(before.slice(count, count));
-  nest(inner, run, part,
-       [&](Frame &at, Values &now) { step(at, group, now); });
+  nest(inner, run, part, [&](Frame &at, Values &now) { step(at, group, now); });
   OpBuilder &e = in(inner);
   Value steps = arith::AddIOp::create(e, loc, before[2 * count], taken);
-  Value isWhole = arith::CmpIOp::create(e, loc, arith::CmpIPredicate::sge,
-                                        steps, length);
+  Value isWhole =
+      arith::CmpIOp::create(e, loc, arith::CmpIPredicate::sge, steps, length);
   Values on(before.take_front(count));
   llvm::append_range(on, part);
   on.append({steps, before.back()});

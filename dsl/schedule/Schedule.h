@@ -137,8 +137,8 @@ public:
   }
 
   /// After so many steps the states that take one element after the other are
-  /// merged into others: the error of a chain of n roundings grows like the root
-  /// of n, and a merge costs about three steps.
+  /// merged into others: the error of a chain of n roundings grows like the
+  /// root of n, and a merge costs about three steps.
   static constexpr unsigned runSteps = 256;
   /// A tile with more accumulators has short columns and needs all registers.
   static constexpr unsigned mostInRuns = 8;
