@@ -21,6 +21,7 @@ struct Finder {
   AxisSet batch = {}, rows = {}, inner = {}, columns = {};
   RowBlocks result = {};
 
+  bool isWalkedOver(qn::ReduceOp product) const;
   bool findScores();
   bool addScore(qn::ReduceOp op, Factors factors);
   void findValues();
@@ -79,13 +80,24 @@ bool Finder::addScore(qn::ReduceOp op, Factors factors) {
   return true;
 }
 
+/// Whether a reduction walks over an axis that a product has and not all stores
+/// do; what only some stores have is an axis of their own.
+bool Finder::isWalkedOver(qn::ReduceOp product) const {
+  AxisSet more = model.axesOf(product->getResult(0)) & ~parallel;
+  AxisSet stored, walked;
+  for (qn::StoreOp store : stores)
+    stored |= model.axesOf(store.getTensor().getType());
+  for (qn::ReduceOp op : reductions)
+    walked |= model.axesOf(op.getAxes());
+  return bool(more & (walked | ~stored));
+}
+
 bool Finder::findScores() {
   for (qn::ReduceOp op : reductions) {
     if (model.isMaterialised(op))
       continue;
     std::optional<Factors> factors = sumOfProducts(op);
-    AxisSet axes = model.axesOf(op->getResult(0));
-    if (factors && (axes & ~parallel) && !addScore(op, *factors))
+    if (factors && isWalkedOver(op) && !addScore(op, *factors))
       return false;
   }
   // Every store must have the rows and the batch for itself.
