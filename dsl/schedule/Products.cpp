@@ -158,18 +158,52 @@ void Schedule::addRowBlocks(LaunchPlan launch, RowBlocks found,
   all.push_back(std::move(rows));
 }
 
+/// A launch for the stores of each set of axes.
+std::vector<LaunchPlan> Schedule::byAxes(const LaunchPlan &launch) {
+  std::vector<LaunchPlan> parts;
+  for (qn::StoreOp store : launch.stores) {
+    ValueFacts facts = model.factsOf(store);
+    auto same = [&](const LaunchPlan &part) {
+      return model.factsOf(part.stores.front()).axes == facts.axes;
+    };
+    auto found = llvm::find_if(parts, same);
+    if (found == parts.end()) {
+      parts.emplace_back();
+      found = std::prev(parts.end());
+      found->parallel = facts.axes & ~facts.combined;
+    }
+    found->stores.push_back(store);
+    found->parallel &= facts.axes & ~facts.combined;
+  }
+  for (LaunchPlan &part : parts)
+    planAxes(part);
+  return parts;
+}
+
 void Schedule::addContractions() {
   // Staged values lie at the front of the workspace.
   if (model.kernel.getStaged())
     return;
   SmallVector<LaunchPlan, 2> all;
-  for (LaunchPlan &launch : launches) {
+  std::vector<LaunchPlan> open(std::make_move_iterator(launches.rbegin()),
+                               std::make_move_iterator(launches.rend()));
+  while (!open.empty()) {
+    LaunchPlan launch = std::move(open.back());
+    open.pop_back();
     if (launch.kind != LaunchKind::Stores) {
       all.push_back(std::move(launch));
       continue;
     }
-    if (auto blocks = findRowBlocks(model, target, launch.stores,
-                                    launch.parallel, uneven))
+    auto blocks =
+        findRowBlocks(model, target, launch.stores, launch.parallel, uneven);
+    if (blocks && blocks->leavesOut) {
+      std::vector<LaunchPlan> parts = byAxes(launch);
+      if (parts.size() > 1) {
+        open.insert(open.end(), parts.rbegin(), parts.rend());
+        continue;
+      }
+    }
+    if (blocks)
       addRowBlocks(std::move(launch), std::move(*blocks), all);
     else if (auto tiling = findTiling(model, target, launch.stores,
                                       launch.parallel, uneven))

@@ -80,16 +80,34 @@ bool Finder::addScore(qn::ReduceOp op, Factors factors) {
   return true;
 }
 
-/// Whether a reduction walks over an axis that a product has and not all stores
-/// do; what only some stores have is an axis of their own.
+/// Whether `value` is made of `op`.
+static bool isMadeOf(Value value, Operation *op) {
+  llvm::SmallPtrSet<Operation *, 32> seen;
+  SmallVector<Value> open{value};
+  while (!open.empty()) {
+    Operation *made = open.pop_back_val().getDefiningOp();
+    if (made == op)
+      return true;
+    if (made && seen.insert(made).second)
+      llvm::append_range(open, made->getOperands());
+  }
+  return false;
+}
+
+/// Whether reductions, or stores of some other axes, walk over an axis of a
+/// product that not all results have.
 bool Finder::isWalkedOver(qn::ReduceOp product) const {
-  AxisSet more = model.axesOf(product->getResult(0)) & ~parallel;
-  AxisSet stored, walked;
+  AxisSet axes = model.axesOf(product->getResult(0)), stored;
   for (qn::StoreOp store : stores)
     stored |= model.axesOf(store.getTensor().getType());
-  for (qn::ReduceOp op : reductions)
-    walked |= model.axesOf(op.getAxes());
-  return bool(more & (walked | ~stored));
+  if (axes & ~parallel & ~stored)
+    return true;
+  return llvm::any_of(reductions, [&](qn::ReduceOp op) {
+    return op != product && (axes & ~parallel & model.axesOf(op.getAxes())) &&
+           llvm::any_of(op->getOperands(), [&](Value operand) {
+             return isMadeOf(operand, product);
+           });
+  });
 }
 
 bool Finder::findScores() {
@@ -143,9 +161,12 @@ bool Finder::addValue(qn::ReduceOp op, Factors factors) {
   if (!own || (own & uneven) ||
       (model.axesOf(left) & ~batch) != (rows | inner) ||
       (model.axesOf(right) & rows) || model.factsOf(right).combined ||
-      own != (model.axesOf(right) & ~batch & ~inner) ||
-      (columns && columns != own))
+      own != (model.axesOf(right) & ~batch & ~inner))
     return false;
+  if (columns && columns != own) {
+    result.leavesOut = true;
+    return false;
+  }
   columns = own;
   Product product;
   product.op = op;

@@ -26,6 +26,8 @@ struct RowBlocks {
   /// For every product of `values`, its row factor among `kept`.
   llvm::SmallVector<unsigned> factors;
   InnerBound bound;
+  /// Some sum over the inner axis has other columns than those of `values`.
+  bool leavesOut = false;
   unsigned inner() const { return scores.columns.back(); }
   std::int64_t rowBlock() const { return scores.rowBlock; }
 };

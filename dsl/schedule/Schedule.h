@@ -183,6 +183,7 @@ private:
   std::optional<Columns> partsOf(const LaunchPlan &launch) const;
   void addParts();
   bool canTurn(const LaunchPlan &launch) const;
+  std::vector<LaunchPlan> byAxes(const LaunchPlan &launch);
   void addRowBlocks(LaunchPlan launch, RowBlocks found,
                     llvm::SmallVectorImpl<LaunchPlan> &all);
 

@@ -53,17 +53,33 @@ bool OpTracer::execute(Block block) {
   return true;
 }
 
-/// What a call gives that is returned at once lies like the result.
+/// What a call gives that is returned at once lies like the results. A call of
+/// several results stands behind each of them and is made once.
 bool OpTracer::executeReturn(Expressions values) {
+  const CallExpression *made = nullptr;
+  MaybeValue all;
   for (auto [number, value] : llvm::enumerate(values)) {
+    const auto *field = llvm::dyn_cast_if_present<FieldExpression>(value);
+    const auto *called =
+        llvm::dyn_cast_if_present<CallExpression>(field ? field->base : value);
+    bool isKernel =
+        called && called->callee->kind != typed::DeclarationKind::Function;
     MaybeValue result = OpValue();
-    const auto *called = llvm::dyn_cast_if_present<CallExpression>(value);
-    if (called && called->callee->kind != typed::DeclarationKind::Function)
-      result = call(*called, values.size() == frame->likes.size()
-                                 ? frame->likes.slice(number, 1)
-                                 : llvm::ArrayRef<TensorView>());
-    else if (value)
+    if (isKernel) {
+      std::size_t count = called->callee->results.size();
+      bool haveLikes = values.size() == frame->likes.size() &&
+                       (!field || field->index == 0) &&
+                       number + count <= values.size();
+      if (!field || called != made)
+        all = call(*called, haveLikes ? frame->likes.slice(number, count)
+                                      : llvm::ArrayRef<TensorView>());
+      made = called;
+      result = all && field && all->kind == OpValue::Kind::List
+                   ? MaybeValue(all->elements[field->index])
+                   : all;
+    } else if (value) {
       result = evaluate(*value);
+    }
     if (!result)
       return false;
     frame->results.push_back(std::move(*result));

@@ -365,3 +365,17 @@ def test_more_views() -> None:
     assert torch.equal(k.shifted(x[0]), -x[0].as_strided((4, 2), (1, 1), 1))
     with pytest.raises(quern.Error, match="QN2072"):
         k.diagonal(x, 7)
+
+
+def test_a_returned_call_is_made_once() -> None:
+    k = quern.compile("""
+elementwise bump(x: mut f32) -> (f32, f32):
+    x = x + 1
+    return x, -x
+
+op once(x: mut f32[*S]) -> (f32[*S], f32[*S]):
+    return bump(x)
+""")
+    x = torch.zeros(5)
+    assert all(torch.equal(given, torch.zeros(5)) for given in k.once(x))
+    assert torch.equal(x, torch.ones(5))
