@@ -64,7 +64,8 @@ struct GridEntry {
   struct Tile {
     std::uint16_t axis = 0;
     std::uint32_t elements = 1;
-    std::uint32_t most = 0; ///< tiles at most, larger ones then; 0: any number
+    std::uint32_t most = 0;  ///< tiles at most, larger ones then; 0: any number
+    std::uint32_t least = 0; ///< of the extent, from which on an entry is meant
   };
   std::vector<Tile> tiles = {};
 };

@@ -1,6 +1,6 @@
-// A product of 16-bit floats for a block of AMD's threads: the next tiles are
-// read while the ones before are multiplied, then left in shared memory, where
-// lines always run along the depth.
+// A product for a block of AMD's threads: the next tiles are read while the
+// ones before are multiplied, then left in shared memory, where lines always
+// run along the depth.
 #include "dsl/gpu/Entry.h"
 #include "dsl/gpu/Stages.h"
 
@@ -16,7 +16,9 @@ using namespace quern::stages;
 /// after the other; what lies behind an end is zero.
 Value EntryBuilder::loadChunk(const Chunk &at) {
   OpBuilder &b = builder;
-  Type word = b.getIntegerType(16);
+  std::int64_t chunk = perChunk(plan);
+  unsigned each = unsigned(elementBytes(plan));
+  Type word = b.getIntegerType(8 * each);
   auto type = VectorType::get({chunk}, word);
   auto below = [&](std::int64_t place) -> Value {
     return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, at.left,
@@ -25,7 +27,8 @@ Value EntryBuilder::loadChunk(const Chunk &at) {
   auto whole = scf::IfOp::create(b, loc, type, below(chunk - 1), true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(whole.thenBlock());
-  Value all = LLVM::LoadOp::create(b, loc, type, at.source, chunkBytes);
+  Value all = LLVM::LoadOp::create(b, loc, type, at.source,
+                                   emitter.aligned ? chunkBytes : each);
   scf::YieldOp::create(b, loc, all);
   b.setInsertionPointToStart(whole.elseBlock());
   Emitter::Values parts;
@@ -33,11 +36,9 @@ Value EntryBuilder::loadChunk(const Chunk &at) {
     auto one = scf::IfOp::create(b, loc, word, below(place), true);
     OpBuilder::InsertionGuard inside(b);
     b.setInsertionPointToStart(one.thenBlock());
-    Value from = LLVM::GEPOp::create(
-        b, loc, at.source.getType(), word, at.source,
-        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(place)});
+    Value from = byteOf(at.source, each * place);
     scf::YieldOp::create(
-        b, loc, LLVM::LoadOp::create(b, loc, word, from, 2).getResult());
+        b, loc, LLVM::LoadOp::create(b, loc, word, from, each).getResult());
     b.setInsertionPointToStart(one.elseBlock());
     scf::YieldOp::create(
         b, loc,
@@ -50,7 +51,7 @@ Value EntryBuilder::loadChunk(const Chunk &at) {
   return whole.getResult(0);
 }
 
-/// Leaves it in a stage; a chunk across the depth is one element of eight
+/// Leaves it in a stage; a chunk across the depth is one element of several
 /// lines.
 void EntryBuilder::leaveChunk(const Chunk &at, Value value, Value stage) {
   auto leave = [&](Value stored, Value place, unsigned bytes) {
@@ -59,15 +60,17 @@ void EntryBuilder::leaveChunk(const Chunk &at, Value value, Value stage) {
       place = math("addi", place, leftBytes);
     LLVM::StoreOp::create(builder, loc, stored, inStages(place), bytes);
   };
+  std::int64_t chunk = perChunk(plan), length = depthOf(plan);
+  unsigned each = unsigned(elementBytes(plan));
   if (at.alongDepth)
-    return leave(value, chunkPlace(at.line, at.number, tileDepth), chunkBytes);
+    return leave(value, chunkPlace(at.line, at.number, length), chunkBytes);
   Value first = math("muli", at.number, chunk);
   Value number = math("divui", at.line, chunk);
-  Value inner = math("muli", math("remui", at.line, chunk), 2);
+  Value inner = math("muli", math("remui", at.line, chunk), each);
   for (std::int64_t place = 0; place < chunk; ++place) {
     Value one = vector::ExtractOp::create(builder, loc, value, place);
-    Value to = chunkPlace(math("addi", first, place), number, tileDepth);
-    leave(one, arith::AddIOp::create(builder, loc, to, inner), 2);
+    Value to = chunkPlace(math("addi", first, place), number, length);
+    leave(one, arith::AddIOp::create(builder, loc, to, inner), each);
   }
 }
 
@@ -76,12 +79,13 @@ Emitter::Values EntryBuilder::bufferedFragment(const Tile &tile, bool isRight,
                                                Value first, std::int64_t depth,
                                                Value stage) {
   Value line = arith::AddIOp::create(builder, loc, first, tile.lane.line);
+  std::int64_t chunk = perChunk(plan);
   std::int64_t most = std::min<std::int64_t>(layout.run, chunk);
   auto type = VectorType::get({most}, plan.product->left.getType());
   Emitter::Values parts;
   for (std::int64_t step = 0; step < layout.run; step += most) {
     Value at = math("addi", tile.lane.depth, depth + step);
-    Value place = chunkPlace(line, math("divui", at, chunk), tileDepth);
+    Value place = chunkPlace(line, math("divui", at, chunk), depthOf(plan));
     Value inner = math("muli", math("remui", at, chunk), 2);
     place = arith::AddIOp::create(builder, loc, place, inner);
     place = arith::AddIOp::create(builder, loc, place, stage);
@@ -119,7 +123,7 @@ Emitter::Values EntryBuilder::bufferedSums(Frame &frame, const Tile &tile,
   };
   Value depth = emitter.extent(frame, plan.product->depth);
   Value zero = emitter.constant(frame, 0);
-  Value step = emitter.constant(frame, tileDepth);
+  Value step = emitter.constant(frame, depthOf(plan));
   Emitter::Values first = load(frame, zero);
   leave(frame, first, short32(0));
   emitter.in(frame);

@@ -72,10 +72,10 @@ public:
   llvm::SmallVector<mlir::Value> loadMatrices(mlir::Location loc,
                                               mlir::Value line, bool turned,
                                               mlir::Type element);
-  /// Begins to copy 16 bytes from a tensor to shared memory; those behind the
-  /// first `bytes` become zero.
+  /// Begins to copy 4, 8 or 16 bytes, as `most` says, from a tensor to shared
+  /// memory; those behind the first `bytes` become zero.
   void copyAsync(mlir::Location loc, mlir::Value to, mlir::Value from,
-                 mlir::Value bytes);
+                 mlir::Value bytes, unsigned most);
   void copyAsync(mlir::Location loc, mlir::Value to, mlir::Value from,
                  unsigned bytes);
   void commitCopies(mlir::Location loc);

@@ -25,17 +25,20 @@ SmallVector<Value> Device::loadMatrices(Location loc, Value line, bool turned,
   return parts;
 }
 
-void Device::copyAsync(Location loc, Value to, Value from, Value bytes) {
-  call(loc, "llvm.nvvm.cp.async.cg.shared.global.16.s", Type(),
-       {to, from, bytes});
+/// Sixteen bytes go past the first cache.
+static std::string copyName(unsigned bytes) {
+  return (bytes == 16 ? "llvm.nvvm.cp.async.cg.shared.global."
+                      : "llvm.nvvm.cp.async.ca.shared.global.") +
+         std::to_string(bytes);
 }
 
-/// All of 4, 8 or 16 bytes.
+void Device::copyAsync(Location loc, Value to, Value from, Value bytes,
+                       unsigned most) {
+  call(loc, copyName(most) + ".s", Type(), {to, from, bytes});
+}
+
 void Device::copyAsync(Location loc, Value to, Value from, unsigned bytes) {
-  std::string name = bytes == 16 ? "llvm.nvvm.cp.async.cg.shared.global.16"
-                                 : "llvm.nvvm.cp.async.ca.shared.global." +
-                                       std::to_string(bytes);
-  call(loc, name, Type(), {to, from});
+  call(loc, copyName(bytes), Type(), {to, from});
 }
 
 void Device::commitCopies(Location loc) {

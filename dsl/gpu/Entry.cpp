@@ -26,6 +26,14 @@ Value EntryBuilder::number(std::int64_t value) {
                                    builder.getIntegerAttr(countType(), value));
 }
 
+/// Blocks for which a multiprocessor's registers have to be enough: two cover
+/// each other's barriers, where sums and factors leave room for another one's.
+unsigned EntryBuilder::leastBlocks() const {
+  if (!plan.staged)
+    return 1;
+  return plan.isLarge || plan.product->byLanes ? 0 : 2;
+}
+
 /// A function of one parameter: the packet and the number of blocks.
 Block *EntryBuilder::entryFunction(ModuleOp module, StringRef name) {
   builder.setInsertionPointToEnd(module.getBody());
@@ -33,10 +41,7 @@ Block *EntryBuilder::entryFunction(ModuleOp module, StringRef name) {
                               {.block = {plan.threads, 1, 1},
                                .isFlat = true,
                                .isMost = plan.isSized(),
-                               // Two cover each other's barriers.
-                               .blocks = plan.isLarge  ? 0u
-                                         : plan.staged ? 2u
-                                                       : 1u,
+                               .blocks = leastBlocks(),
                                .cluster = plan.cluster},
                               packet.words.size(), 1);
   emitter.packetPointer = entry->getArgument(0);
@@ -173,8 +178,11 @@ GridEntry EntryBuilder::describe(StringRef name) const {
     description.stepThreads = target.warp;
   }
   if (launch.kind != LaunchKind::Merge)
-    for (const AxisPlan &axis : launch.axes)
+    for (const AxisPlan &axis : launch.axes) {
       description.tiles.push_back(describeTile(axis));
+      if (axis.tile > 1)
+        description.tiles.back().least = std::uint32_t(plan.leastSide);
+    }
   return description;
 }
 

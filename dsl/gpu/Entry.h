@@ -31,7 +31,7 @@ private:
     mlir::Value blockRow, blockColumn;          ///< where the block's tile lies
     mlir::Value warpRow, warpColumn;            ///< and the warp's in it, i32
   };
-  /// Eight neighbours of a factor, and where they lie in its tile.
+  /// Neighbours of a factor, sixteen bytes, and where they lie in its tile.
   struct Chunk {
     bool isRight = false, alongDepth = false;
     std::int64_t length = 0;            ///< of a line
@@ -40,6 +40,7 @@ private:
   };
   void describeStaged(LaunchEntry &entry) const;
   mlir::Block *entryFunction(mlir::ModuleOp module, llvm::StringRef name);
+  unsigned leastBlocks() const;
   Team makeTeam(Frame &root, mlir::Value thread);
   void sizeTeam(Frame &root, Team &made);
   GridEntry describe(llvm::StringRef name) const;
@@ -107,8 +108,10 @@ private:
   void storeTile(Frame &frame, const Tile &tile, mlir::ValueRange sums);
   void storeSums(Frame &frame, const Tile &tile, mlir::ValueRange sums,
                  std::int64_t below, std::int64_t beside);
-  void storeInside(Frame &frame, mlir::Value row, mlir::Value column,
-                   mlir::Value sum, unsigned lanes, bool last);
+  mlir::Value isInside(Frame &frame, mlir::Value row, mlir::Value column,
+                       std::int64_t beside);
+  void storeWhere(Frame &frame, mlir::Value condition, mlir::Value row,
+                  mlir::Value column, mlir::Value sum);
   /// Fragments of a warp's tile, one below and one beside the other.
   unsigned rowParts() const { return inPasses ? 1 : warpRowParts(); }
   unsigned warpRowParts() const { return plan.staged ? 4 : 2; }
@@ -130,12 +133,23 @@ private:
   Chunk chunkOf(Frame &body, bool isRight, mlir::Value corner,
                 mlir::Value depth, std::int64_t number);
   void copyChunk(const Chunk &at, mlir::Value stage);
+  mlir::Value byteOf(mlir::Value pointer, std::int64_t bytes);
+  std::int64_t lineOf(bool isRight) const;
   mlir::Value elementAt(Frame &body, mlir::BlockArgument operand, unsigned axis,
                         mlir::Value row, mlir::Value step);
   void multiplyStage(Frame &body, const Tile &tile, mlir::Value stage,
                      Emitter::Values &sums);
   Emitter::Values stagedFragment(bool isRight, mlir::Value first,
                                  std::int64_t depth, mlir::Value stage);
+  // LaneProduct.cpp
+  unsigned lanesAcross() const { return target.warp / lanesBelow; }
+  void laneProduct(Frame &frame, mlir::Value row, mlir::Value column);
+  Tile laneTile(Frame &frame, mlir::Value row, mlir::Value column);
+  Emitter::Values laneSquare(const Tile &tile, bool isRight, std::int64_t first,
+                             std::int64_t number, mlir::Value stage);
+  void multiplyLanes(const Tile &tile, mlir::Value stage,
+                     Emitter::Values &sums);
+  void storeLanes(Frame &frame, const Tile &tile, mlir::ValueRange sums);
   // BufferedProduct.cpp
   Emitter::Values bufferedSums(Frame &frame, const Tile &tile,
                                Emitter::Values sums);
@@ -154,6 +168,10 @@ private:
   /// An operation of `arith` on a number and a constant.
   mlir::Value math(llvm::StringRef name, mlir::Value a, std::int64_t other);
   mlir::Type countType() const;
+
+  /// Of a warp's lanes that multiply by themselves so many stand below each
+  /// other; each has as many rows as columns.
+  static constexpr std::int64_t lanesBelow = 8, laneSide = 8;
 
   const EntryPlan &plan;
   Device device;

@@ -132,6 +132,19 @@ void planRows(EntryPlan &entry) {
   }
 }
 
+/// So many rows by as many columns of the product at a time.
+void planTile(EntryPlan &entry, std::int64_t side) {
+  const MatrixProduct &product = *entry.product;
+  LaunchPlan &launch = entry.launch;
+  launch.axes.clear();
+  for (unsigned axis = 0; axis < 64; ++axis)
+    if (hasAxis(launch.parallel, axis)) {
+      bool isSide = axis == product.row || axis == product.column;
+      launch.axes.push_back(AxisPlan{.axis = axis, .tile = isSide ? side : 1});
+    }
+  launch.lane = product.column;
+}
+
 /// A warp has a tile of rows and columns; neighbours are read as lanes hold
 /// them.
 EntryPlan planProduct(EntryPlan entry, const MatrixProduct &product,
@@ -140,14 +153,7 @@ EntryPlan planProduct(EntryPlan entry, const MatrixProduct &product,
   entry.product = product;
   entry.vectors = std::min(matrixLayout(target).run, accessBytes / 2);
   entry.copies = 1;
-  LaunchPlan &launch = entry.launch;
-  launch.axes.clear();
-  for (unsigned axis = 0; axis < 64; ++axis)
-    if (hasAxis(launch.parallel, axis))
-      launch.axes.push_back(AxisPlan{
-          .axis = axis,
-          .tile = axis == product.row || axis == product.column ? 32 : 1});
-  launch.lane = product.column;
+  planTile(entry, 2 * matrixSize);
   return entry;
 }
 
@@ -177,6 +183,22 @@ EntryPlan enlarge(EntryPlan entry) {
   for (AxisPlan &axis : entry.launch.axes)
     if (axis.axis == entry.product->column)
       axis.tile = stages::columnsOf(entry);
+  return entry;
+}
+
+/// A block has a tile of which each lane multiplies a part. Where there are too
+/// few tiles for a device, or most of one would lie outside, others are meant.
+EntryPlan planLaneProduct(EntryPlan entry, const MatrixProduct &product) {
+  constexpr std::int64_t enoughTiles = 16, enoughOfTile = 32;
+  entry.team = TeamKind::Block;
+  entry.product = product;
+  entry.staged = true;
+  entry.threads = 256;
+  entry.vectors = accessBytes / product.elementBytes();
+  entry.copies = 1;
+  entry.leastUnits = enoughTiles;
+  entry.leastSide = enoughOfTile;
+  planTile(entry, stages::tileRows);
   return entry;
 }
 
@@ -420,7 +442,8 @@ std::vector<EntryPlan> quern::planEntries(const KernelModel &model,
     return turnedEntries(thread, block);
   if (launch.choice == LaunchChoice::IfPacked)
     return partEntries(model, launch, target, block);
-  if (auto product = findProduct(model, launch))
+  auto product = findProduct(model, launch);
+  if (product && !product->byLanes)
     return productEntries(thread, planProduct(block, *product, target), target);
   bool isTiled = launch.lane >= 0 && hasAxis(launch.parallel, launch.lane);
   if (launch.kind == LaunchKind::Scatter || launch.lane < 0 ||
@@ -429,6 +452,7 @@ std::vector<EntryPlan> quern::planEntries(const KernelModel &model,
     planThread(thread);
     return {thread};
   }
+  std::vector<EntryPlan> made;
   planThread(thread);
   if (isTiled) {
     bool tile = llvm::any_of(launch.axes, [&](const AxisPlan &axis) {
@@ -441,7 +465,11 @@ std::vector<EntryPlan> quern::planEntries(const KernelModel &model,
     else
       planTiled(block);
     thread.mostLanes = tiledLanes;
-    return {thread, block};
+    made = {thread, block};
+  } else {
+    made = rowEntries(model, launch, target, work, thread, block);
   }
-  return rowEntries(model, launch, target, work, thread, block);
+  if (product)
+    made.insert(made.begin(), planLaneProduct({.launch = launch}, *product));
+  return made;
 }

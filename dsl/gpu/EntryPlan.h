@@ -27,6 +27,7 @@ struct EntryPlan {
   bool staged = false;  ///< its tiles go through shared memory
   bool isLarge = false; ///< so large that a multiprocessor holds one of them
   std::int64_t leastUnits = 0; ///< from which on it is meant
+  std::int64_t leastSide = 0;  ///< rows, and columns, of a product likewise
   bool turns = false; ///< squares of turned operands go through shared memory
   bool byColumns = false; ///< threads have columns, and go along the rows
 

@@ -70,6 +70,11 @@ std::optional<MatrixProduct> quern::findProduct(const KernelModel &model,
     return std::nullopt;
   made.left = narrow(product.getLhs());
   made.right = narrow(product.getRhs());
+  made.byLanes = !made.left && !made.right;
+  if (made.byLanes) {
+    made.left = product.getLhs();
+    made.right = product.getRhs();
+  }
   if (!made.left || !made.right || made.left.getType() != made.right.getType())
     return std::nullopt;
   AxisSet left = model.axesOf(made.left), right = model.axesOf(made.right);
@@ -87,6 +92,9 @@ std::optional<MatrixProduct> quern::findProduct(const KernelModel &model,
   made.depth = only(depth);
   made.leftSide = sideOf(model, made.left, made.depth, made.row);
   made.rightSide = sideOf(model, made.right, made.depth, made.column);
+  // Sums of f64 leave too few registers.
+  if (made.byLanes && !(made.isPlain() && made.left.getType().isF32()))
+    return std::nullopt;
   return made;
 }
 
@@ -236,6 +244,8 @@ EntryBuilder::Tile EntryBuilder::productTile(Frame &frame, Value rows,
 /// would not stay in registers beside the sums.
 void EntryBuilder::product(Frame &frame, ValueRange position) {
   auto [row, column] = cornerOf(frame, position, plan.product->column);
+  if (plan.product->byLanes)
+    return laneProduct(frame, row, column);
   if (!plan.staged || emitter.aligned)
     return productAt(frame, row, column);
   Value zero = emitter.constant(frame, 0);
@@ -315,7 +325,7 @@ void EntryBuilder::storeTile(Frame &frame, const Tile &tile, ValueRange sums) {
 }
 
 /// Neighbouring sums so many rows and columns from the lane's first: as a
-/// vector where all of them are inside.
+/// vector where all of them are inside, else one by one.
 void EntryBuilder::storeSums(Frame &frame, const Tile &tile, ValueRange sums,
                              std::int64_t below, std::int64_t beside) {
   auto place = [&](Value from, Value lane, std::int64_t by) -> Value {
@@ -326,40 +336,53 @@ void EntryBuilder::storeSums(Frame &frame, const Tile &tile, ValueRange sums,
   };
   Value row = place(tile.firstRow, tile.laneRow, below);
   Value column = place(tile.firstColumn, tile.laneColumn, beside);
-  if (sums.size() == 1)
-    return storeInside(frame, row, column, sums.front(), 1, false);
-  assert(sums.size() == 2 && "lanes hold pairs of neighbours");
-  auto type = VectorType::get({2}, sums.front().getType());
-  Value pair =
+  std::int64_t count = sums.size();
+  Value whole = isInside(frame, row, column, count - 1);
+  if (count == 1)
+    return storeWhere(frame, whole, row, column, sums.front());
+  auto type = VectorType::get({count}, sums.front().getType());
+  Value all =
       vector::FromElementsOp::create(emitter.in(frame), loc, type, sums);
-  storeInside(frame, row, column, pair, 2, false);
-  // The last one of an odd number of columns has no neighbour.
-  storeInside(frame, row, column, sums.front(), 1, true);
+  storeWhere(frame, whole, row, column, all);
+  for (std::int64_t number = 0; number + 1 < count; ++number) {
+    Value step = emitter.constant(frame, number);
+    Value at = arith::AddIOp::create(emitter.in(frame), loc, column, step);
+    Value inside = isInside(frame, row, at, 0);
+    OpBuilder &b = emitter.in(frame);
+    Value alone = arith::SelectOp::create(
+        b, loc, whole, arith::ConstantIntOp::create(b, loc, 0, 1), inside);
+    storeWhere(frame, alone, row, at, sums[number]);
+  }
 }
 
-/// What is behind a sum, or behind neighbouring ones, if they are inside;
-/// `last`: only where the next column is not.
-void EntryBuilder::storeInside(Frame &frame, Value row, Value column, Value sum,
-                               unsigned lanes, bool last) {
-  const MatrixProduct &product = *plan.product;
-  Value rows = emitter.extent(frame, product.row);
-  Value columns = emitter.extent(frame, product.column);
-  Value beyond = emitter.constant(frame, last ? 1 : lanes - 1);
+/// Whether a place and the `beside`-th column from there are.
+Value EntryBuilder::isInside(Frame &frame, Value row, Value column,
+                             std::int64_t beside) {
+  Value rows = emitter.extent(frame, plan.product->row);
+  Value columns = emitter.extent(frame, plan.product->column);
+  Value last = emitter.constant(frame, beside);
   OpBuilder &b = emitter.in(frame);
-  using Predicate = arith::CmpIPredicate;
-  Value end = arith::AddIOp::create(b, loc, column, beyond);
-  Value inside = arith::AndIOp::create(
-      b, loc, arith::CmpIOp::create(b, loc, Predicate::ult, row, rows),
-      arith::CmpIOp::create(b, loc, last ? Predicate::eq : Predicate::ult, end,
-                            columns));
-  auto branch = scf::IfOp::create(b, loc, inside, false);
+  auto below = [&](Value value, Value bound) -> Value {
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, value,
+                                 bound);
+  };
+  Value end = arith::AddIOp::create(b, loc, column, last);
+  return arith::AndIOp::create(b, loc, below(row, rows), below(end, columns));
+}
+
+/// What is behind a sum, or behind neighbouring ones, where that holds.
+void EntryBuilder::storeWhere(Frame &frame, Value condition, Value row,
+                              Value column, Value sum) {
+  const MatrixProduct &product = *plan.product;
+  auto vector = dyn_cast<VectorType>(sum.getType());
+  auto branch = scf::IfOp::create(emitter.in(frame), loc, condition, false);
   Operation *anchor = std::exchange(frame.anchor, branch);
   Frame at = Frame::inside(frame, branch.thenBlock());
   at.anchor = branch.thenBlock()->getTerminator();
   at.bind(Binding{.axis = product.row, .position = row, .shared = true});
   at.bind(Binding{.axis = product.column,
                   .position = column,
-                  .lanes = lanes,
+                  .lanes = vector ? unsigned(vector.getNumElements()) : 1,
                   .shared = true});
   at.values[{product.sum->getResult(0).getAsOpaquePointer(), Copies(0)}] = sum;
   emitter.emitStores(at, launch.stores);

@@ -1,5 +1,5 @@
-// A product of 16-bit floats for a block of NVIDIA's threads: tiles of both
-// factors are copied to shared memory while the ones before are multiplied.
+// A product for a block of NVIDIA's threads: tiles of both factors are copied
+// to shared memory while the ones before are multiplied.
 #include "dsl/gpu/Entry.h"
 #include "dsl/gpu/Stages.h"
 
@@ -25,16 +25,18 @@ Value EntryBuilder::math(StringRef name, Value a, std::int64_t other) {
   return builder.create(state)->getResult(0);
 }
 
-/// Where a chunk lies in a tile, in bytes: neighbours along `near`, of `length`
-/// elements, are a line; lines turn so that eight of them meet no bank twice.
+/// Where a chunk lies in a tile, in bytes: neighbours, of `length` elements,
+/// are a line; lines turn so that those read at once meet no bank twice.
 Value EntryBuilder::chunkPlace(Value line, Value number, std::int64_t length) {
-  bool alongDepth = length == tileDepth;
-  Value turn = alongDepth ? math("andi", math("shrui", line, 1), 3)
+  bool alongDepth = length == depthOf(plan);
+  // Eight lines one behind the other, or every so many that a lane has.
+  std::int64_t apart = plan.product->byLanes ? perChunk(plan) : 2;
+  Value turn = alongDepth ? math("andi", math("divui", line, apart), 3)
                           : math("andi", line, 7);
   Value place = arith::XOrIOp::create(builder, loc, number, turn);
   place = math("muli", place, chunkBytes);
-  return arith::AddIOp::create(builder, loc, math("muli", line, 2 * length),
-                               place);
+  line = math("muli", line, elementBytes(plan) * length);
+  return arith::AddIOp::create(builder, loc, line, place);
 }
 
 /// Where an operand's element lies, in the memory of tensors.
@@ -63,7 +65,7 @@ EntryBuilder::Chunk EntryBuilder::chunkOf(Frame &body, bool isRight,
   Value rows = emitter.extent(body, axis);
   OpBuilder &b = emitter.in(body);
   Value mine = math("addi", team.thread, number * std::int64_t(plan.threads));
-  std::int64_t length = side.alongDepth ? tileDepth : linesOf(plan, isRight);
+  std::int64_t chunk = perChunk(plan), length = lineOf(isRight);
   std::int64_t across = length / chunk;
   Chunk made{
       .isRight = isRight, .alongDepth = side.alongDepth, .length = length};
@@ -99,13 +101,38 @@ EntryBuilder::Chunk EntryBuilder::chunkOf(Frame &body, bool isRight,
   return made;
 }
 
-/// Begins to copy it; what lies behind an end becomes zero.
+/// Begins to copy it, at once or, where that is not aligned, element by
+/// element; what lies behind an end becomes zero.
 void EntryBuilder::copyChunk(const Chunk &at, Value stage) {
   Value place = arith::AddIOp::create(
       builder, loc, chunkPlace(at.line, at.number, at.length), stage);
   if (at.isRight)
     place = math("addi", place, leftBytes);
-  device.copyAsync(loc, inStages(place), at.source, math("muli", at.left, 2));
+  Value to = inStages(place);
+  std::int64_t each = elementBytes(plan);
+  if (emitter.aligned)
+    return device.copyAsync(loc, to, at.source, math("muli", at.left, each),
+                            chunkBytes);
+  for (std::int64_t number = 0; number < perChunk(plan); ++number) {
+    Value left = math("minsi", math("maxsi", at.left, number), number + 1);
+    left = math("muli", math("subi", left, number), each);
+    device.copyAsync(loc, byteOf(to, each * number),
+                     byteOf(at.source, each * number), left, unsigned(each));
+  }
+}
+
+/// So many bytes further.
+Value EntryBuilder::byteOf(Value pointer, std::int64_t bytes) {
+  return LLVM::GEPOp::create(
+      builder, loc, pointer.getType(), builder.getI8Type(), pointer,
+      ArrayRef<LLVM::GEPArg>{static_cast<std::int32_t>(bytes)});
+}
+
+/// Neighbours in a line of a factor's tile.
+std::int64_t EntryBuilder::lineOf(bool isRight) const {
+  const MatrixProduct &product = *plan.product;
+  bool alongDepth = (isRight ? product.rightSide : product.leftSide).alongDepth;
+  return alongDepth ? depthOf(plan) : linesOf(plan, isRight);
 }
 
 void EntryBuilder::copyStage(Frame &body, const Tile &tile, Value depth,
@@ -132,6 +159,7 @@ Emitter::Values EntryBuilder::stagedFragment(bool isRight, Value first,
   // Left: rows, then the depth; right: the depth, then columns.
   Value rowHalf = isRight ? high : middle, depthHalf = isRight ? middle : high;
   OpBuilder &b = builder;
+  std::int64_t chunk = perChunk(plan);
   Value line, number;
   if (alongDepth) {
     line = arith::AddIOp::create(b, loc, first, low);
@@ -143,9 +171,8 @@ Emitter::Values EntryBuilder::stagedFragment(bool isRight, Value first,
     number =
         arith::AddIOp::create(b, loc, math("divui", first, chunk), rowHalf);
   }
-  std::int64_t length = alongDepth ? tileDepth : linesOf(plan, isRight);
-  Value place =
-      arith::AddIOp::create(b, loc, stage, chunkPlace(line, number, length));
+  Value place = chunkPlace(line, number, lineOf(isRight));
+  place = arith::AddIOp::create(b, loc, stage, place);
   if (isRight)
     place = math("addi", place, leftBytes);
   return device.loadMatrices(loc, inStages(place), !alongDepth,
@@ -156,7 +183,9 @@ Emitter::Values EntryBuilder::stagedFragment(bool isRight, Value first,
 void EntryBuilder::multiplyStage(Frame &body, const Tile &tile, Value stage,
                                  Emitter::Values &sums) {
   emitter.in(body);
-  for (std::int64_t depth = 0; depth < tileDepth; depth += matrixSize) {
+  if (plan.product->byLanes)
+    return multiplyLanes(tile, stage, sums);
+  for (std::int64_t depth = 0; depth < depthOf(plan); depth += matrixSize) {
     SmallVector<Emitter::Values> left, right;
     auto read = [&](bool isRight, Value first, unsigned part) {
       first = math("addi", first, matrixSize * part);
@@ -184,10 +213,10 @@ Emitter::Values EntryBuilder::stagedSums(Frame &frame, const Tile &tile,
                                          Emitter::Values sums) {
   Value depth = emitter.extent(frame, plan.product->depth);
   Value zero = emitter.constant(frame, 0);
-  Value step = emitter.constant(frame, tileDepth);
+  Value step = emitter.constant(frame, depthOf(plan));
   std::int64_t count = stagesOf(plan), bytes = stageBytes(plan);
   for (std::int64_t stage = 0; stage + 1 < count; ++stage) {
-    Value at = emitter.constant(frame, stage * tileDepth);
+    Value at = emitter.constant(frame, stage * depthOf(plan));
     emitter.in(frame);
     copyStage(frame, tile, at, short32(stage * bytes));
   }
@@ -203,7 +232,7 @@ Emitter::Values EntryBuilder::stagedSums(Frame &frame, const Tile &tile,
   emitter.in(body);
   device.awaitCopies(loc, unsigned(count - 2));
   device.barrier(loc);
-  Value ahead = emitter.constant(body, (count - 1) * tileDepth);
+  Value ahead = emitter.constant(body, (count - 1) * depthOf(plan));
   Value later = arith::AddIOp::create(emitter.in(body), loc,
                                       loop.getInductionVar(), ahead);
   copyStage(body, tile, later, write);

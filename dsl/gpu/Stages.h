@@ -7,12 +7,23 @@
 
 namespace quern::stages {
 
-inline constexpr std::int64_t tileRows = 128, tileDepth = 32;
-/// Sixteen bytes: what one copy takes.
-inline constexpr std::int64_t chunk = 8, chunkBytes = 16;
+/// A tile has so many lines along the depth, of so many bytes each.
+inline constexpr std::int64_t tileRows = 128, lineBytes = 64;
+/// What one copy takes.
+inline constexpr std::int64_t chunkBytes = 16;
 /// What the left factor's tile takes; the right one's lies behind it.
-inline constexpr std::int64_t leftBytes = 2 * tileRows * tileDepth;
+inline constexpr std::int64_t leftBytes = tileRows * lineBytes;
 
+inline std::int64_t elementBytes(const EntryPlan &plan) {
+  return plan.product->elementBytes();
+}
+/// Elements of a chunk, and of a line along the depth.
+inline std::int64_t perChunk(const EntryPlan &plan) {
+  return chunkBytes / elementBytes(plan);
+}
+inline std::int64_t depthOf(const EntryPlan &plan) {
+  return lineBytes / elementBytes(plan);
+}
 inline std::int64_t columnsOf(const EntryPlan &plan) {
   return plan.isLarge ? 2 * tileRows : tileRows;
 }
@@ -21,7 +32,7 @@ inline std::int64_t linesOf(const EntryPlan &plan, bool isRight) {
   return isRight ? columnsOf(plan) : tileRows;
 }
 inline std::int64_t stageBytes(const EntryPlan &plan) {
-  return leftBytes + 2 * columnsOf(plan) * tileDepth;
+  return leftBytes + columnsOf(plan) * lineBytes;
 }
 /// Copies run so many steps ahead, less one.
 inline std::int64_t stagesOf(const EntryPlan &plan) {
@@ -29,7 +40,7 @@ inline std::int64_t stagesOf(const EntryPlan &plan) {
 }
 /// Chunks of a factor's tile that each thread copies.
 inline std::int64_t chunksOf(const EntryPlan &plan, bool isRight) {
-  return linesOf(plan, isRight) * tileDepth / chunk / plan.threads;
+  return linesOf(plan, isRight) * lineBytes / chunkBytes / plan.threads;
 }
 
 } // namespace quern::stages

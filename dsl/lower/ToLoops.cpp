@@ -14,9 +14,14 @@ static std::string suffix(const EntryPlan &plan) {
   case TeamKind::Warp:
     return "_warp" + kept;
   case TeamKind::Block:
-    return plan.kept ? "_kept" + kept : plan.isLarge ? "_large" : "_block";
+    return plan.product && plan.product->byLanes ? "_tiles"
+           : plan.kept                           ? "_kept" + kept
+           : plan.isLarge                        ? "_large"
+                                                 : "_block";
   case TeamKind::Cluster:
-    return plan.kept ? "_kept_cluster" + kept : "_cluster";
+    return plan.product && plan.product->byLanes ? "_tiles"
+           : plan.kept                           ? "_kept_cluster" + kept
+                                                 : "_cluster";
   }
   return "";
 }

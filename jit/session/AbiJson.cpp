@@ -39,6 +39,8 @@ static void print(OStream &out, const GridEntry::Tile &tile) {
     out.attribute("elements", tile.elements);
     if (tile.most)
       out.attribute("most", tile.most);
+    if (tile.least)
+      out.attribute("least", tile.least);
   });
 }
 

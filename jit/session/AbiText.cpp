@@ -26,6 +26,7 @@ void writeTiles(Writer &out, const std::vector<GridEntry::Tile> &tiles) {
     out.number(tile.axis);
     out.number(tile.elements);
     out.number(tile.most);
+    out.number(tile.least);
   }
 }
 
@@ -110,8 +111,8 @@ std::vector<GridEntry::Tile> readTiles(Reader &in) {
   std::vector<GridEntry::Tile> tiles;
   for (std::uint32_t left = in.number(); left > 0 && !in.failed; --left) {
     auto axis = static_cast<std::uint16_t>(in.number());
-    std::uint32_t elements = in.number();
-    tiles.push_back({axis, elements, in.number()});
+    std::uint32_t elements = in.number(), most = in.number();
+    tiles.push_back({axis, elements, most, in.number()});
   }
   return tiles;
 }

@@ -38,11 +38,15 @@ std::int64_t tilesOf(const std::vector<GridEntry::Tile> &tiles,
   return units;
 }
 
-/// The first entry meant for the extent of the lane axis and so many units.
+/// The first entry meant for these extents and so many units.
 const GridEntry *entryFor(const LaunchEntry &launch, const Extents &extents) {
   std::int64_t lanes = lanesOf(launch, extents);
   auto found = std::ranges::find_if(launch.grids, [&](const GridEntry &entry) {
     return (entry.mostLanes < 0 || lanes <= entry.mostLanes) &&
+           std::ranges::all_of(entry.tiles,
+                               [&](const GridEntry::Tile &tile) {
+                                 return extents[tile.axis] >= tile.least;
+                               }) &&
            (!entry.leastUnits ||
             tilesOf(entry.tiles, extents) >= entry.leastUnits);
   });

@@ -209,6 +209,7 @@ class GpuKernel:
             for entry in launch["entries"]
             if (entry["most_lanes"] < 0 or lanes <= entry["most_lanes"])
             and self.units(entry, sizes) >= entry.get("least_units", 0)
+            and all(sizes[self.axes[t["axis"]]] >= t.get("least", 0) for t in entry["tiles"])
         )
         return next(fits)
 
