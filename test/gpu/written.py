@@ -29,13 +29,23 @@ def run(lib: Library, case: Any, device: str, warp: int) -> None:
     """Tensors go to the device, and what comes back is compared there where it was made."""
     import numpy as np
 
-    given = [torch.from_numpy(np.ascontiguousarray(a)).to(device) for a in case.arrays]
+    def tensor(array: Any) -> torch.Tensor:
+        made = torch.from_numpy(np.ascontiguousarray(array).copy())
+        if case.has_bits(array):
+            made = made.view(torch.bfloat16)
+        return made.to(device)
+
+    given = [tensor(array) for array in case.arrays]
     words = scalars(case.scalars)
     arguments = [*words, *given] if case.scalars_first else [*given, *words]
     lib.load(TREE / "kernels" / f"{case.file}.qn")(case.name, *arguments, **case.constants)
     if device != "cpu":
         torch.cuda.synchronize()
-    case.check([tensor.cpu().numpy() for tensor in given], warp)
+    back = [one.cpu() for one in given]
+    case.check(
+        [(one.view(torch.uint16) if one.dtype == torch.bfloat16 else one).numpy() for one in back],
+        warp,
+    )
 
 
 def written_cases(
@@ -43,14 +53,9 @@ def written_cases(
 ) -> Iterator[tuple[str, Callable[[], None]]]:
     if str(CASES) not in sys.path:
         sys.path.append(str(Path(CASES)))
-    import chain_cases
-    import everyday_cases
-    import kernel_cases
-    import pattern_cases
-    import tile_cases
+    import every_case
 
-    modules = (kernel_cases, tile_cases, everyday_cases, pattern_cases, chain_cases)
-    for number, case in enumerate(c for module in modules for c in module.cases()):
+    for number, case in enumerate(every_case.cases()):
         yield (
             f"written {number} {case}",
             lambda case=case: run(lib, case, device, warp or warp_size()),  # type: ignore[misc]

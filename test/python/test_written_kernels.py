@@ -5,19 +5,11 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-import chain_cases
-import everyday_cases
-import kernel_cases
+import every_case
 import numpy as np
-import pattern_cases
 import pytest
 import quern
-import room_cases
-import solver_cases
-import stage_cases
-import tile_cases
 import torch
-import warp_cases
 from emulator.amd import kernel_for
 from emulator.kernels import GpuKernel
 from kernel_cases import Array, Case
@@ -27,17 +19,7 @@ from tree import ROOT, build_dir
 
 PROGRAM = build_dir() / "bin" / "quern"
 FOLDER = ROOT / "test" / "kernels"
-CASES = [
-    *kernel_cases.cases(),
-    *tile_cases.cases(),
-    *everyday_cases.cases(),
-    *pattern_cases.cases(),
-    *chain_cases.cases(),
-    *solver_cases.cases(),
-    *warp_cases.cases(),
-    *room_cases.cases(),
-    *stage_cases.cases(),
-]
+CASES = every_case.cases()
 TARGETS = ("sm_80", "sm_90", "sm_100", "gfx90a", "gfx942", "gfx1100", "gfx1201")
 
 
