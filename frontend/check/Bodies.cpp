@@ -1,5 +1,6 @@
 // Runs over a declaration's body, in as many passes as it takes.
 #include "frontend/check/AttributeChecker.h"
+#include "frontend/check/Divided.h"
 #include "frontend/check/Presence.h"
 #include "frontend/typed/AlongLocal.h"
 #include "frontend/typed/Rounds.h"
@@ -93,10 +94,23 @@ void DeclarationChecker::checkBody() {
   declaration.hasError = hasFailed;
 }
 
+/// A barrier that some threads of a block do not reach for certain.
+void DeclarationChecker::checkBarriers() {
+  DividedBarrier found = dividedBarrier(declaration);
+  if (!found.barrier)
+    return;
+  report(found.decides->span, diag::BarrierForSome, source(found.decides->span))
+      .label(found.barrier->span, "all threads of the block meet here")
+      .hint("put the barrier outside, and the condition around the rest");
+  declaration.hasError = hasFailed;
+}
+
 /// What is stored before it is read must be the same in all rounds of a loop,
 /// and at all positions along a local axis. Asked of whole bodies: what is
 /// called may stand behind its caller.
-void DeclarationChecker::checkStored() {
+void DeclarationChecker::checkWhole() {
+  if (declaration.kind == DeclarationKind::Kernel && !declaration.hasError)
+    checkBarriers();
   if (declaration.kind != DeclarationKind::Rowwise || declaration.hasError)
     return;
   if (WaitingRound found = waitingRound(declaration); found.expression)

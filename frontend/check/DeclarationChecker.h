@@ -21,13 +21,14 @@ public:
   void learnResult();
   void checkBody();
   /// Once all bodies are there, and what calls itself is known.
-  void checkStored();
+  void checkWhole();
   void checkPacks();
   /// For a `const`: reads its type and values; null after an error.
   const typed::ConstantTable *constantTable(const ast::ConstDecl &decl);
 
 private:
   friend class AttributeChecker;
+  void checkBarriers();
   friend class ListChecker;
   bool constantEntry(const ast::Expr *expr, ScalarType type,
                      llvm::SmallVectorImpl<typed::Constant> &values);

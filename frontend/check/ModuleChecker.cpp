@@ -40,7 +40,7 @@ std::shared_ptr<const TypedModule> ModuleChecker::run() {
   findRecursion();
   for (Work &entry : work) {
     DeclarationChecker whole(*this, *entry.text, *entry.declaration);
-    whole.checkStored();
+    whole.checkWhole();
     whole.checkPacks();
   }
   // What was not read to its end may have used them.

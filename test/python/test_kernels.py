@@ -258,8 +258,8 @@ op transposed[T: Any](x: T[M, N]) -> T[N, M]:
     transpose(x, out)
     return out
 
-kernel parted(y: mut i32[N]):
-    launch grid(1) block(64)
+kernel parted[THREADS: int = 64](y: mut i32[N]):
+    launch grid(1) block(THREADS)
     if thread.x < 9:
         barrier()
     y[thread.x] = 1
