@@ -79,7 +79,8 @@ Value Emitter::lengthOf(Frame &frame, const LoopSpec &loop) {
 /// else element by element. A long body is made once, all of it masked.
 void Emitter::laneLoop(Frame &frame, const LoopSpec &loop,
                        ArrayRef<LoopSpec> rest, Values &states, Body body) {
-  if (target.hasMask && schedule.isLong() && loop.plan.copies == 1)
+  unsigned copies = copiesOf(frame, frame.bound).size();
+  if (target.hasMask && schedule.isLong(copies) && loop.plan.copies == 1)
     return plainLoop(frame, loop, loop.lower, loop.upper, /*mask=*/true, rest,
                      states, body);
   std::int64_t width = std::int64_t(loop.plan.lanes) * loop.plan.copies;

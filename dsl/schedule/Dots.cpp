@@ -37,18 +37,17 @@ static std::pair<AxisSet, AxisSet> ownAxes(const KernelModel &model,
   return {};
 }
 
-/// Operations that are made again for each position along `axis`, but not for
-/// those along `other`.
-static unsigned operationsAlong(const KernelModel &model, unsigned axis,
-                                unsigned other) {
-  unsigned count = 0;
-  model.kernel.getBody().walk([&](Operation *op) {
-    if (op->getNumResults() != 1 || !isa<arith::ArithDialect>(op->getDialect()))
-      return;
-    AxisSet axes = model.axesOf(op->getResult(0));
-    count += hasAxis(axes, axis) && !hasAxis(axes, other);
+/// Whether something is read at computed places for each position along `axis`,
+/// but not for those along `other`: tests and a second way to read, each time.
+static bool readsPlaces(const KernelModel &model, unsigned axis,
+                        unsigned other) {
+  auto found = model.kernel.getBody().walk([&](qn::LoadOp load) {
+    AxisSet axes = model.axesOf(load.getResult());
+    bool isAlong = hasAxis(axes, axis) && !hasAxis(axes, other);
+    return isAlong && !load.getIndices().empty() ? WalkResult::interrupt()
+                                                 : WalkResult::advance();
   });
-  return count;
+  return found.wasInterrupted();
 }
 
 /// Rows by columns of sums along the lanes, where two operands have an axis of
@@ -74,8 +73,10 @@ bool Schedule::planDots(LaunchPlan &launch) {
     // cost code and gain nothing: that it serves several sums is due to copies
     // of the other axis.
     for (auto [axis, other] : {std::pair(rows, columns), {columns, rows}}) {
-      bool isLong = operationsAlong(model, axis, other) > longOperand &&
-                    operationsAlong(model, other, axis) <= longest;
+      bool isLong = (operationsAlong(axis, axisBit(other)) > longOperand ||
+                     readsPlaces(model, axis, other)) &&
+                    operationsAlong(other, axisBit(axis)) <= longest &&
+                    !readsPlaces(model, other, axis);
       launch.axes.push_back({.axis = axis,
                              .copies = isLong ? 1 : side,
                              .tile = (axis == rows ? 16 : 4) * side});

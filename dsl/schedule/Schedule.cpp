@@ -3,6 +3,7 @@
 #include "dsl/schedule/Windows.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -62,9 +63,10 @@ void Schedule::countAccesses() {
             stride == StrideClass::One ? weight : -weight;
   };
   model.kernel.getBody().walk([&](Operation *op) {
-    if (op->getDialect()->getNamespace() == "arith" &&
-        !isa<arith::ConstantOp>(op))
-      ++operations;
+    bool isArithmetic = isa<arith::ArithDialect>(op->getDialect()) &&
+                        !isa<arith::ConstantOp>(op);
+    operations += isArithmetic;
+    bodyLength += isArithmetic || isa<math::MathDialect>(op->getDialect());
     if (auto store = dyn_cast<qn::StoreOp>(op))
       count(store.getTensor().getType(), 1);
     if (auto load = dyn_cast<qn::LoadOp>(op)) {
@@ -129,9 +131,9 @@ int Schedule::laneAxis(AxisSet candidates, const LaunchPlan &launch) const {
   return best >= 0 && (scores[best] > 0 || best == launch.lane) ? best : -1;
 }
 
-/// Arithmetic of one position of a loop over `axis`, what reductions over it
-/// make of it included.
-unsigned Schedule::laneOperations(unsigned axis) const {
+/// Arithmetic of one position along `axis` that does not move along any of
+/// `still`, what reductions over it make of it included.
+unsigned Schedule::operationsAlong(unsigned axis, AxisSet still) const {
   unsigned count = 0;
   auto isCounted = [](Operation &op) {
     return isa<arith::ArithDialect>(op.getDialect()) &&
@@ -141,9 +143,9 @@ unsigned Schedule::laneOperations(unsigned axis) const {
     if (auto reduction = dyn_cast<qn::ReduceOp>(op)) {
       if (hasAxis(model.axesOf(reduction.getAxes()), axis))
         count += llvm::count_if(reduction.getStep().front(), isCounted);
-    } else if (op.getNumResults() &&
-               hasAxis(model.axesOf(op.getResult(0)), axis)) {
-      count += isCounted(op);
+    } else if (op.getNumResults()) {
+      AxisSet axes = model.axesOf(op.getResult(0));
+      count += hasAxis(axes, axis) && !(axes & still) && isCounted(op);
     }
   return count;
 }
@@ -164,7 +166,7 @@ AxisPlan Schedule::laneLoop(unsigned axis, bool reduces,
   unsigned budget = reduces ? 32 : 16;
   unsigned operations = this->operations;
   if (reduces && !target.isGpu())
-    operations = laneOperations(axis);
+    operations = operationsAlong(axis);
   plan.copies = std::clamp<unsigned>(
       llvm::bit_floor(budget / std::max(1u, operations)), 1, 4);
   if (reduces && operations <= 24)

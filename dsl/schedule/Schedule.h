@@ -111,8 +111,9 @@ public:
   llvm::SmallVector<LaunchPlan, 2> launches;
   const StagedSlots staged;
 
-  /// Whether masks cost less than a body that is made twice.
-  bool isLong() const { return operations > longBody; }
+  /// Whether masks cost less than a body that is made twice, of which there are
+  /// `copies` already.
+  bool isLong(unsigned copies) const { return bodyLength * copies > longBody; }
 
   /// Whether the bounds of a local axis depend on the position along `axis`.
   bool isUneven(unsigned axis) const { return hasAxis(uneven, axis); }
@@ -120,7 +121,7 @@ public:
   /// The axis among `candidates` the lanes of a loop run along, or -1: one
   /// along which neighbouring elements lie, or the best of the whole launch.
   int laneAxis(AxisSet candidates, const LaunchPlan &launch) const;
-  unsigned laneOperations(unsigned axis) const;
+  unsigned operationsAlong(unsigned axis, AxisSet still = {}) const;
   bool mergeDivides(unsigned axis) const;
   /// How a loop over `axis` inside a unit is walked when lanes run along it.
   AxisPlan laneLoop(unsigned axis, bool reduces,
@@ -193,6 +194,7 @@ private:
   const TargetInfo &target;
   unsigned lanes = 1;
   unsigned operations = 0; ///< arithmetic operations in the whole kernel
+  unsigned bodyLength = 0; ///< those, and fused or elementary ones
   llvm::SmallVector<int> scores;
   AxisSet uneven; ///< axes the bounds of a local axis depend on
 };

@@ -2,8 +2,10 @@
 #include "jit/codegen/Codegen.h"
 
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/OptBisect.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/TargetSelect.h"
@@ -46,6 +48,16 @@ llvm::TargetOptions options() {
   return options;
 }
 
+/// Keeps code generation from reducing loops: `optimise` has, where it pays.
+class ReducedBefore final : public llvm::OptPassGate {
+public:
+  bool shouldRunPass(llvm::StringRef pass, llvm::StringRef) const override {
+    return pass != "Loop Strength Reduction" &&
+           pass != "Canonicalize Freeze Instructions in Loops";
+  }
+  bool isEnabled() const override { return true; }
+};
+
 } // namespace
 
 Result<std::unique_ptr<CodeGenerator>>
@@ -86,7 +98,13 @@ Result<std::string> CodeGenerator::emit(llvm::Module &module, Image image) {
   if (machine->addPassesToEmitFile(passes, out, nullptr, type,
                                    /*DisableVerify=*/true))
     return Error{"the target cannot emit this kind of file", {}};
+  llvm::LLVMContext &context = module.getContext();
+  llvm::OptPassGate &gate = context.getOptPassGate();
+  ReducedBefore reduced;
+  if (!target.isGpu())
+    context.setOptPassGate(reduced);
   passes.run(module);
+  context.setOptPassGate(gate);
   return std::string(bytes.begin(), bytes.end());
 }
 

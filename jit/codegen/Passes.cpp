@@ -1,4 +1,5 @@
 // The IR passes run before code generation: few, and each measured.
+#include "dsl/lower/Mark.h"
 #include "dsl/threads/Mark.h"
 #include "jit/codegen/Codegen.h"
 
@@ -14,6 +15,7 @@
 #include "llvm/Transforms/Scalar/LoopDeletion.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include "llvm/Transforms/Scalar/LoopRotation.h"
+#include "llvm/Transforms/Scalar/LoopStrengthReduce.h"
 #include "llvm/Transforms/Scalar/LoopUnrollPass.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
@@ -93,14 +95,20 @@ void CodeGenerator::optimise(llvm::Module &module) {
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/false));
   llvm::FunctionPassManager unrolling;
   unrollLoops(unrolling);
+  llvm::FunctionPassManager reducing;
+  reducing.addPass(
+      llvm::createFunctionToLoopPassAdaptor(llvm::LoopStrengthReducePass()));
   for (llvm::Function &function : module) {
     if (function.isDeclaration())
       continue;
     passes.run(function, functions);
     if (wantsUnrolling(function, target))
       unrolling.run(function, functions);
-    if (!target.isGpu())
-      carryAsBits(function);
+    if (target.isGpu())
+      continue;
+    if (!function.hasFnAttribute(steppedAttribute))
+      reducing.run(function, functions);
+    carryAsBits(function);
   }
 }
 

@@ -27,6 +27,12 @@ rowwise both[T: Float](a: T[M, K], b: T[N, K]) -> T[M, N]:
 rowwise crossed[T: Complex](a: T[M, K], b: T[N, K]) -> T[M, N]:
     return sum(a * b over K) * 2
 
+rowwise window[T: Float](x: T[R, C], w: T[O, K]) -> T[O, R, P = C - K + 1]:
+    return sum(x.at(C = P + K) * w over K)
+
+rowwise bent[T: Float](a: T[M, K], b: T[N, K]) -> T[M, N]:
+    return sum(erf(sqrt(abs(a))) * b over K)
+
 rowwise counted(a: i32[M, K], b: i32[N, K]) -> i64[M, N]:
     return sum(a * b over K) // 3
 """
@@ -78,6 +84,19 @@ def test_floats(
     assert torch.equal(place, differences.argmax(-1) + 1)
     quotient = (wide[0] @ wide[1].t()) / (1 + torch.cdist(wide[0], wide[1], p=1))
     near(kernels.both(a, b, out=out()), quotient, k)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize(("m", "n", "k"), SHAPES)
+def test_what_is_dear_to_make(
+    kernels: _quern.Module, m: int, n: int, k: int, dtype: torch.dtype
+) -> None:
+    a, b = torch.randn(m, k, dtype=dtype), torch.randn(n, k, dtype=dtype)
+    near(kernels.bent(a, b), a.double().abs().sqrt().erf() @ b.double().t(), k)
+    x = torch.randn(m, k + n - 1, dtype=dtype)
+    wanted = torch.einsum("rpk,ok->orp", x.double().unfold(1, k, 1), b.double())
+    near(kernels.window(x, b), wanted, k)
+    near(kernels.window(x.t().contiguous().t(), b), wanted, k)
 
 
 @pytest.mark.parametrize(("m", "n", "k"), SHAPES)

@@ -1,0 +1,192 @@
+// Builds the plan function of a launch: its units, their grain, its workspace.
+#include "dsl/lower/Launch.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace quern;
+
+/// The extent of an axis, or of several that are flattened.
+Value LaunchBuilder::extent(Frame &root, const AxisPlan &axis) {
+  if (launch.kind == LaunchKind::ColumnParts) {
+    if (axis.axis == launch.columns->rows)
+      return columns->rowCount(root);
+    if (axis.axis == launch.columns->lane)
+      return columns->width(root);
+  }
+  SmallVector<unsigned> axes{axis.axis};
+  llvm::append_range(axes, axis.with);
+  if (axes.size() == 1)
+    return emitter.extent(root, axis.axis);
+  return FlatAxes(emitter, model, axes).extent(root);
+}
+
+/// Elements of a tile of an axis.
+Value LaunchBuilder::tile(Frame &root, const AxisPlan &axis) {
+  Value whole = wholeTile(root, axis);
+  if (!axis.evenCount)
+    return whole;
+  auto parts = [&](Value value, Value step) -> Value {
+    Value one = emitter.constant(root, 1);
+    OpBuilder &b = emitter.in(root);
+    Value more = arith::SubIOp::create(b, loc, step, one);
+    more = arith::AddIOp::create(b, loc, value, more);
+    return arith::DivUIOp::create(b, loc, more, step);
+  };
+  auto upTo = [&](Value value, Value step) -> Value {
+    Value count = parts(value, step);
+    return arith::MulIOp::create(emitter.in(root), loc, count, step);
+  };
+  Value extent = this->extent(root, axis), one = emitter.constant(root, 1);
+  Value several = emitter.constant(root, axis.evenCount);
+  extent = arith::MaxUIOp::create(emitter.in(root), loc, extent, one);
+  Value count = parts(extent, whole);
+  // One stays one: its columns would be packed twice.
+  Value isOne = arith::CmpIOp::create(emitter.in(root), loc,
+                                      arith::CmpIPredicate::eq, count, one);
+  several = arith::SelectOp::create(emitter.in(root), loc, isOne, one, several);
+  count = upTo(count, several);
+  return upTo(parts(extent, count), emitter.constant(root, axis.evenStep));
+}
+
+/// Elements of a tile that nothing makes smaller.
+Value LaunchBuilder::wholeTile(Frame &root, const AxisPlan &axis) {
+  Value wide = emitter.constant(root, axis.tile);
+  if (!axis.narrow)
+    return wide;
+  Value narrow = emitter.constant(root, axis.narrow);
+  Value bound = emitter.constant(root, axis.narrowBelow);
+  Value extent = axis.narrowBy.empty()
+                     ? this->extent(root, axis)
+                     : FlatAxes(emitter, model, axis.narrowBy).extent(root);
+  OpBuilder &b = emitter.in(root);
+  Value few =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, extent, bound);
+  return arith::SelectOp::create(b, loc, few, narrow, wide);
+}
+
+/// How many tiles an axis has.
+Value LaunchBuilder::tiles(Frame &root, const AxisPlan &axis) {
+  Value extent = this->extent(root, axis);
+  if (axis.tile == 1)
+    return extent;
+  Value more = emitter.constant(root, axis.tile - 1);
+  Value tile = this->tile(root, axis);
+  if (axis.narrow || axis.evenCount) {
+    Value one = emitter.constant(root, 1);
+    more = arith::SubIOp::create(emitter.in(root), loc, tile, one);
+  }
+  OpBuilder &b = emitter.in(root);
+  Value sum = arith::AddIOp::create(b, loc, extent, more);
+  return arith::DivUIOp::create(b, loc, sum, tile);
+}
+
+/// Whether a number of the packet alone gives a value.
+static bool isOfSizes(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op || isa<qn::SizeOp, arith::ConstantOp>(op))
+    return !op || value.getType().isInteger(64);
+  return isa_and_nonnull<arith::ArithDialect>(op->getDialect()) &&
+         llvm::all_of(op->getOperands(), isOfSizes);
+}
+
+/// How many positions a local axis has, or some number where places decide.
+Value LaunchBuilder::localExtent(Frame &root, unsigned axis) {
+  constexpr std::int64_t some = 8;
+  qn::AxisOp local = model.localAxis(axis);
+  if (target.isGpu() || model.axesOf(local.getLower()) ||
+      model.axesOf(local.getUpper()) || !isOfSizes(local.getLower()) ||
+      !isOfSizes(local.getUpper()))
+    return emitter.constant(root, some);
+  Value lower = emitter.emit(root, local.getLower(), 0);
+  Value upper = emitter.emit(root, local.getUpper(), 0);
+  Value one = emitter.constant(root, 1);
+  OpBuilder &b = emitter.in(root);
+  Value length = arith::SubIOp::create(b, loc, upper, lower);
+  return arith::MaxSIOp::create(b, loc, length, one);
+}
+
+/// About how many elements a unit walks over.
+Value LaunchBuilder::elements(Frame &root) {
+  AxisSet all = launch.parallel;
+  for (qn::StoreOp store : launch.stores) {
+    ValueFacts facts = model.factsOf(store);
+    all |= facts.axes | facts.combined;
+  }
+  if (launch.scatter)
+    all |= model.scatterAxes(launch.scatter);
+  if (launch.sort)
+    all |= model.factsOf(launch.sort).axes;
+  for (qn::ReduceOp op : launch.reductions)
+    all |= model.axesOf(op.getAxes());
+  Value product = emitter.constant(root, 1);
+  auto times = [&](Value factor) {
+    product = arith::MulIOp::create(emitter.in(root), loc, product, factor);
+  };
+  if (launch.kind == LaunchKind::ColumnParts)
+    all &= ~axisBit(launch.columns->rows);
+  for (unsigned axis = 0; axis < model.declaredAxes(); ++axis)
+    if (hasAxis(all & ~launch.parallel, axis))
+      times(emitter.extent(root, axis));
+  for (unsigned axis = model.declaredAxes(); axis < model.axisCount(); ++axis)
+    if (hasAxis(all, axis))
+      times(localExtent(root, axis));
+  for (const AxisPlan &axis : launch.axes)
+    if (axis.tile > 1) {
+      Value tile = this->tile(root, axis);
+      Value extent = this->extent(root, axis);
+      times(arith::MinUIOp::create(emitter.in(root), loc, tile, extent));
+    }
+  return product;
+}
+
+/// Whether this launch is the one of its choices that has units.
+Value LaunchBuilder::runs(Frame &root) {
+  if (contraction)
+    return contraction->runs(root, launch);
+  Value pays = columns->pays(root);
+  if (launch.choice == LaunchChoice::IfPacked)
+    return pays;
+  OpBuilder &b = emitter.in(root);
+  Value yes = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
+  return arith::XOrIOp::create(b, loc, pays, yes);
+}
+
+void LaunchBuilder::buildPlan(ModuleOp module, StringRef name) {
+  Block *entry = function(module, name, 0);
+  Frame root;
+  root.block = entry;
+  Value units = emitter.constant(root, 1), bytes = workspace(root);
+  for (const AxisPlan &axis : launch.axes) {
+    Value count = tiles(root, axis);
+    units = arith::MulIOp::create(emitter.in(root), loc, units, count);
+  }
+  if (launch.kind == LaunchKind::Merge)
+    units = emitter.constant(root, 1);
+  if (launch.choice != LaunchChoice::Always) {
+    Value none = emitter.constant(root, 0);
+    Value few = emitter.constant(root, schedule.partsOffset());
+    Value here = runs(root);
+    units = arith::SelectOp::create(emitter.in(root), loc, here, units, none);
+    if (launch.choice != LaunchChoice::InPlace)
+      bytes = arith::SelectOp::create(emitter.in(root), loc, here, bytes, few);
+  }
+  Value own = ownWorkspace(root);
+  Value one = emitter.constant(root, 1);
+  Value work = elements(root);
+  Value worth = emitter.constant(root, launch.taskElements);
+  OpBuilder &b = emitter.in(root);
+  work = arith::MaxUIOp::create(b, loc, work, one);
+  Value grain = arith::DivUIOp::create(b, loc, worth, work);
+  grain = arith::MaxUIOp::create(b, loc, grain, one);
+  Value plan = entry->getArgument(1);
+  Value results[] = {units, grain, bytes, own};
+  for (auto [number, value] : llvm::enumerate(results)) {
+    Value at = LLVM::GEPOp::create(
+        b, loc, plan.getType(), b.getI64Type(), plan,
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(number)});
+    LLVM::StoreOp::create(b, loc, value, at, 8);
+  }
+  LLVM::ReturnOp::create(b, loc, ValueRange());
+}
