@@ -75,6 +75,67 @@ Value Emitter::lengthOf(Frame &frame, const LoopSpec &loop) {
              : length;
 }
 
+/// Lanes of a portable loop's rest that are worth a test: short rows fill few
+/// of its 64.
+constexpr unsigned pieceLanes = 16;
+
+static Value shuffled(OpBuilder &b, Value left, Value right, unsigned first,
+                      unsigned count) {
+  auto which = llvm::to_vector(
+      llvm::seq<std::int64_t>(first, std::int64_t(first) + count));
+  return vector::ShuffleOp::create(b, left.getLoc(), left, right, which);
+}
+
+/// The states of a piece of the lanes; a state that is one number has none.
+static Emitter::Values pieceOf(OpBuilder &b, ValueRange states,
+                               unsigned first) {
+  Emitter::Values piece(states);
+  for (Value &state : piece)
+    if (isa<VectorType>(state.getType()))
+      state = shuffled(b, state, state, first, pieceLanes);
+  return piece;
+}
+
+/// The states that pieces of equal length, two or more, are cut from.
+static Emitter::Values wholeOf(OpBuilder &b,
+                               SmallVector<Emitter::Values> pieces) {
+  for (unsigned lanes = pieceLanes; pieces.size() > 1; lanes *= 2) {
+    for (unsigned pair = 0; pair < pieces.size() / 2; ++pair) {
+      Emitter::Values both(pieces[2 * pair + 1]);
+      for (auto [low, high] : llvm::zip(pieces[2 * pair], both))
+        if (isa<VectorType>(high.getType()))
+          high = shuffled(b, low, high, 0, 2 * lanes);
+      pieces[pair] = std::move(both);
+    }
+    pieces.resize(pieces.size() / 2);
+  }
+  return std::move(pieces.front());
+}
+
+/// The rest of a portable loop: each piece of its lanes that has elements left.
+void Emitter::piecesLoop(Frame &frame, const LoopSpec &loop, Value lower,
+                         ArrayRef<LoopSpec> rest, Values &states, Body body) {
+  Location loc = model.kernel.getLoc();
+  LoopSpec part = loop;
+  part.plan.lanes = pieceLanes;
+  Value by = constant(frame, pieceLanes);
+  SmallVector<Values> pieces;
+  for (unsigned first = 0; first < loop.plan.lanes; first += pieceLanes) {
+    OpBuilder &b = in(frame);
+    Value end = arith::AddIOp::create(b, loc, lower, by);
+    Value upper = arith::MinSIOp::create(b, loc, end, loop.upper);
+    Values piece = pieceOf(b, states, first);
+    // A state that is one number goes from piece to piece.
+    for (unsigned at = 0; first && at < piece.size(); ++at)
+      if (!isa<VectorType>(piece[at].getType()))
+        piece[at] = pieces.back()[at];
+    plainLoop(frame, part, lower, upper, /*mask=*/true, rest, piece, body);
+    pieces.push_back(std::move(piece));
+    lower = end;
+  }
+  states = wholeOf(in(frame), std::move(pieces));
+}
+
 /// An unrolled loop, then one for the rest: masked where the target has masks,
 /// else element by element. A long body is made once, all of it masked.
 void Emitter::laneLoop(Frame &frame, const LoopSpec &loop,
@@ -92,6 +153,8 @@ void Emitter::laneLoop(Frame &frame, const LoopSpec &loop,
   Value middle = arith::SubIOp::create(b, loc, loop.upper, left);
   plainLoop(frame, loop, loop.lower, middle, /*mask=*/false, rest, states,
             body);
+  if (loop.plan.fixed && !target.isGpu())
+    return piecesLoop(frame, loop, middle, rest, states, body);
   LoopSpec tail = loop;
   tail.plan.copies = 1;
   if (!target.hasMask && !tail.plan.fixed)

@@ -5,7 +5,6 @@
 #include "dsl/lower/Access.h"
 #include "dsl/lower/Loops.h"
 #include "dsl/lower/Packet.h"
-#include "dsl/schedule/Schedule.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -406,6 +405,8 @@ private:
   void plainLoop(Frame &frame, const LoopSpec &loop, mlir::Value lower,
                  mlir::Value upper, bool masked, llvm::ArrayRef<LoopSpec> rest,
                  Values &states, Body body);
+  void piecesLoop(Frame &frame, const LoopSpec &loop, mlir::Value lower,
+                  llvm::ArrayRef<LoopSpec> rest, Values &states, Body body);
   mlir::Value laneMask(Frame &frame, mlir::Value position, mlir::Value upper,
                        unsigned lanes);
 

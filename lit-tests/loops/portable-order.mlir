@@ -4,9 +4,13 @@
 // RUN: quern-opt %s --qn-to-loops=target=x86-64-v2 | FileCheck %s
 
 // CHECK-LABEL: llvm.func @sum_task
-// CHECK: scf.for {{.*}} iter_args({{.*}}) -> (vector<64xf32>)
-// CHECK: scf.for {{.*}} iter_args({{.*}}) -> (vector<64xf32>)
+// CHECK: %[[ALL:.*]] = scf.for {{.*}} iter_args({{.*}}) -> (vector<64xf32>)
+// Of the rest only those quarters that have elements are walked.
+// CHECK: %[[FIRST:.*]] = vector.shuffle %[[ALL]], %[[ALL]] [0, 1, 2,
+// CHECK: scf.for {{.*}} step %c16_i64 iter_args({{.*}} = %[[FIRST]]) -> (vector<16xf32>)
 // CHECK: llvm.intr.masked.load
+// CHECK: %[[LAST:.*]] = vector.shuffle %[[ALL]], %[[ALL]] [48, 49, 50,
+// CHECK: scf.for {{.*}} step %c16_i64 iter_args({{.*}} = %[[LAST]]) -> (vector<16xf32>)
 // CHECK: vector.shuffle {{.*}} : vector<64xf32>, vector<64xf32>
 // CHECK: vector.shuffle {{.*}} : vector<32xf32>, vector<32xf32>
 // CHECK-NOT: scf.for {{.*}} -> (f32)

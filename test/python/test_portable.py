@@ -22,10 +22,19 @@ rowwise mean[T: Float](x: T[R, C]) -> acc(T)[R]:
 rowwise softmax[T: Float](x: T[R, C]) -> T[R, C]:
     let e = exp(x - max(x over C))
     return e / sum(e over C)
+
+@portable
+rowwise variance[T: Float](x: T[R, C]) -> acc(T)[R]:
+    let s = moments(x over C)
+    return s.m2 / s.n
+
+@portable
+rowwise positive[T: Float](x: T[R, C]) -> (acc(T)[R], i64[R], i64[R]):
+    return sum(x over C where x > 0), count(x > 0 over C), argmax(x over C)
 """
 
-NAMES = ("total", "mean", "softmax")
-LENGTHS = (1, 7, 63, 64, 65, 1000)
+NAMES = ("total", "mean", "softmax", "variance", "positive")
+LENGTHS = (1, 7, 15, 16, 17, 32, 47, 49, 63, 64, 65, 80, 1000)
 
 
 def results(session: _quern.Session, strided: bool) -> list[torch.Tensor]:
@@ -35,7 +44,9 @@ def results(session: _quern.Session, strided: bool) -> list[torch.Tensor]:
         x = torch.from_numpy(np.random.default_rng(3).normal(size=(37, length)).astype(np.float32))
         if strided:
             x = x.T.contiguous().T
-        made += [getattr(module, name)(x) for name in NAMES]
+        for name in NAMES:
+            result = getattr(module, name)(x)
+            made += result if isinstance(result, tuple) else [result]
     return made
 
 
@@ -47,10 +58,15 @@ def wanted() -> list[torch.Tensor]:
 def test_values(wanted: list[torch.Tensor]) -> None:
     for index, length in enumerate(LENGTHS):
         x = torch.from_numpy(np.random.default_rng(3).normal(size=(37, length)).astype(np.float32))
-        total, mean, softmax = wanted[3 * index : 3 * index + 3]
+        total, mean, softmax, variance, above, count, place = wanted[7 * index : 7 * index + 7]
         torch.testing.assert_close(total.double(), x.double().sum(1), rtol=1e-5, atol=1e-5)
         torch.testing.assert_close(mean.double(), x.double().mean(1), rtol=1e-5, atol=1e-5)
         torch.testing.assert_close(softmax.double(), x.double().softmax(1), rtol=1e-5, atol=1e-6)
+        spread = x.double().var(1, correction=0)
+        torch.testing.assert_close(variance.double(), spread, rtol=1e-5, atol=1e-6)
+        torch.testing.assert_close(above.double(), x.double().relu().sum(1), rtol=1e-5, atol=1e-5)
+        assert torch.equal(count, (x > 0).sum(1))
+        assert torch.equal(place, x.argmax(1))
 
 
 @pytest.mark.parametrize("threads", [2, 7])
