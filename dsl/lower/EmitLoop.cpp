@@ -151,6 +151,13 @@ void Emitter::laneLoop(Frame &frame, const LoopSpec &loop,
   OpBuilder &b = in(frame);
   Value left = arith::RemUIOp::create(b, loc, length, by);
   Value middle = arith::SubIOp::create(b, loc, loop.upper, left);
+  if (loop.plan.repeats) {
+    Value one = constant(frame, 1);
+    Value several = arith::CmpIOp::create(in(frame), loc,
+                                          arith::CmpIPredicate::ugt, left, one);
+    middle =
+        arith::SelectOp::create(in(frame), loc, several, loop.upper, middle);
+  }
   plainLoop(frame, loop, loop.lower, middle, /*mask=*/false, rest, states,
             body);
   if (loop.plan.fixed && !target.isGpu())
@@ -202,6 +209,10 @@ void Emitter::plainLoop(Frame &frame, const LoopSpec &loop, Value lower,
     Value last = arith::SubIOp::create(at, loc, upper, one);
     Value done = arith::SubIOp::create(at, loc, binding.position, lower);
     binding.position = arith::SubIOp::create(at, loc, last, done);
+  }
+  if (plan.repeats && plan.copies > 1) {
+    Value one = constant(inner, 1);
+    binding.last = arith::SubIOp::create(in(inner), loc, loop.upper, one);
   }
   if (masked)
     binding.mask = laneMask(inner, binding.position, upper, plan.lanes);

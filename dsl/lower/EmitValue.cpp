@@ -163,6 +163,8 @@ Value Emitter::position(Frame &frame, unsigned axis, Copies copies) {
   OpBuilder &b = in(at);
   Value sum =
       arith::AddIOp::create(b, b.getUnknownLoc(), binding->position, distance);
+  if (binding->last)
+    sum = arith::MinSIOp::create(b, b.getUnknownLoc(), sum, binding->last);
   at.values[key] = sum;
   return sum;
 }

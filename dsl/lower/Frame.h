@@ -19,6 +19,7 @@ struct Binding {
   unsigned copies = 1;       ///< copies lie `lanes` apart
   unsigned slot = 0;         ///< byte of `Copies`, where copies > 1
   mlir::Value mask = {};     ///< of the lanes in range; null: all
+  mlir::Value last = {};     ///< copies go no further; null: all are in range
   bool byTeam = false;       ///< copies lie the lanes of all threads apart
   bool shared = false;       ///< every thread of a team has its own position
 };

@@ -79,7 +79,8 @@ bool Schedule::planDots(LaunchPlan &launch) {
                     !readsPlaces(model, other, axis);
       launch.axes.push_back({.axis = axis,
                              .copies = isLong ? 1 : side,
-                             .tile = (axis == rows ? 16 : 4) * side});
+                             .tile = (axis == rows ? 16 : 4) * side,
+                             .repeats = !isLong && !target.isGpu()});
     }
     launch.dots = true;
     launch.taskElements = 65536;

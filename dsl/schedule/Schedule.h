@@ -25,6 +25,9 @@ struct AxisPlan {
   /// Tiles are about equal multiples of `evenStep`, and a multiple of so many;
   /// 0: only the last one is smaller.
   std::int64_t evenCount = 0, evenStep = 1;
+  /// Copies behind the end make the last position again, where two or more are
+  /// left: what serves several costs as much for fewer.
+  bool repeats = false;
   bool fixed = false;    ///< lanes are part of the result: never fewer of them
   std::int64_t most = 0; ///< tiles at most, larger ones then; 0: any number
   /// Faster axes that are flattened into one with `axis`, of a contraction.

@@ -33,6 +33,9 @@ rowwise window[T: Float](x: T[R, C], w: T[O, K]) -> T[O, R, P = C - K + 1]:
 rowwise bent[T: Float](a: T[M, K], b: T[N, K]) -> T[M, N]:
     return sum(erf(sqrt(abs(a))) * b over K)
 
+rowwise grown[T: Float](a: T[M, K], b: T[N, K], c: mut T[M, N]):
+    c = c + sum(abs(a - b) over K)
+
 rowwise counted(a: i32[M, K], b: i32[N, K]) -> i64[M, N]:
     return sum(a * b over K) // 3
 """
@@ -97,6 +100,17 @@ def test_what_is_dear_to_make(
     wanted = torch.einsum("rpk,ok->orp", x.double().unfold(1, k, 1), b.double())
     near(kernels.window(x, b), wanted, k)
     near(kernels.window(x.t().contiguous().t(), b), wanted, k)
+
+
+@pytest.mark.parametrize(("m", "n", "k"), [*SHAPES, (2, 6, 40), (7, 3, 20), (18, 34, 9)])
+def test_what_is_there_is_added_once(kernels: _quern.Module, m: int, n: int, k: int) -> None:
+    a, b, c = (torch.randn(s, dtype=torch.float64) for s in ((m, k), (n, k), (m, n)))
+    wanted = c + torch.cdist(a, b, p=1)
+    kernels.grown(a, b, c)
+    near(c, wanted, k)
+    turned = wanted.t().clone(memory_format=torch.contiguous_format).t()
+    kernels.grown(a, b, turned)
+    near(turned, wanted + torch.cdist(a, b, p=1), k)
 
 
 @pytest.mark.parametrize(("m", "n", "k"), SHAPES)
