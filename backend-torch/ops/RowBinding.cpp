@@ -3,6 +3,7 @@
 #include "backend-torch/ops/Promotion.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace quern {
 
@@ -121,7 +122,6 @@ static std::vector<int> pickedDimensions(const NamedArgument &argument,
       picked.push_back(d);
   for (int &d : picked)
     d = d < 0 ? d + rank : d;
-  std::sort(picked.begin(), picked.end());
   return picked;
 }
 
@@ -133,6 +133,13 @@ const TensorFacts *RowBinding::firstTensor() const {
   return facts;
 }
 
+/// Whether a parameter has a number for each of the axes that are picked.
+bool RowBinding::hasNumbersAlong(const std::string &pack) const {
+  return std::ranges::any_of(row.parameters, [&](const ParameterInfo &each) {
+    return !each.isTensor && each.type == "int[" + pack + "]";
+  });
+}
+
 std::optional<std::string> RowBinding::selectAxes(const NamedArgument &dims,
                                                   const std::string &name) {
   axisIsPack = name.starts_with('*');
@@ -142,6 +149,10 @@ std::optional<std::string> RowBinding::selectAxes(const NamedArgument &dims,
     return "its kernel works along an axis of no tensor";
   int rank = static_cast<int>(facts->sizes.size());
   selected = pickedDimensions(dims, rank);
+  auto falls = std::ranges::adjacent_find(selected, std::greater_equal<>());
+  if (falls != selected.end() && hasNumbersAlong(name))
+    return "its kernel takes the axes in their order, each of them once";
+  std::ranges::sort(selected);
   for (int d : selected)
     if (d < 0 || d >= rank)
       return "the call names an axis that its tensor does not have";

@@ -65,6 +65,7 @@ private:
   Reason solveTypes();
   std::optional<DType> typeOfResult(const std::string &name) const;
   std::optional<DType> solveType(const std::string &name);
+  bool hasNumbersAlong(const std::string &pack) const;
   Reason selectAxes(const NamedArgument &dims, const std::string &axis);
   const TensorFacts *firstTensor() const;
   const ParameterInfo *parameterNamed(std::string_view name) const;

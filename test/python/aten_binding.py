@@ -161,7 +161,11 @@ class Call:
             # No `dim` means all, no `dims` none.
             every = [] if name == "dims" else range(rank)
             picked = [value] if isinstance(value, int) else list(value or every)
-        picked = sorted(d + rank if d < 0 else d for d in picked)
+        given = [d + rank if d < 0 else d for d in picked]
+        picked = sorted(given)
+        has_numbers = any(kind == f"int[{axis}]" for _, kind, _ in self.row["parameters"])
+        if has_numbers and given != sorted(set(given)):
+            raise UnfitError("the kernel takes the axes in their order, each of them once")
         if rank == 0:  # as if it had one axis, or none for a pack
             picked = [] if axis.startswith("*") else [0]
         if not axis.startswith("*") and len(picked) != 1:

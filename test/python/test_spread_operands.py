@@ -74,3 +74,10 @@ def test_places_in_all_elements(x: torch.Tensor, keepdim: bool) -> None:
 def test_rolls_of_all_elements(shift: int) -> None:
     for x in (torch.randn(4, 5, 6), torch.randn(4, 5).T):
         assert torch.equal(own(lambda x: x.roll(shift), x), x.roll(shift))
+
+
+@pytest.mark.parametrize("dims", [(1, 2), (0, 2), (0, 1, 2), (2, 0), (1, 1), (-2, -1)])
+def test_rolls_of_several_axes(dims: tuple[int, ...]) -> None:
+    shifts = (2, -3, 11)[: len(dims)]
+    for x in (torch.randn(5, 7, 9), torch.randn(9, 7, 5).T):
+        assert torch.equal(own(lambda x: x.roll(shifts, dims), x), x.roll(shifts, dims))
