@@ -61,8 +61,8 @@ def in_layout(call: Call, results: Any, expected: list[Any]) -> Any:
     made = list(results) if several else [results]
     for place, (one, other) in enumerate(zip(made, expected, strict=False)):
         order = call.layout(unnamed(call.row["results"][place]), one.dim())
-        if order is not None and one.dim() == other.dim():
-            made[place] = torch.empty_like(other).permute(order)
+        if one.dim() == other.dim():
+            made[place] = torch.empty_like(other).permute(order or tuple(range(one.dim())))
     return made if several else made[0]
 
 
