@@ -1,6 +1,8 @@
 // Written casts and bit casts.
 #include "dsl/irgen/Scalar.h"
 
+#include "mlir/IR/Matchers.h"
+
 #include <cmath>
 
 using namespace mlir;
@@ -34,9 +36,27 @@ Value ScalarBuilder::floatToInteger(Scalar operand, ElementType type) {
   return select(equal(operand, operand), result, integer(type, 0)).value;
 }
 
+/// What was widened from `type`, or chosen among such values and zeros, as it
+/// was before; null for anything else. A choice is then a move.
+Value ScalarBuilder::unrounded(Type type, Value value) {
+  Operation *op = value.getDefiningOp();
+  if (auto wider = dyn_cast_or_null<arith::ExtFOp>(op))
+    return wider.getIn().getType() == type ? wider.getIn() : Value();
+  if (matchPattern(value, m_PosZeroFloat()))
+    return create<arith::ConstantOp>(builder.getFloatAttr(type, 0.0));
+  auto choice = dyn_cast_or_null<arith::SelectOp>(op);
+  Value yes = choice ? unrounded(type, choice.getTrueValue()) : Value();
+  Value no = yes ? unrounded(type, choice.getFalseValue()) : Value();
+  if (!no)
+    return Value();
+  return create<arith::SelectOp>(choice.getCondition(), yes, no);
+}
+
 /// Rounds. The mode is said so that nothing takes this rounding and that of an
 /// integer on its way to f32 together.
 Value ScalarBuilder::narrow(Type type, Value value) {
+  if (Value before = unrounded(type, value))
+    return before;
   auto op = create<arith::TruncFOp>(type, value);
   op.setRoundingmode(arith::RoundingMode::to_nearest_even);
   return op;

@@ -105,6 +105,7 @@ private:
   Scalar divideComplex(Scalar left, Scalar right);
   mlir::Value floatToInteger(Scalar operand, ElementType type);
   mlir::Value narrow(mlir::Type type, mlir::Value value);
+  mlir::Value unrounded(mlir::Type type, mlir::Value value);
   mlir::Value floatToFloat(mlir::Value value, ElementType from, ElementType to);
   mlir::Value integerToInteger(Scalar operand, ElementType type);
   mlir::Value isZero(Scalar operand);

@@ -119,6 +119,14 @@ Value Emitter::lanePointers(Frame &frame, BlockArgument operand, Value pointer,
   return advance(frame, type, pointer, steps);
 }
 
+/// Whether elements are gathered by the words they lie in: a machine that reads
+/// and writes by masks gathers words.
+static bool gathersByWords(const TargetInfo &target, Type memory,
+                           unsigned lanes) {
+  return target.hasMask && !target.isGpu() && lanes >= 8 &&
+         memory.getIntOrFloatBitWidth() <= 16;
+}
+
 Value Emitter::read(Frame &frame, Value pointer, Type element, unsigned lanes,
                     Value mask, Value otherwise, bool aligned) {
   Type memory = memoryType(element);
@@ -135,10 +143,13 @@ Value Emitter::read(Frame &frame, Value pointer, Type element, unsigned lanes,
     mask = arith::ConstantOp::create(
         b, loc,
         b.getOneAttr(VectorType::get({std::int64_t(lanes)}, b.getI1Type())));
-  if (mask && !otherwise)
+  bool byWords = scattered && gathersByWords(target, memory, lanes);
+  if (mask && !otherwise && !byWords)
     otherwise = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
   Value raw;
-  if (scattered)
+  if (byWords)
+    raw = gatherSmall(b, loc, cast<VectorType>(type), pointer, mask, otherwise);
+  else if (scattered)
     raw = LLVM::masked_gather::create(b, loc, type, pointer, mask, otherwise,
                                       alignment);
   else if (mask)

@@ -17,8 +17,13 @@ static StringRef permutation(const TargetInfo &target, Type element,
                              unsigned lanes) {
   unsigned bits = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 0;
   bool whole = target.vectorBytes == 64 && lanes * bits == 512;
-  if (!whole || !target.hasMask || target.triple.rfind("x86_64", 0) != 0)
+  bool half = target.vectorBytes == 64 && lanes * bits == 256 && bits == 16;
+  if ((!whole && !half) || !target.hasMask ||
+      target.triple.rfind("x86_64", 0) != 0)
     return {};
+  if (bits == 16)
+    return half ? "llvm.x86.avx512.vpermi2var.hi.256"
+                : "llvm.x86.avx512.vpermi2var.hi.512";
   if (bits == 32)
     return isa<FloatType>(element) ? "llvm.x86.avx512.vpermi2var.ps.512"
                                    : "llvm.x86.avx512.vpermi2var.d.512";
@@ -110,15 +115,21 @@ Value Emitter::permuted(Frame &frame, qn::LoadOp load, unsigned moving,
                    read(frame, behind, load.getType(), lanes,
                         laneMask(frame, zero, less, lanes), Value())};
   in(frame);
-  if (load.getType().getIntOrFloatBitWidth() == 32)
-    offsets = arith::TruncIOp::create(
-        b, loc, VectorType::get({std::int64_t(lanes)}, b.getI32Type()),
-        offsets);
+  auto result = cast<VectorType>(parts[0].getType());
+  unsigned bits = load.getType().getIntOrFloatBitWidth();
+  VectorType integers = result.clone(b.getIntegerType(bits));
+  if (bits < 64)
+    offsets = arith::TruncIOp::create(b, loc, integers, offsets);
+  bool isBits = bits == 16 && result != integers;
+  if (isBits)
+    for (Value &part : parts)
+      part = arith::BitcastOp::create(b, loc, integers, part);
   StringRef name = permutation(target, load.getType(), lanes);
-  return LLVM::CallIntrinsicOp::create(b, loc, parts[0].getType(),
-                                       b.getStringAttr(name),
-                                       ValueRange{parts[0], offsets, parts[1]})
-      .getResult(0);
+  Value made = LLVM::CallIntrinsicOp::create(
+                   b, loc, parts[0].getType(), b.getStringAttr(name),
+                   ValueRange{parts[0], offsets, parts[1]})
+                   .getResult(0);
+  return isBits ? arith::BitcastOp::create(b, loc, result, made) : made;
 }
 
 /// Reads lanes close to the first one by whole vectors, and others, where the

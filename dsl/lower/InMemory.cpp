@@ -1,8 +1,10 @@
-// Bytes for truth values and small floats, and tables as globals.
+// Bytes for truth values and small floats, gathers of what is smaller than a
+// word, and tables as globals.
 #include "dsl/lower/InMemory.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace quern;
@@ -49,6 +51,92 @@ Value quern::toMemory(OpBuilder &b, Location loc, Value value, Type element) {
   if (isKeptAsBits(element))
     return arith::BitcastOp::create(b, loc, memory, value);
   return value;
+}
+
+namespace {
+/// Elements counted from an address that is a multiple of a word's.
+struct FromWord {
+  Value base;   ///< a pointer, or one for each lane
+  Value places; ///< integers, one for each lane
+};
+} // namespace
+
+static Value splat(OpBuilder &b, Location loc, Type like, std::int64_t value) {
+  auto type = cast<VectorType>(like);
+  Attribute number = b.getIntegerAttr(type.getElementType(), value);
+  return arith::ConstantOp::create(b, loc,
+                                   DenseElementsAttr::get(type, number));
+}
+
+/// A pointer moved down to the word that it lies in, and by how many elements.
+static std::pair<Value, Value> wordOf(OpBuilder &b, Location loc, Value pointer,
+                                      unsigned bytes) {
+  bool isVector = isa<VectorType>(pointer.getType());
+  Type word = like(pointer, b.getI64Type());
+  auto number = [&](std::int64_t value) -> Value {
+    if (isVector)
+      return splat(b, loc, word, value);
+    return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value));
+  };
+  Value bits = LLVM::PtrToIntOp::create(b, loc, word, pointer);
+  Value behind = arith::AndIOp::create(b, loc, bits, number(3));
+  Value down = arith::SubIOp::create(b, loc, number(0), behind);
+  Value base = LLVM::GEPOp::create(b, loc, pointer.getType(), b.getI8Type(),
+                                   pointer, ArrayRef<LLVM::GEPArg>{down});
+  if (bytes == 2)
+    behind = arith::ShRUIOp::create(b, loc, behind, number(1));
+  return {base, behind};
+}
+
+/// One base and short steps from it, where the pointers were made so: one
+/// gather reads twice as many.
+static FromWord fromWord(OpBuilder &b, Location loc, Value pointers,
+                         unsigned bytes) {
+  auto made = pointers.getDefiningOp<LLVM::GEPOp>();
+  bool isSteps = made && !isa<VectorType>(made.getBase().getType()) &&
+                 made.getElemType().isIntOrFloat() &&
+                 made.getElemType().getIntOrFloatBitWidth() == 8 * bytes &&
+                 made.getDynamicIndices().size() == 1;
+  if (!isSteps) {
+    auto [base, behind] = wordOf(b, loc, pointers, bytes);
+    return {base, behind};
+  }
+  auto [base, behind] = wordOf(b, loc, made.getBase(), bytes);
+  Value steps = made.getDynamicIndices().front();
+  auto type = cast<VectorType>(steps.getType());
+  if (!type.getElementType().isInteger(64))
+    behind = arith::TruncIOp::create(b, loc, type.getElementType(), behind);
+  behind = vector::BroadcastOp::create(b, loc, type, behind);
+  return {base, arith::AddIOp::create(b, loc, steps, behind)};
+}
+
+Value quern::gatherSmall(OpBuilder &b, Location loc, VectorType type,
+                         Value pointers, Value mask, Value otherwise) {
+  unsigned bytes = type.getElementTypeBitWidth() / 8;
+  FromWord from = fromWord(b, loc, pointers, bytes);
+  Type steps = from.places.getType();
+  Type words = type.clone(b.getI32Type());
+  unsigned log = bytes == 2 ? 1 : 2;
+  Value word =
+      arith::ShRSIOp::create(b, loc, from.places, splat(b, loc, steps, log));
+  Value at = LLVM::GEPOp::create(b, loc, pointers.getType(), b.getI32Type(),
+                                 from.base, ArrayRef<LLVM::GEPArg>{word});
+  Value read = LLVM::masked_gather::create(
+      b, loc, words, at, mask, splat(b, loc, words, 0), /*alignment=*/4);
+  Value part = arith::AndIOp::create(b, loc, from.places,
+                                     splat(b, loc, steps, (1 << log) - 1));
+  part = arith::ShLIOp::create(b, loc, part,
+                               splat(b, loc, steps, bytes == 2 ? 4 : 3));
+  if (steps != words)
+    part = arith::TruncIOp::create(b, loc, words, part);
+  read = arith::ShRUIOp::create(b, loc, read, part);
+  Type bits = type.clone(b.getIntegerType(8 * bytes));
+  read = arith::TruncIOp::create(b, loc, bits, read);
+  if (bits != type)
+    read = arith::BitcastOp::create(b, loc, type, read);
+  if (!otherwise)
+    return read;
+  return arith::SelectOp::create(b, loc, mask, read, otherwise);
 }
 
 std::string quern::tableGlobal(OpBuilder &b, Operation *kernel, qn::LookupOp op,

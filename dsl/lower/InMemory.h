@@ -22,6 +22,13 @@ mlir::Value fromMemory(mlir::OpBuilder &b, mlir::Location loc, mlir::Value raw,
 mlir::Value toMemory(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value,
                      mlir::Type element);
 
+/// Elements of 8 or 16 bits at computed places, read by the words of 32 bits
+/// that hold them: machines gather nothing smaller. Lanes without `mask` are
+/// what `otherwise` says.
+mlir::Value gatherSmall(mlir::OpBuilder &b, mlir::Location loc,
+                        mlir::VectorType type, mlir::Value pointers,
+                        mlir::Value mask, mlir::Value otherwise);
+
 /// The global that holds a constant table; made where the module has none.
 std::string tableGlobal(mlir::OpBuilder &b, mlir::Operation *kernel,
                         qn::LookupOp op, unsigned space);

@@ -182,13 +182,13 @@ void LaunchBuilder::unit(Frame &frame, ValueRange position) {
                 (launch.tiling && (launch.choice == LaunchChoice::IfPacked ||
                                    launch.choice == LaunchChoice::Streamed));
   for (auto [axis, at] : llvm::zip(launch.axes, position)) {
-    if (axis.tile == 1) {
+    if (!axis.isTiled()) {
       frame.bind(Binding{.axis = axis.axis, .position = at});
       continue;
     }
     if (packed)
       continue;
-    Value tile = emitter.constant(frame, axis.tile);
+    Value tile = this->tile(frame, axis);
     Value extent = this->extent(frame, axis);
     OpBuilder &b = emitter.in(frame);
     Value lower = arith::MulIOp::create(b, loc, at, tile);

@@ -69,7 +69,7 @@ Value LaunchBuilder::wholeTile(Frame &root, const AxisPlan &axis) {
 /// How many tiles an axis has.
 Value LaunchBuilder::tiles(Frame &root, const AxisPlan &axis) {
   Value extent = this->extent(root, axis);
-  if (axis.tile == 1)
+  if (!axis.isTiled())
     return extent;
   Value more = emitter.constant(root, axis.tile - 1);
   Value tile = this->tile(root, axis);
@@ -133,7 +133,7 @@ Value LaunchBuilder::elements(Frame &root) {
     if (hasAxis(all, axis))
       times(localExtent(root, axis));
   for (const AxisPlan &axis : launch.axes)
-    if (axis.tile > 1) {
+    if (axis.isTiled()) {
       Value tile = this->tile(root, axis);
       Value extent = this->extent(root, axis);
       times(arith::MinUIOp::create(emitter.in(root), loc, tile, extent));

@@ -49,6 +49,7 @@ struct Converter {
 
   Value widen(Value value);
   Value round(Value value);
+  Value roundHalf(Value value);
 
   OpBuilder &builder;
   Location loc;
@@ -83,10 +84,31 @@ Value Converter::widen(Value value) {
   return asFloat(make<arith::OrIOp>(result, sign));
 }
 
+/// The upper half of an f32: what is added carries into no sign but for what is
+/// no number, so that the sign stays where it is.
+Value Converter::roundHalf(Value value) {
+  unsigned down = 23 - mantissa;
+  Value raw = asBits(value);
+  Value upper = make<arith::ShRUIOp>(raw, number(down));
+  Value odd = make<arith::AndIOp>(upper, number(1));
+  Value sum = make<arith::AddIOp>(raw, number((1u << (down - 1)) - 1));
+  sum = make<arith::ShRUIOp>(make<arith::AddIOp>(sum, odd), number(down));
+  Value nan = make<arith::AndIOp>(upper, number(1u << (bits - 1)));
+  nan = make<arith::OrIOp>(nan, number(infinite | 1u << (mantissa - 1)));
+  Value single = asFloat(raw);
+  Value isNumber = arith::CmpFOp::create(
+      builder, loc, arith::CmpFPredicate::ORD, single, single);
+  Value result = arith::SelectOp::create(builder, loc, isNumber, sum, nan);
+  Type small = of(builder.getIntegerType(bits));
+  return arith::TruncIOp::create(builder, loc, small, result);
+}
+
 /// Half of the last place less one is added, and one where that place is odd;
 /// what becomes subnormal is rounded by an addition instead.
 Value Converter::round(Value value) {
   using Predicate = arith::CmpIPredicate;
+  if (bias == 127)
+    return roundHalf(value);
   unsigned down = 23 - mantissa;
   Value raw = asBits(value);
   Value size = make<arith::AndIOp>(raw, number(0x7fffffff));
@@ -100,15 +122,13 @@ Value Converter::round(Value value) {
   std::uint32_t most = infinities ? infinite : (1u << (bits - 1)) - 2;
   std::uint32_t nan =
       infinities ? infinite | 1u << (mantissa - 1) : (1u << (bits - 1)) - 1;
-  if (bias != 127) {
-    result = make<arith::SubIOp>(result, number((127 - bias) << mantissa));
-    std::uint32_t magic = (127 - bias + down + 1) << 23;
-    Value small =
-        asBits(make<arith::AddFOp>(asFloat(size), asFloat(number(magic))));
-    small = make<arith::SubIOp>(small, number(magic));
-    result = select(Predicate::ult, size, (128 - bias) << 23, small, result);
-    result = make<arith::MinUIOp>(result, number(most));
-  }
+  result = make<arith::SubIOp>(result, number((127 - bias) << mantissa));
+  std::uint32_t magic = (127 - bias + down + 1) << 23;
+  Value subnormal =
+      asBits(make<arith::AddFOp>(asFloat(size), asFloat(number(magic))));
+  subnormal = make<arith::SubIOp>(subnormal, number(magic));
+  result = select(Predicate::ult, size, (128 - bias) << 23, subnormal, result);
+  result = make<arith::MinUIOp>(result, number(most));
   result = select(Predicate::ugt, size, 0x7f800000, number(nan), result);
   result = make<arith::OrIOp>(result, sign);
   Type small = of(builder.getIntegerType(bits));
@@ -154,6 +174,23 @@ static Value asSingle(OpBuilder &builder, const TargetInfo &target,
   return arith::ExtFOp::create(builder, loc, single, value);
 }
 
+/// A choice between small floats moves bits; null for other operations.
+static Value chooseBits(OpBuilder &builder, Operation *op,
+                        ValueRange operands) {
+  auto small = dyn_cast<FloatType>(op->getResult(0).getType());
+  if (!isa<arith::SelectOp>(op) || !small || small.getWidth() > 16)
+    return Value();
+  Location loc = op->getLoc();
+  Type type = operands[1].getType();
+  Type bits = builder.getIntegerType(small.getWidth());
+  if (auto vector = dyn_cast<VectorType>(type))
+    bits = vector.clone(bits);
+  Value yes = arith::BitcastOp::create(builder, loc, bits, operands[1]);
+  Value no = arith::BitcastOp::create(builder, loc, bits, operands[2]);
+  Value chosen = arith::SelectOp::create(builder, loc, operands[0], yes, no);
+  return arith::BitcastOp::create(builder, loc, type, chosen);
+}
+
 SmallVector<Value> quern::cloneLifted(OpBuilder &builder,
                                       const TargetInfo &target, Operation *op,
                                       ValueRange operands, unsigned lanes) {
@@ -166,6 +203,8 @@ SmallVector<Value> quern::cloneLifted(OpBuilder &builder,
     return {roundSmallFloat(builder, loc,
                             asSingle(builder, target, loc, operands[0]),
                             cast<FloatType>(op->getResult(0).getType()))};
+  if (Value chosen = chooseBits(builder, op, operands))
+    return {chosen};
   OperationState state(loc, op->getName());
   state.addOperands(operands);
   state.addAttributes(op->getAttrs());

@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -26,25 +27,40 @@ Schedule::Schedule(KernelModel &model, const TargetInfo &target)
     addContractions();
 }
 
-/// Bytes an element takes in a register: small floats are computed in f32.
-static unsigned computeBytes(Type type) {
+/// Bytes an element takes in a register: small floats are computed in f32,
+/// where anything is.
+static unsigned computeBytes(Type type, bool isComputed) {
   if (auto complex = dyn_cast<ComplexType>(type))
     type = complex.getElementType();
   unsigned bytes = std::max(1u, type.getIntOrFloatBitWidth() / 8);
-  return isa<FloatType>(type) ? std::max(4u, bytes) : bytes;
+  return isComputed && isa<FloatType>(type) ? std::max(4u, bytes) : bytes;
+}
+
+/// Whether floats are more than moved.
+static bool computesFloats(qn::RowwiseOp kernel) {
+  auto makes = [](Operation *op) {
+    bool isFloat =
+        llvm::any_of(op->getOperandTypes(), llvm::IsaPred<FloatType>);
+    bool isMoved = isa<qn::StoreOp, qn::LoadOp, arith::SelectOp>(op) ||
+                   isOpTriviallyDead(op);
+    return isFloat && !isMoved ? WalkResult::interrupt()
+                               : WalkResult::advance();
+  };
+  return kernel.getBody().walk(makes).wasInterrupted();
 }
 
 /// The widest float decides, or the widest integer where there is no float:
 /// indices beside floats take several registers.
 void Schedule::findLanes() {
   unsigned floats = 0, others = 1;
+  bool computes = target.isGpu() || computesFloats(model.kernel);
   for (BlockArgument argument : model.kernel.block().getArguments()) {
     auto operand = dyn_cast<qn::OperandType>(argument.getType());
     if (!operand)
       continue;
     Type element = operand.getElementType();
     unsigned &bytes = isa<IntegerType>(element) ? others : floats;
-    bytes = std::max(bytes, computeBytes(element));
+    bytes = std::max(bytes, computeBytes(element, computes));
   }
   lanes = std::max(2u, target.vectorBytes / (floats ? floats : others));
 }
@@ -364,10 +380,24 @@ void Schedule::planAxes(LaunchPlan &launch) {
   }
   if (!reduces && !target.isGpu() && planTwoAxes(launch))
     return;
+  if (!reduces && !target.isGpu())
+    planShortRows(launch);
   AxisPlan plan = laneLoop(launch.lane, reduces);
   plan.tile = reduces ? plan.lanes * plan.copies : 4096;
   launch.axes.push_back(plan);
   launch.streams = !reduces && onlyNeighbours(launch);
+}
+
+/// A unit of one short row would mostly look for its place, and compute again
+/// what its neighbours have in common: it gets several.
+void Schedule::planShortRows(LaunchPlan &launch) const {
+  constexpr std::int64_t rows = 16, shortRow = 512;
+  if (launch.axes.empty())
+    return;
+  AxisPlan &plan = launch.axes.back();
+  plan.narrow = rows;
+  plan.narrowBelow = shortRow;
+  plan.narrowBy = {unsigned(launch.lane)};
 }
 
 /// A parallel axis along which some operand has its neighbours while the lanes

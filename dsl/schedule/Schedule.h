@@ -18,8 +18,8 @@ struct AxisPlan {
   std::int64_t tile = 1; ///< elements of one unit, for a parallel axis
   bool shared = false;   ///< the threads of a GPU's team take turns along it
   bool chunks = false;   ///< or each of them has neighbours, in their order
-  /// Tiles are as narrow as this where the extent, that of all axes in
-  /// `narrowBy` if there are, is below `narrowBelow`.
+  /// Tiles are of this size where the extent, that of all axes in `narrowBy` if
+  /// there are, is below `narrowBelow`.
   std::int64_t narrow = 0, narrowBelow = 0;
   llvm::SmallVector<unsigned, 0> narrowBy = {};
   /// Tiles are about equal multiples of `evenStep`, and a multiple of so many;
@@ -32,6 +32,9 @@ struct AxisPlan {
   std::int64_t most = 0; ///< tiles at most, larger ones then; 0: any number
   /// Faster axes that are flattened into one with `axis`, of a contraction.
   llvm::SmallVector<unsigned, 0> with = {};
+
+  /// Whether a unit may have several positions along the axis.
+  bool isTiled() const { return tile > 1 || narrow; }
 };
 
 /// What a launch does.
@@ -172,6 +175,7 @@ private:
   int placesAxis(const LaunchPlan &launch) const;
   void planPlaces(LaunchPlan &launch, unsigned rows);
   void planScatter(LaunchPlan &launch);
+  void planShortRows(LaunchPlan &launch) const;
   std::int64_t worthOfTask(const LaunchPlan &launch) const;
   void planAxes(LaunchPlan &launch);
   void addContractions();

@@ -25,3 +25,18 @@ qn.rowwise @scale axes [C] (%x: !qn.tensor<f32, [C:1]>, %a: f32,
   %r = arith.mulf %v, %a : f32
   qn.store %r, %out : f32, !qn.tensor<f32, [C:1]>
 }
+
+// Small floats that are only moved are not widened, and have more lanes.
+// V4-LABEL: llvm.func @moved_task(
+// V4: arith.select %{{.*}} : vector<32xi1>, vector<32xi16>
+// V3-LABEL: llvm.func @moved_task(
+// V3: arith.select %{{.*}} : vector<16xi1>, vector<16xi16>
+qn.rowwise @moved axes [C] (%x: !qn.tensor<bf16, [C:1]>,
+    %y: !qn.tensor<bf16, [C:1]>, %c: !qn.tensor<i1, [C:1]>,
+    %out: !qn.tensor<bf16, [C:1]>) {
+  %a = qn.load %x : !qn.tensor<bf16, [C:1]>
+  %b = qn.load %y : !qn.tensor<bf16, [C:1]>
+  %t = qn.load %c : !qn.tensor<i1, [C:1]>
+  %r = arith.select %t, %a, %b : bf16
+  qn.store %r, %out : bf16, !qn.tensor<bf16, [C:1]>
+}

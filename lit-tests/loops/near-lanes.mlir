@@ -43,3 +43,17 @@ qn.rowwise @picked axes [R, W, Q]
   %a = qn.load %x[%r, %place] checked : !qn.tensor<f32, [R, W:1]>
   qn.store %a, %out : f32, !qn.tensor<f32, [R, Q:1]>
 }
+
+// Small floats that are only moved have as many lanes as fit, and are picked as
+// bits.
+// CHECK-LABEL: llvm.func @small_task
+// CHECK: llvm.call_intrinsic "llvm.x86.avx512.vpermi2var.hi.512"{{.*}}vector<32xi16>
+qn.rowwise @small axes [W, Q]
+    (%x: !qn.tensor<bf16, [W:1]>, %left: i64, %out: !qn.tensor<bf16, [Q:1]>) {
+  %zero = arith.constant 0 : i64
+  %q = qn.index Q
+  %at = arith.subi %q, %left : i64
+  %place = arith.maxsi %at, %zero : i64
+  %a = qn.load %x[%place] checked : !qn.tensor<bf16, [W:1]>
+  qn.store %a, %out : bf16, !qn.tensor<bf16, [Q:1]>
+}

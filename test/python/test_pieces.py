@@ -32,6 +32,9 @@ rowwise halves[T: Any](x: T[R, W], k: int) -> T[R, Q = W]:
 rowwise bounced[T: Any](x: T[R, W], n: int) -> T[R, Q = n]:
     return x.at(W = abs(Q - size(W) + 1), outside = 7)
 
+rowwise picked[T: Any](x: T[R, W], i: i64[Q]) -> T[R, Q]:
+    return x.at(W = i, outside = 1)
+
 rowwise every[T: Any](x: T[R, W], start: int) -> T[R, W]:
     return x.at(W = W + start)
 
@@ -132,3 +135,16 @@ def test_dear_branches(kernels: quern.Module, signs: str, count: int) -> None:
     wanted = torch.where(x > 0, x + y, other)
     torch.testing.assert_close(kernels.bent(x, y), wanted)
     torch.testing.assert_close(kernels.bent(x.float(), y.float()), wanted.float())
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.int16, torch.int8])
+@pytest.mark.parametrize("offset", [0, 1, 2, 3])
+def test_gathers_of_less_than_a_word(
+    kernels: quern.Module, dtype: torch.dtype, offset: int
+) -> None:
+    x = (torch.arange(3 * 70 + offset) % 251 - 100).to(dtype)[offset:].view(3, 70)
+    places = torch.randint(-3, 74, (101,), generator=torch.Generator().manual_seed(0))
+    inside = (places >= 0) & (places < 70)
+    wanted = torch.where(inside, x[:, places.clamp(0, 69)], torch.ones((), dtype=dtype))
+    equal(kernels.picked(x, places), wanted)
+    equal(kernels.picked(x.T.contiguous().T, places), wanted)
