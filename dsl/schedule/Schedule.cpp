@@ -380,8 +380,7 @@ void Schedule::planAxes(LaunchPlan &launch) {
   }
   if (!reduces && !target.isGpu() && planTwoAxes(launch))
     return;
-  if (!reduces && !target.isGpu())
-    planShortRows(launch);
+  planShortRows(launch, reduces);
   AxisPlan plan = laneLoop(launch.lane, reduces);
   plan.tile = reduces ? plan.lanes * plan.copies : 4096;
   launch.axes.push_back(plan);
@@ -390,9 +389,9 @@ void Schedule::planAxes(LaunchPlan &launch) {
 
 /// A unit of one short row would mostly look for its place, and compute again
 /// what its neighbours have in common: it gets several.
-void Schedule::planShortRows(LaunchPlan &launch) const {
+void Schedule::planShortRows(LaunchPlan &launch, bool reduces) const {
   constexpr std::int64_t rows = 16, shortRow = 512;
-  if (launch.axes.empty())
+  if (reduces || launch.axes.empty() || target.isGpu())
     return;
   AxisPlan &plan = launch.axes.back();
   plan.narrow = rows;

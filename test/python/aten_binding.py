@@ -25,6 +25,7 @@ from aten_types import (
     flat,
     literal,
     module,
+    ordered,
     overload,
     refuse_empty,
     unnamed,
@@ -161,11 +162,7 @@ class Call:
             # No `dim` means all, no `dims` none.
             every = [] if name == "dims" else range(rank)
             picked = [value] if isinstance(value, int) else list(value or every)
-        given = [d + rank if d < 0 else d for d in picked]
-        picked = sorted(given)
-        has_numbers = any(kind == f"int[{axis}]" for _, kind, _ in self.row["parameters"])
-        if has_numbers and given != sorted(set(given)):
-            raise UnfitError("the kernel takes the axes in their order, each of them once")
+        picked = ordered(self.row, axis, [d + rank if d < 0 else d for d in picked])
         if rank == 0:  # as if it had one axis, or none for a pack
             picked = [] if axis.startswith("*") else [0]
         if not axis.startswith("*") and len(picked) != 1:

@@ -109,6 +109,14 @@ def expanded(value: torch.Tensor, shape: Sequence[int]) -> torch.Tensor:
         raise UnfitError(f"shapes: {error}") from None
 
 
+def ordered(row: Row, axis: str, dims: list[int]) -> list[int]:
+    """Dimensions in their order, which they have where each of them has a number of its own."""
+    numbered = any(kind == f"int[{axis}]" for _, kind, _ in row["parameters"])
+    if numbered and dims != sorted(set(dims)):
+        raise UnfitError("the kernel takes the axes in their order, each of them once")
+    return sorted(dims)
+
+
 def refuse_empty(values: Iterable[Any], dims: Sequence[int] | None) -> None:
     """Along these dimensions of the first tensor, or all, there must be an element."""
     main = next(v for v in flat(values) if isinstance(v, torch.Tensor))
