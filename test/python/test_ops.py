@@ -27,6 +27,10 @@ op powers[T: Float](a: T[N, N], n: int) -> T[N, N]:
 op halves[T: Number](x: T[N, M]) -> T[M, N]:
     let t = x.permute(1, 0)
     return plus(t, zeros(T, (M, N)))
+
+op kept[T: Number](x: T[A, B, C, D]) -> T[A, B, C, D]:
+    let y = plus(x, zeros(T, (A, B, C, D)))
+    return y.reshape(A * B, C * D).reshape(A, B, C, D)
 """
 
 
@@ -379,3 +383,14 @@ op once(x: mut f32[*S]) -> (f32[*S], f32[*S]):
     x = torch.zeros(5)
     assert all(torch.equal(given, torch.zeros(5)) for given in k.once(x))
     assert torch.equal(x, torch.ones(5))
+@pytest.mark.parametrize("dtype", [torch.int8, torch.int16, torch.float32, torch.float64])
+@pytest.mark.parametrize("order", [(0, 2, 3, 1), (3, 2, 1, 0), (1, 0, 2, 3), (2, 3, 0, 1)])
+def test_results_are_copied_to_any_layout(
+    k: quern.Module, dtype: torch.dtype, order: tuple[int, ...]
+) -> None:
+    for shape in ((3, 17, 5, 33), (1, 40, 1, 70), (2, 1, 9000, 2), (4, 4, 0, 3)):
+        x = (torch.arange(torch.Size(shape).numel()) % 100).to(dtype).view(shape)
+        back = [order.index(axis) for axis in range(4)]
+        out = torch.empty(x.permute(order).shape, dtype=dtype).permute(back)
+        k.kept(x, out=out)
+        assert torch.equal(out, x)
