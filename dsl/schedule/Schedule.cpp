@@ -380,7 +380,7 @@ void Schedule::planAxes(LaunchPlan &launch) {
   }
   if (!reduces && !target.isGpu() && planTwoAxes(launch))
     return;
-  planShortRows(launch, reduces);
+  planShortRows(launch);
   AxisPlan plan = laneLoop(launch.lane, reduces);
   plan.tile = reduces ? plan.lanes * plan.copies : 4096;
   launch.axes.push_back(plan);
@@ -388,13 +388,18 @@ void Schedule::planAxes(LaunchPlan &launch) {
 }
 
 /// A unit of one short row would mostly look for its place, and compute again
-/// what its neighbours have in common: it gets several.
-void Schedule::planShortRows(LaunchPlan &launch, bool reduces) const {
-  constexpr std::int64_t rows = 16, shortRow = 512;
-  if (reduces || launch.axes.empty() || target.isGpu())
+/// what its neighbours have in common: it gets several, fewer where each of
+/// them is added up from some elements.
+void Schedule::planShortRows(LaunchPlan &launch) const {
+  constexpr std::int64_t rows = 16, sums = 4, shortRow = 512;
+  AxisSet combined;
+  for (qn::StoreOp store : launch.stores)
+    combined |= model.factsOf(store).combined;
+  if (launch.axes.empty() || target.isGpu() ||
+      (combined & AxisSet::below(model.declaredAxes())))
     return;
   AxisPlan &plan = launch.axes.back();
-  plan.narrow = rows;
+  plan.narrow = combined ? sums : rows;
   plan.narrowBelow = shortRow;
   plan.narrowBy = {unsigned(launch.lane)};
 }

@@ -175,7 +175,7 @@ private:
   int placesAxis(const LaunchPlan &launch) const;
   void planPlaces(LaunchPlan &launch, unsigned rows);
   void planScatter(LaunchPlan &launch);
-  void planShortRows(LaunchPlan &launch, bool reduces) const;
+  void planShortRows(LaunchPlan &launch) const;
   std::int64_t worthOfTask(const LaunchPlan &launch) const;
   void planAxes(LaunchPlan &launch);
   void addContractions();
