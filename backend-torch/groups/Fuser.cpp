@@ -4,6 +4,7 @@
 #include "backend-torch/groups/FusionPlan.h"
 #include "backend-torch/groups/UnitGraph.h"
 #include "backend-torch/ops/Attention.h"
+#include "backend-torch/ops/Preferred.h"
 
 #include <algorithm>
 
@@ -225,6 +226,10 @@ void Fuser::finish(int unit, const Draft &draft) {
         (why || (options.preferAten && !isOursToCopy(analysis, draft)))) {
       why = "it only copies or fills";
       kind = OpaqueKind::Preferred;
+    }
+    if (!why && options.preferAten && draft.nodes().size() == 1) {
+      why = whyAtenAlone(graph, graph.nodes[draft.nodes().front()]);
+      kind = why ? OpaqueKind::Preferred : kind;
     }
   }
   if (why && kind == OpaqueKind::Fallback && draft.nodes().size() == 1) {

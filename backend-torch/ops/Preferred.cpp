@@ -30,6 +30,7 @@ struct Measured {
 /// Of a product: columns are those of the second factor.
 struct Extents {
   std::int64_t rows = 0, columns = 0, depth = 0;
+  bool isBatch = false;
 };
 } // namespace
 
@@ -53,7 +54,7 @@ static std::optional<Extents> extentsOf(const Graph &graph, const Node &node) {
   auto columns = graph.sizes.constantOf(right->sizes.back());
   if (!rows || !columns || !depth)
     return std::nullopt;
-  return Extents{*rows, *columns, *depth};
+  return Extents{*rows, *columns, *depth, left->sizes.size() > 2};
 }
 
 /// The class of products that ours were measured to win.
@@ -61,6 +62,22 @@ static bool isOurs(const Extents &product) {
   constexpr std::int64_t most = 4 << 20;
   return product.rows >= 16 && product.columns >= 64 && product.depth >= 64 &&
          product.rows * product.depth * 4 <= most;
+}
+
+/// Products of a batch that read each element once, or are sums of one.
+static bool isThinBatch(const Extents &product) {
+  return product.isBatch && product.rows >= 16 &&
+         (product.columns == 1 || product.depth == 1);
+}
+
+/// MKL is written for these.
+static bool isOnIntel() {
+#ifdef __x86_64__
+  __builtin_cpu_init();
+  return __builtin_cpu_is("intel");
+#else
+  return false;
+#endif
 }
 
 /// Of few rows, and few indices into them.
@@ -198,23 +215,42 @@ bool isMeasuredOnly(std::string_view overload, std::string_view declaration) {
       });
 }
 
-std::optional<std::string> whyAten(const Graph &graph, const Node &node,
-                                   bool prefer) {
+static const Preferred *rowOf(const Node &node) {
   const auto *row = std::find_if(
       std::begin(table), std::end(table),
       [&](const Preferred &each) { return each.overload == node.overload; });
-  if (row == std::end(table) || (row->shapes != Shapes::Host && !prefer))
+  return row == std::end(table) ? nullptr : row;
+}
+
+static std::string reason(const Preferred &row) {
+  return "ATen is preferred for a " + std::string(row.what);
+}
+
+std::optional<std::string> whyAten(const Graph &graph, const Node &node,
+                                   bool prefer) {
+  const Preferred *row = rowOf(node);
+  if (!row || (row->shapes != Shapes::Host && !prefer))
     return std::nullopt;
   if (measuredRow(graph, node))
     return std::nullopt;
   if (row->shapes == Shapes::Product) {
     std::optional<Extents> product = extentsOf(graph, node);
-    if (product && isOurs(*product))
+    if (product && (isOurs(*product) || isThinBatch(*product)))
       return std::nullopt;
   }
   if (row->shapes == Shapes::Table && isSmallTable(graph, node))
     return std::nullopt;
-  return "ATen is preferred for a " + std::string(row->what);
+  return reason(*row);
+}
+
+std::optional<std::string> whyAtenAlone(const Graph &graph, const Node &node) {
+  const Preferred *row = rowOf(node);
+  if (!row || row->shapes != Shapes::Product || !isOnIntel())
+    return std::nullopt;
+  std::optional<Extents> product = extentsOf(graph, node);
+  if (!product || isThinBatch(*product))
+    return std::nullopt;
+  return reason(*row) + " that nothing joins";
 }
 
 std::vector<std::string> preferredAs(std::string_view what) {

@@ -10,6 +10,10 @@ namespace quern {
 std::optional<std::string> whyAten(const Graph &graph, const Node &node,
                                    bool prefer);
 
+/// Why ATen is given a node after all that no other joined in a kernel, or
+/// nothing.
+std::optional<std::string> whyAtenAlone(const Graph &graph, const Node &node);
+
 /// The row of the library that was measured to be the fastest for a node of
 /// this shape: its declaration, or nothing.
 std::optional<std::string_view> measuredRow(const Graph &graph,

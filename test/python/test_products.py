@@ -1,6 +1,7 @@
 """Products of compiled graphs: own ones where they were measured to win, ATen's elsewhere."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -66,7 +67,27 @@ def test_derivative_of_a_table() -> None:
 
 def test_layouts_and_batches() -> None:
     a, b = torch.randn(128, 72), torch.randn(128, 80)
-    assert run(lambda x, y: x.t() @ y, a, b)["preferred"] == {}
-    assert run(lambda x, y: x @ y.t(), a.t().contiguous(), b.t().contiguous())["preferred"] == {}
+    assert run(lambda x, y: x.t() @ y + 1, a, b)["preferred"] == {}
+    a, b = a.t().contiguous(), b.t().contiguous()
+    assert run(lambda x, y: x @ y.t() + 1, a, b)["preferred"] == {}
     q, k = torch.randn(2, 3, 66, 64), torch.randn(2, 3, 70, 64)
     assert run(lambda x, y: x @ y.mT + 1, q, k)["preferred"] == {}
+
+
+def is_intel() -> bool:
+    cpus = Path("/proc/cpuinfo")
+    return cpus.exists() and "GenuineIntel" in cpus.read_text()
+
+
+def test_a_product_alone_is_atens_where_mkl_is_at_home() -> None:
+    inputs = torch.randn(128, 72), torch.randn(72, 80)
+    expected = {"aten::mm": 1} if is_intel() else {}
+    assert run(torch.mm, *inputs)["preferred"] == expected
+    assert run(torch.mm, *inputs, preferred="own")["preferred"] == {}
+    assert run(lambda x, y: torch.relu(x @ y), *inputs)["preferred"] == {}
+
+
+@pytest.mark.parametrize(("depth", "columns"), [(16, 1), (1, 16)])
+def test_thin_products_of_a_batch(depth: int, columns: int) -> None:
+    counts = run(torch.bmm, torch.randn(6, 40, depth), torch.randn(6, depth, columns))
+    assert (counts["launches"], counts["preferred"]) == (1, {})
