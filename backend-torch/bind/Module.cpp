@@ -48,6 +48,7 @@ static void bindTables(py::module_ &module) {
     return viewKindOf(overload) == ViewKind::Reshape;
   });
   module.def("preferred_as", &preferredAs);
+  module.def("permute_name", [] { return nameOf(ViewKind::Permute); });
   module.def("copy_name", [] { return nameOf(Primitive::Copy); });
 }
 

@@ -19,6 +19,15 @@ std::optional<ViewKind> viewKindOf(std::string_view overload) {
   return std::nullopt;
 }
 
+const char *nameOf(ViewKind kind) {
+#define QN_VIEW(name, each)                                                    \
+  if (kind == ViewKind::each)                                                  \
+    return name;
+#define QN_MAYBE_VIEW(name, each) QN_VIEW(name, each)
+#include "backend-torch/ops/Views.def"
+  return "";
+}
+
 /// Whether an operator of the table may have to copy.
 static bool mayCopy(std::string_view overload) {
 #define QN_VIEW(name, kind)

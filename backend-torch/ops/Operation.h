@@ -19,6 +19,9 @@ enum class ViewKind : std::uint8_t {
 enum class Primitive : std::uint8_t { Copy, Cast, Fill };
 
 std::optional<ViewKind> viewKindOf(std::string_view overload);
+
+/// The first operator of the table that is a view of this kind.
+const char *nameOf(ViewKind kind);
 std::optional<Primitive> primitiveOf(std::string_view overload);
 /// The first operator of that form.
 const char *nameOf(Primitive kind);

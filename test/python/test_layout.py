@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import quern
 import torch
-from quern.torch_backend.layout import channels_last
+from quern.torch_backend.layout import relaid
 from torch import nn
 from torch.func import functional_call
 from torch.fx import GraphModule
@@ -52,7 +52,7 @@ def convolved(module: GraphModule) -> list[torch.Tensor]:
 def test_images_are_relaid_once_and_outputs_are_not() -> None:
     block = Block().eval()
     module, inputs = traced(block, torch.randn(2, 3, 6, 6))
-    other = channels_last(module)
+    other = relaid(module)
     images = convolved(other)
     assert all(image.is_contiguous(memory_format=torch.channels_last) for image in images)
     clones = other.graph.find_nodes(op="call_function", target=aten.clone.default)
@@ -66,7 +66,7 @@ def test_images_are_relaid_once_and_outputs_are_not() -> None:
 def test_the_module_given_stays_as_it_is() -> None:
     module, _ = traced(Block().eval(), torch.randn(2, 3, 6, 6))
     before = str(module.graph)
-    assert channels_last(module) is not module
+    assert relaid(module) is not module
     assert str(module.graph) == before
 
 
@@ -82,7 +82,7 @@ def test_the_module_given_stays_as_it_is() -> None:
 def test_others_are_left_alone(network: nn.Module) -> None:
     x = torch.randn(2, 3, 6, 6).to(memory_format=torch.channels_last)
     module, _ = traced(network.eval(), x if isinstance(network, nn.Sequential) else x.contiguous())
-    assert channels_last(module) is module
+    assert relaid(module) is module
 
 
 def test_compiled_inference_keeps_values_and_strides() -> None:
@@ -138,17 +138,83 @@ def test_compiled_training_keeps_gradients_and_strides(channels: int) -> None:
         torch.testing.assert_close(p.grad, q.grad, atol=2e-3, rtol=1e-3)
 
 
+def heads(x: torch.Tensor) -> torch.Tensor:
+    return x.view(2, 9, 3, 4).transpose(1, 2)
+
+
+def attended(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """Attention over operands that are laid out anew, and so is its result."""
+    q, k, v = heads(x).contiguous(), heads(y).contiguous(), heads(x + y).contiguous()
+    z = torch.nn.functional.scaled_dot_product_attention(q, k, v)
+    return z.transpose(1, 2).contiguous().view(2, 9, 12)
+
+
+def scaled(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """Element by element of one tensor that is laid out anew."""
+    z = x.transpose(1, 2).contiguous() * y[0, 0, 0]
+    return y + torch.tanh(z).transpose(1, 2)
+
+
+def turned_back(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """What is promised is not contiguous."""
+    return scaled(x, y.mT.contiguous().mT) + 1
+
+
+def joined(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return x.transpose(1, 2).contiguous() + y.view(2, 12, 9)
+
+
+def repeated(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return x[:, :1].expand(2, 9, 12).contiguous() * 2
+
+
+def promised(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return torch.exp(x.transpose(1, 2).contiguous())
+
+
+@pytest.mark.parametrize(
+    ("function", "copies"),
+    [(attended, 0), (scaled, 0), (turned_back, 1), (joined, 1), (repeated, 1), (promised, 1)],
+)
+def test_copies_that_readers_need_not_are_left_out(function: Any, copies: int) -> None:
+    inputs = [torch.randn(2, 9, 12), torch.randn(2, 9, 12)]
+    graph = make_fx(function, tracing_mode="fake")(*inputs)
+    other = relaid(graph)
+    assert len(other.graph.find_nodes(op="call_function", target=aten.clone.default)) == copies
+    eager = function(*inputs)
+    with torch.no_grad():
+        compiled = torch.compile(function, backend="quern", fullgraph=True)(*inputs)
+    for ours in (other(*inputs), compiled):
+        torch.testing.assert_close(ours, eager)
+        assert ours.stride() == eager.stride()
+
+
+@pytest.mark.parametrize("function", [attended, scaled, turned_back, joined, repeated, promised])
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_derivatives_without_copies(function: Any, dynamic: bool) -> None:
+    torch._dynamo.reset()
+    ours = [torch.randn(2, 9, 12, requires_grad=True) for _ in range(2)]
+    eager = [x.detach().clone().requires_grad_() for x in ours]
+    torch.compile(function, backend="quern", dynamic=dynamic)(*ours).square().sum().backward()
+    function(*eager).square().sum().backward()
+    for x, y in zip(ours, eager, strict=True):
+        assert (x.grad is None) == (y.grad is None)
+        if x.grad is not None and y.grad is not None:
+            torch.testing.assert_close(x.grad, y.grad)
+            assert x.grad.stride() == y.grad.stride()
+
+
 @pytest.mark.parametrize(
     ("shape", "launches"), [((2, 32, 20, 20), 1), ((2, 3, 40, 40), 0), ((64, 32, 3, 3), 0)]
 )
 def test_a_copy_that_turns_images_round_is_a_kernel(shape: tuple[int, ...], launches: int) -> None:
-    def relaid(x: torch.Tensor) -> torch.Tensor:
+    def turned(x: torch.Tensor) -> torch.Tensor:
         return x.contiguous(memory_format=torch.channels_last)
 
     torch._dynamo.reset()  # the sizes of the other cases would make these symbols
     quern.reset_counters()
     x = torch.randn(shape)
-    compiled = torch.compile(relaid, backend="quern", fullgraph=True)(x)
+    compiled = torch.compile(turned, backend="quern", fullgraph=True)(x)
     assert quern.counters()["launches"] == launches
-    assert compiled.stride() == relaid(x).stride()
+    assert compiled.stride() == turned(x).stride()
     assert torch.equal(compiled, x)

@@ -25,7 +25,7 @@ from .check import Checker
 from .debug.folder import DebugFolder
 from .decompositions import decomposition_table, whole_resampling
 from .fx_import import describe
-from .layout import channels_last
+from .layout import relaid
 from .observers import Event, ObservedGraph, Observer
 from .options import flag, validate
 from .profile import Profiler
@@ -130,7 +130,7 @@ class _Job:
     ) -> tuple[torch.fx.GraphModule, torch.fx.GraphModule]:
         """Forward and backward from the graph of both."""
         if self.options["executor"] == "quern":
-            joint = channels_last(joint)
+            joint = relaid(joint)
         return min_cut_rematerialization_partition(joint, joint_inputs, **options)
 
     def compiler(self, part: str) -> Any:
@@ -148,7 +148,7 @@ class _Job:
         if part == "forward":
             _donate_nothing()
         if part == "inference" and self.options["executor"] == "quern":
-            module = channels_last(module)
+            module = relaid(module)
         builder = LoggedBuilder(native().GraphBuilder(name))
         inner = functools.partial(self._inner, name, part)
         describe(module, builder, seeds=self._seeds, compiles=inner)
