@@ -41,12 +41,21 @@ DLDevice toDlpack(DeviceId device) {
   return {kCpuDevice, 0};
 }
 
+/// The attribute's name, made once.
+static PyObject *requiresGrad() {
+  static PyObject *const name = PyUnicode_InternFromString("requires_grad");
+  return name;
+}
+
 const Framework &FrameworkCache::of(PyTypeObject *type) {
   if (last.type == type)
     return last;
-  last = {type, nullptr,
-          type->tp_as_buffer != nullptr &&
-              type->tp_as_buffer->bf_getbuffer != nullptr};
+  last = {.type = type,
+          .api = nullptr,
+          .buffer = type->tp_as_buffer != nullptr &&
+                    type->tp_as_buffer->bf_getbuffer != nullptr,
+          .derives = PyObject_HasAttr(reinterpret_cast<PyObject *>(type),
+                                      requiresGrad()) != 0};
   PyObject *capsule = PyObject_GetAttrString(reinterpret_cast<PyObject *>(type),
                                              "__dlpack_c_exchange_api__");
   if (!capsule) {
@@ -61,6 +70,36 @@ const Framework &FrameworkCache::of(PyTypeObject *type) {
     last.api = api;
   Py_DECREF(capsule);
   return last;
+}
+
+static bool isRecording() {
+  PyObject *name = PyUnicode_FromString("torch");
+  PyObject *torch = name ? PyImport_GetModule(name) : nullptr;
+  PyObject *answer =
+      torch ? PyObject_CallMethod(torch, "is_grad_enabled", nullptr) : nullptr;
+  bool isOff = answer == Py_False;
+  Py_XDECREF(answer);
+  Py_XDECREF(torch);
+  Py_XDECREF(name);
+  PyErr_Clear();
+  return !isOff;
+}
+
+/// A kernel's result has no derivative, which DLPack leaves to whoever asks for
+/// the memory, as `numpy()` does.
+static bool isWithoutGradients(PyObject *object, const char *what) {
+  PyObject *answer = PyObject_GetAttr(object, requiresGrad());
+  bool isWanted = answer == Py_True;
+  Py_XDECREF(answer);
+  PyErr_Clear();
+  if (!isWanted || !isRecording())
+    return true;
+  PyErr_Format(PyExc_ValueError,
+               "`%s` requires gradients, and the result of a kernel has none; "
+               "call it under `torch.no_grad()`, pass `%s.detach()`, or make "
+               "it an operator with `quern.op` and `@backward`",
+               what, what);
+  return false;
 }
 
 /// True where a method of that name says so; an object without it has no such
@@ -107,7 +146,8 @@ bool Borrowed::read(PyObject *object, FrameworkCache &cache, const char *what) {
       explain(("`" + std::string(what) + "` cannot be read").c_str());
       return false;
     }
-    return take(source, what) && isPlain(object, tensor, what);
+    return take(source, what) && isPlain(object, tensor, what) &&
+           (!maker.derives || isWithoutGradients(object, what));
   }
   if (maker.buffer)
     return readBuffer(object, what);

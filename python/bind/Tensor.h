@@ -17,6 +17,7 @@ struct Framework {
   PyTypeObject *type = nullptr;       ///< borrowed: the tensors keep it
   const DLExchangeApi *api = nullptr; ///< null: no C exchange
   bool buffer = false;                ///< speaks the buffer protocol: NumPy
+  bool derives = false; ///< its tensors say whether they require gradients
 };
 
 /// Looks up what a type offers; remembers the last type asked for, since the

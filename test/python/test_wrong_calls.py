@@ -157,6 +157,39 @@ def test_marks_that_dlpack_does_not_tell(k: Any) -> None:
     assert torch.equal(k.add(z.imag, torch.ones(2)), z.imag + 1)
 
 
+def test_a_tensor_that_requires_gradients_is_named() -> None:
+    k = quern.compile("elementwise doubled(x: f32) -> f32:\n    return x * 2\n")
+    w = torch.nn.Parameter(torch.ones(3))
+    for x in (w, w * 2):
+        with pytest.raises(quern.Error, match=r"`x` requires gradients.*pass `x\.detach\(\)`"):
+            k.doubled(x)
+        with pytest.raises(quern.Error, match="requires gradients"):
+            k.doubled(torch.ones(3), out=x)
+        assert torch.equal(k.doubled(x.detach()), x.detach() * 2)
+        with torch.no_grad():
+            assert torch.equal(k.doubled(x), x * 2)
+    with torch.inference_mode():
+        assert torch.equal(k.doubled(w), w * 2)
+
+
+def test_a_kernel_within_a_function_that_derives_it() -> None:
+    k = quern.compile("elementwise doubled(x: f32) -> f32:\n    return x * 2\n")
+
+    class Doubled(torch.autograd.Function):
+        @staticmethod
+        def forward(_context: Any, x: torch.Tensor) -> torch.Tensor:
+            return k.doubled(x)
+
+        @staticmethod
+        def backward(_context: Any, *gradients: torch.Tensor) -> torch.Tensor:
+            return k.doubled(gradients[0])
+
+    w = torch.ones(3, requires_grad=True)
+    Doubled.apply(w).sum().backward()
+    assert w.grad is not None
+    assert torch.equal(w.grad, torch.full((3,), 2.0))
+
+
 def test_a_bad_index_is_shown_in_its_line(k: Any) -> None:
     with pytest.raises(quern.Error) as caught:
         k.take(A[0], np.array([1, 4]))
