@@ -383,6 +383,8 @@ op once(x: mut f32[*S]) -> (f32[*S], f32[*S]):
     x = torch.zeros(5)
     assert all(torch.equal(given, torch.zeros(5)) for given in k.once(x))
     assert torch.equal(x, torch.ones(5))
+
+
 @pytest.mark.parametrize("dtype", [torch.int8, torch.int16, torch.float32, torch.float64])
 @pytest.mark.parametrize("order", [(0, 2, 3, 1), (3, 2, 1, 0), (1, 0, 2, 3), (2, 3, 0, 1)])
 def test_results_are_copied_to_any_layout(
