@@ -144,14 +144,14 @@ def heads(x: torch.Tensor) -> torch.Tensor:
 
 def attended(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     """Attention over operands that are laid out anew, and so is its result."""
-    q, k, v = heads(x).contiguous(), heads(y).contiguous(), heads(x + y).contiguous()
+    q, k, v = heads(-x).contiguous(), heads(-y).contiguous(), heads(x + y).contiguous()
     z = torch.nn.functional.scaled_dot_product_attention(q, k, v)
-    return z.transpose(1, 2).contiguous().view(2, 9, 12)
+    return z.transpose(1, 2).contiguous().view(2, 9, 12) + 1
 
 
 def scaled(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     """Element by element of one tensor that is laid out anew."""
-    z = x.transpose(1, 2).contiguous() * y[0, 0, 0]
+    z = (x + 1).transpose(1, 2).contiguous() * y[0, 0, 0]
     return y + torch.tanh(z).transpose(1, 2)
 
 
@@ -172,9 +172,22 @@ def promised(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     return torch.exp(x.transpose(1, 2).contiguous())
 
 
+def from_outside(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """What the caller gave may be changed before the derivative is made."""
+    return (x.transpose(1, 2).contiguous() * y[0, 0, 0]).transpose(1, 2) + 1
+
+
 @pytest.mark.parametrize(
     ("function", "copies"),
-    [(attended, 0), (scaled, 0), (turned_back, 1), (joined, 1), (repeated, 1), (promised, 1)],
+    [
+        (attended, 0),
+        (scaled, 0),
+        (turned_back, 1),
+        (joined, 1),
+        (repeated, 1),
+        (promised, 1),
+        (from_outside, 1),
+    ],
 )
 def test_copies_that_readers_need_not_are_left_out(function: Any, copies: int) -> None:
     inputs = [torch.randn(2, 9, 12), torch.randn(2, 9, 12)]
@@ -202,6 +215,33 @@ def test_derivatives_without_copies(function: Any, dynamic: bool) -> None:
         if x.grad is not None and y.grad is not None:
             torch.testing.assert_close(x.grad, y.grad)
             assert x.grad.stride() == y.grad.stride()
+
+
+def shown(x: torch.Tensor) -> torch.Tensor:
+    return x.clone().view(-1)
+
+
+def shown_of_made(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    y = x + 1
+    return y, y.clone().view(-1)
+
+
+def kept_before_a_change(x: torch.Tensor) -> torch.Tensor:
+    y = x.clone()
+    x.add_(1)
+    return y.view(-1)
+
+
+@pytest.mark.parametrize("function", [shown, shown_of_made, kept_before_a_change])
+def test_a_copy_that_a_view_shows_is_a_copy(function: Any) -> None:
+    """Neither an operand nor another result has the memory of a result."""
+    torch._dynamo.reset()
+    x = torch.randn(4, 6)
+    wanted = function(x.clone())
+    got = torch.compile(function, backend="quern", fullgraph=True)(x)
+    torch.testing.assert_close(got, wanted)
+    parts = [x, *(got if isinstance(got, tuple) else (got,))]
+    assert len({part.untyped_storage().data_ptr() for part in parts}) == len(parts)
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import torch
 from torch.fx import Node
 from torch.fx.experimental.symbolic_shapes import statically_known_true
 
-from .overloads import copy_operator, is_preferred_as
+from .overloads import copy_operator, is_preferred_as, is_reshape
 
 
 def is_needless_copy(node: Node) -> bool:
@@ -16,19 +17,53 @@ def is_needless_copy(node: Node) -> bool:
 
     Attention takes its operands by their strides, and what is made element by element
     of one tensor lies as that does. Readers that join several large tensors, reshape or
-    sum them are left the layout that was asked for.
+    sum them are left the layout that was asked for. What the graph gives out, and what it
+    was given, which may be changed between forward and backward, stays copied.
     """
     if node.target is not copy_operator() or not isinstance(node.args[0], Node):
         return False
     source, value = node.args[0].meta.get("val"), node.meta.get("val")
     if not isinstance(source, torch.Tensor) or not isinstance(value, torch.Tensor):
         return False
-    if any(user.op != "call_function" for user in node.users):
+    if _memory_of(node.args[0]).op != "call_function":
+        return False
+    if any(statically_known_true(stride == 0) for stride in source.stride()):
         return False
     if _lie_alike(source, value):
+        return _stays_inside(node)
+    return all(_takes_as_it_lies(user, node) for user in node.users)
+
+
+def _stays_inside(node: Node) -> bool:
+    """Whether no view of a node leaves the graph."""
+    return all(
+        user.op == "call_function"
+        and _is_known(user.target)
+        and (not _may_be_view(user.target) or _stays_inside(user))
+        for user in node.users
+    )
+
+
+def _is_known(target: Any) -> bool:
+    if target is operator.getitem:
         return True
-    is_repeated = any(statically_known_true(stride == 0) for stride in source.stride())
-    return not is_repeated and all(_takes_as_it_lies(user, node) for user in node.users)
+    return isinstance(target, torch._ops.OpOverload) and not target._schema.is_mutable
+
+
+def _memory_of(node: Node) -> Node:
+    """The node whose memory a view shows."""
+    while node.op == "call_function" and _may_be_view(node.target):
+        if not isinstance(node.args[0], Node):
+            break
+        node = node.args[0]
+    return node
+
+
+def _may_be_view(target: Any) -> bool:
+    if not isinstance(target, torch._ops.OpOverload):
+        return True
+    aliases = any(result.alias_info is not None for result in target._schema.returns)
+    return aliases or is_reshape(target)
 
 
 def _lie_alike(one: torch.Tensor, other: torch.Tensor) -> bool:
@@ -37,9 +72,11 @@ def _lie_alike(one: torch.Tensor, other: torch.Tensor) -> bool:
 
 
 def _takes_as_it_lies(user: Node, operand: Node) -> bool:
+    if not _is_known(user.target) or _may_be_view(user.target):
+        return False
     if is_preferred_as(user.target, "attention"):
         return True
-    if torch.Tag.pointwise not in getattr(user.target, "tags", ()):
+    if torch.Tag.pointwise not in user.target.tags:
         return False
     others = [each.meta.get("val") for each in user.all_input_nodes if each is not operand]
     return all(_is_repeated_in(user.meta.get("val"), other) for other in others)
