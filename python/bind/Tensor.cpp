@@ -85,21 +85,21 @@ static bool isRecording() {
   return !isOff;
 }
 
-/// A kernel's result has no derivative, which DLPack leaves to whoever asks for
-/// the memory, as `numpy()` does.
-static bool isWithoutGradients(PyObject *object, const char *what) {
+/// A kernel's result has no derivative, and nothing else would say so; false
+/// where warnings are errors.
+static bool warnsOfGradients(PyObject *object, const char *what) {
   PyObject *answer = PyObject_GetAttr(object, requiresGrad());
   bool isWanted = answer == Py_True;
   Py_XDECREF(answer);
   PyErr_Clear();
   if (!isWanted || !isRecording())
     return true;
-  PyErr_Format(PyExc_ValueError,
-               "`%s` requires gradients, and the result of a kernel has none; "
-               "call it under `torch.no_grad()`, pass `%s.detach()`, or make "
-               "it an operator with `quern.op` and `@backward`",
-               what, what);
-  return false;
+  return PyErr_WarnFormat(
+             PyExc_UserWarning, 1,
+             "`%s` requires gradients, and the result of a kernel has none; "
+             "call it under `torch.no_grad()`, pass `%s.detach()`, or make "
+             "it an operator with `quern.op` and `@backward`",
+             what, what) == 0;
 }
 
 /// True where a method of that name says so; an object without it has no such
@@ -147,7 +147,7 @@ bool Borrowed::read(PyObject *object, FrameworkCache &cache, const char *what) {
       return false;
     }
     return take(source, what) && isPlain(object, tensor, what) &&
-           (!maker.derives || isWithoutGradients(object, what));
+           (!maker.derives || warnsOfGradients(object, what));
   }
   if (maker.buffer)
     return readBuffer(object, what);
