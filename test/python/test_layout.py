@@ -172,6 +172,13 @@ def promised(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     return torch.exp(x.transpose(1, 2).contiguous())
 
 
+def turned_attended(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """Attention wants the elements of a row side by side."""
+    q = (heads(x) + 1).mT.contiguous()
+    k, v = heads(y).mT.contiguous(), (heads(y) * 2).mT.contiguous()
+    return torch.nn.functional.scaled_dot_product_attention(q, k, v) + 1
+
+
 def from_outside(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     """What the caller gave may be changed before the derivative is made."""
     return (x.transpose(1, 2).contiguous() * y[0, 0, 0]).transpose(1, 2) + 1
@@ -181,6 +188,7 @@ def from_outside(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     ("function", "copies"),
     [
         (attended, 0),
+        (turned_attended, 3),
         (scaled, 0),
         (turned_back, 1),
         (joined, 1),
@@ -202,7 +210,9 @@ def test_copies_that_readers_need_not_are_left_out(function: Any, copies: int) -
         assert ours.stride() == eager.stride()
 
 
-@pytest.mark.parametrize("function", [attended, scaled, turned_back, joined, repeated, promised])
+@pytest.mark.parametrize(
+    "function", [attended, turned_attended, scaled, turned_back, joined, repeated, promised]
+)
 @pytest.mark.parametrize("dynamic", [False, True])
 def test_derivatives_without_copies(function: Any, dynamic: bool) -> None:
     torch._dynamo.reset()

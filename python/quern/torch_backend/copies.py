@@ -15,7 +15,7 @@ from .overloads import copy_operator, is_preferred_as, is_reshape
 def is_needless_copy(node: Node) -> bool:
     """Whether a copy's readers may read what it copies.
 
-    Attention takes its operands by their strides, and what is made element by element
+    Attention takes rows of operands by their strides, and what is made element by element
     of one tensor lies as that does. Readers that join several large tensors, reshape or
     sum them are left the layout that was asked for. What the graph gives out, and what it
     was given, which may be changed between forward and backward, stays copied.
@@ -31,7 +31,7 @@ def is_needless_copy(node: Node) -> bool:
         return False
     if _lie_alike(source, value):
         return _stays_inside(node)
-    return all(_takes_as_it_lies(user, node) for user in node.users)
+    return all(_takes_as_it_lies(user, node, source) for user in node.users)
 
 
 def _stays_inside(node: Node) -> bool:
@@ -71,12 +71,13 @@ def _lie_alike(one: torch.Tensor, other: torch.Tensor) -> bool:
     return all(statically_known_true(a == b) for a, b in pairs)
 
 
-def _takes_as_it_lies(user: Node, operand: Node) -> bool:
+def _takes_as_it_lies(user: Node, operand: Node, source: torch.Tensor) -> bool:
     if not _is_known(user.target) or _may_be_view(user.target):
         return False
     if is_preferred_as(user.target, "attention"):
-        return True
-    if torch.Tag.pointwise not in user.target.tags:
+        # Rows by any steps, but their elements side by side; masks as they are.
+        return operand in user.args and statically_known_true(source.stride(-1) == 1)
+    if torch.Tag.pointwise not in getattr(user.target, "tags", ()):
         return False
     others = [each.meta.get("val") for each in user.all_input_nodes if each is not operand]
     return all(_is_repeated_in(user.meta.get("val"), other) for other in others)
