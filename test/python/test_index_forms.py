@@ -53,6 +53,9 @@ CASES: dict[str, Callable[[torch.Tensor], Any]] = {
     "means of rows": lambda x: x.index_reduce(0, AT, VALUES, "mean"),
     "means of rows alone": lambda x: x.index_reduce(0, AT, VALUES, "mean", include_self=False),
     "integer means": lambda x: (x * 9).int().scatter_reduce(1, PLACES, VALUES.int() - 9, "mean"),
+    "pad of five axes": lambda x: torch.constant_pad_nd(
+        x.reshape(1, 5, 2, 1, 3), [0, 1, 2, 0, 1, 1, 0, -2, 1, 2], 2.5
+    ),
     "pad of four axes": lambda x: torch.constant_pad_nd(
         x.reshape(1, 5, 2, 3), [1, 0, 2, 1, 0, -1, 1, 1], 2.5
     ),
