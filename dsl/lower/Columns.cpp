@@ -167,16 +167,17 @@ Emitter::Values ColumnBuilder::initial(Frame &frame, Copies copies) {
   return states;
 }
 
-/// Adds what the rows of `loops` hold to the states of a part. Where there are
-/// axes around the rows, the states of many rows are merged into others, so
-/// that rounding does not grow with how many there are.
+/// Adds what the rows of `loops` hold to the states of a part, or to those of
+/// the run under way.
 void ColumnBuilder::addRows(Frame &frame, Value part,
                             ArrayRef<LoopSpec> loops) {
-  if (columns.before.empty())
-    return addSteps(frame, part, loops);
   SmallVector<LoopSpec> around;
   for (unsigned axis : columns.before)
     around.push_back({AxisPlan{.axis = axis}, {}, {}});
+  if (!columns.inRuns) {
+    llvm::append_range(around, loops);
+    return addSteps(frame, part, around);
+  }
   Value zero = emitter.constant(frame, 0);
   Value most = emitter.constant(frame, Schedule::runSteps);
   Value each = binary(frame, '-', loops.front().upper, loops.front().lower);

@@ -11,10 +11,13 @@ using namespace quern;
 /// Every combination of copies of the unrolled axes among `axes`.
 SmallVector<Copies> Emitter::copiesOf(const Frame &frame, AxisSet axes) const {
   SmallVector<Copies> all{0};
+  Copies taken = 0; // axes that are walked as one share a slot
   for (const Binding &binding : frame.bindings) {
+    Copies slot = Copies(255) << (8 * binding.slot);
     if (binding.copies == 1 || !hasAxis(axes, binding.axis) ||
-        frame.find(binding.axis) != &binding)
+        frame.find(binding.axis) != &binding || (taken & slot))
       continue;
+    taken |= slot;
     SmallVector<Copies> more;
     for (Copies known : all)
       for (Copies copy = 0; copy < binding.copies; ++copy)

@@ -3,27 +3,10 @@
 #include "dsl/lower/Emitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace quern;
-
-/// Whether every step adds its own rounding to that of the steps before.
-static bool addsRounding(qn::ReduceOp op) {
-  bool keepsFloats = llvm::any_of(op.getInits(), [](Value init) {
-    return isa<FloatType>(getElementTypeOrSelf(init.getType()));
-  });
-  return keepsFloats &&
-         op.getStep()
-             .walk([](Operation *each) {
-               return isa<arith::AddFOp, arith::SubFOp, arith::MulFOp,
-                          arith::DivFOp, math::FmaOp>(each)
-                          ? WalkResult::interrupt()
-                          : WalkResult::advance();
-             })
-             .wasInterrupted();
-}
 
 /// What `make` makes where `condition` holds, else `otherwise`.
 static Emitter::Values
@@ -53,7 +36,7 @@ bool Emitter::needsRuns(const ReductionGroup &group) const {
   qn::ReduceOp op = group.members.front();
   return !op.getPortable() && !op.getOrdered() && !isCut(last) &&
          !model.localAxis(last.plan.axis) && !limits.contains(last.plan.axis) &&
-         llvm::any_of(group.members, addsRounding);
+         llvm::any_of(group.members, KernelModel::addsRounding);
 }
 
 /// Loops over whole runs, then what is left of them. Carried are the states of

@@ -180,13 +180,6 @@ void LaunchBuilder::buildPlan(ModuleOp module, StringRef name) {
   work = arith::MaxUIOp::create(b, loc, work, one);
   Value grain = arith::DivUIOp::create(b, loc, worth, work);
   grain = arith::MaxUIOp::create(b, loc, grain, one);
-  Value plan = entry->getArgument(1);
-  Value results[] = {units, grain, bytes, own};
-  for (auto [number, value] : llvm::enumerate(results)) {
-    Value at = LLVM::GEPOp::create(
-        b, loc, plan.getType(), b.getI64Type(), plan,
-        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(number)});
-    LLVM::StoreOp::create(b, loc, value, at, 8);
-  }
+  writePlan(b, loc, entry->getArgument(1), {units, grain, bytes, own});
   LLVM::ReturnOp::create(b, loc, ValueRange());
 }

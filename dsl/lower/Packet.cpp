@@ -1,6 +1,8 @@
 // Lays out a kernel's packet: pointers, extents, strides, scalars.
 #include "dsl/lower/Packet.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
 using namespace mlir;
 using namespace quern;
 
@@ -44,4 +46,14 @@ template <typename Op> void Packet::layOut(Op kernel) {
     if (!isa<qn::OperandType>(argument.getType()))
       arguments[argument.getArgNumber()] =
           add({.kind = Kind::Scalar, .operand = number(argument)});
+}
+
+void quern::writePlan(OpBuilder &b, Location loc, Value plan,
+                      ArrayRef<Value> words) {
+  for (auto [number, value] : llvm::enumerate(words)) {
+    Value at = LLVM::GEPOp::create(
+        b, loc, plan.getType(), b.getI64Type(), plan,
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(number)});
+    LLVM::StoreOp::create(b, loc, value, at, 8);
+  }
 }

@@ -34,4 +34,9 @@ private:
   unsigned extents = 0;
 };
 
+/// Writes what a kernel's plan says: how many units it has, how many of them
+/// are worth a task, and the bytes of workspace for all and for one task.
+void writePlan(mlir::OpBuilder &b, mlir::Location loc, mlir::Value plan,
+               llvm::ArrayRef<mlir::Value> words);
+
 } // namespace quern

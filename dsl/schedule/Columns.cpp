@@ -1,6 +1,7 @@
 // Finds column reductions that are worth rows of states.
 #include "dsl/schedule/Columns.h"
 
+#include "dsl/schedule/Behind.h"
 #include "dsl/schedule/Contraction.h"
 #include "dsl/schedule/Schedule.h"
 
@@ -9,18 +10,12 @@ using namespace quern;
 
 /// Whether everything behind `values` is read at its own axes.
 static bool readsInPlace(ValueRange values) {
-  llvm::SmallPtrSet<Operation *, 16> seen;
-  SmallVector<Value> open = llvm::to_vector(values);
-  while (!open.empty()) {
-    Operation *op = open.pop_back_val().getDefiningOp();
-    if (!op || !seen.insert(op).second)
-      continue;
+  return !walkBehind(values, [](Operation *op) {
     auto load = dyn_cast<qn::LoadOp>(op);
-    if ((load && !load.getIndices().empty()) || isa<qn::ScanOp>(op))
-      return false;
-    llvm::append_range(open, op->getOperands());
-  }
-  return true;
+    bool isElsewhere = load && !load.getIndices().empty();
+    return isElsewhere || isa<qn::ScanOp>(op) ? WalkResult::interrupt()
+                                              : WalkResult::advance();
+  });
 }
 
 /// Operands read along rows and lanes, whose rows may follow each other in
@@ -84,6 +79,8 @@ std::optional<Columns> quern::findColumns(const KernelModel &model,
   columns.outer = axisList(parallel & ~axisBit(lane));
   columns.before = axisList(reduced);
   columns.rows = columns.before.pop_back_val();
+  columns.inRuns = !columns.before.empty() &&
+                   llvm::any_of(columns.members, KernelModel::addsRounding);
   SmallVector<Value> read;
   for (qn::ReduceOp op : columns.members)
     llvm::append_range(read, op.getOperands());

@@ -33,8 +33,11 @@ struct Columns {
       count += op->getNumResults();
     return count;
   }
+  /// Long sums are merged from runs, so that rounding does not grow with the
+  /// length (docs/decisions/0017).
+  bool inRuns = false;
   /// Rows of states of a part: of the run under way and of those before.
-  std::int64_t kept() const { return states() * (before.empty() ? 1 : 2); }
+  std::int64_t kept() const { return states() * (inRuns ? 2 : 1); }
 };
 
 /// How stores with these parallel axes, the lanes along `lane`, are made of

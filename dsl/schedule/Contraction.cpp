@@ -1,5 +1,7 @@
 // Finds contractions and sizes their blocks.
 #include "dsl/schedule/Contraction.h"
+
+#include "dsl/schedule/Behind.h"
 #include "dsl/schedule/Windows.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -117,23 +119,15 @@ static std::optional<Product> productOf(const KernelModel &model,
 SmallVector<qn::ReduceOp> quern::reductionsBehind(ArrayRef<qn::StoreOp> stores,
                                                   bool all) {
   SmallVector<qn::ReduceOp> found;
-  llvm::SmallPtrSet<Operation *, 32> seen;
-  SmallVector<Operation *> open(stores.begin(), stores.end());
-  while (!open.empty()) {
-    Operation *op = open.pop_back_val();
-    if (!seen.insert(op).second)
-      continue;
-    if (auto reduce = dyn_cast<qn::ReduceOp>(op)) {
+  SmallVector<Value> stored;
+  for (qn::StoreOp store : stores)
+    llvm::append_range(stored, store->getOperands());
+  walkBehind(stored, [&](Operation *op) {
+    auto reduce = dyn_cast<qn::ReduceOp>(op);
+    if (reduce)
       found.push_back(reduce);
-      if (!all)
-        continue;
-    }
-    op->walk([&](Operation *inside) {
-      for (Value operand : inside->getOperands())
-        if (Operation *from = operand.getDefiningOp())
-          open.push_back(from);
-    });
-  }
+    return reduce && !all ? WalkResult::skip() : WalkResult::advance();
+  });
   if (found.empty())
     return found;
   // In the order of the text; some stand in its loops.

@@ -1,6 +1,8 @@
 // One walk over a kernel finds what each value depends on.
 #include "dsl/schedule/KernelModel.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -284,4 +286,19 @@ SmallVector<bool, 4> KernelModel::evenStates(qn::ReduceOp op) const {
   if (!divides)
     even.assign(even.size(), false);
   return even;
+}
+
+bool KernelModel::addsRounding(qn::ReduceOp op) {
+  bool keepsFloats = llvm::any_of(op.getInits(), [](Value init) {
+    return isa<FloatType>(getElementTypeOrSelf(init.getType()));
+  });
+  return keepsFloats &&
+         op.getStep()
+             .walk([](Operation *each) {
+               return isa<arith::AddFOp, arith::SubFOp, arith::MulFOp,
+                          arith::DivFOp, math::FmaOp>(each)
+                          ? WalkResult::interrupt()
+                          : WalkResult::advance();
+             })
+             .wasInterrupted();
 }

@@ -70,6 +70,8 @@ public:
   /// Which states of a reduction its step makes of themselves and constants
   /// alone; none, unless it divides by what it makes of them.
   llvm::SmallVector<bool, 4> evenStates(qn::ReduceOp op) const;
+  /// Whether every step adds its own rounding to that of the steps before.
+  static bool addsRounding(qn::ReduceOp op);
 
   /// The axes a scatter runs over.
   AxisSet scatterAxes(qn::ScatterOp scatter) const;

@@ -1,6 +1,8 @@
 // Finds launches that keep blocks of products.
 #include "dsl/schedule/RowBlocks.h"
 
+#include "dsl/schedule/Behind.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 
@@ -80,18 +82,11 @@ bool Finder::addScore(qn::ReduceOp op, Factors factors) {
   return true;
 }
 
-/// Whether `value` is made of `op`.
-static bool isMadeOf(Value value, Operation *op) {
-  llvm::SmallPtrSet<Operation *, 32> seen;
-  SmallVector<Value> open{value};
-  while (!open.empty()) {
-    Operation *made = open.pop_back_val().getDefiningOp();
-    if (made == op)
-      return true;
-    if (made && seen.insert(made).second)
-      llvm::append_range(open, made->getOperands());
-  }
-  return false;
+/// Whether something of `values` is made of `op`.
+static bool areMadeOf(ValueRange values, Operation *op) {
+  return walkBehind(values, [&](Operation *made) {
+    return made == op ? WalkResult::interrupt() : WalkResult::advance();
+  });
 }
 
 /// Whether reductions, or stores of some other axes, walk over an axis of a
@@ -104,9 +99,7 @@ bool Finder::isWalkedOver(qn::ReduceOp product) const {
     return true;
   return llvm::any_of(reductions, [&](qn::ReduceOp op) {
     return op != product && (axes & ~parallel & model.axesOf(op.getAxes())) &&
-           llvm::any_of(op->getOperands(), [&](Value operand) {
-             return isMadeOf(operand, product);
-           });
+           areMadeOf(op->getOperands(), product);
   });
 }
 

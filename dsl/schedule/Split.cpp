@@ -1,5 +1,6 @@
 // Reductions of everything: parts of an axis reduced by many tasks, then
 // merged.
+#include "dsl/schedule/Behind.h"
 #include "dsl/schedule/Schedule.h"
 
 using namespace mlir;
@@ -11,19 +12,11 @@ static constexpr std::int64_t partElements = 16384, partRows = 16;
 
 /// Whether the values come from a scan: a part would begin it anew.
 static bool takesScan(qn::ReduceOp op) {
-  SmallVector<Value> open(op->getOperands());
-  llvm::SmallPtrSet<Operation *, 32> seen;
-  while (!open.empty()) {
-    Operation *from = open.pop_back_val().getDefiningOp();
-    if (!from || !seen.insert(from).second || isa<qn::ReduceOp>(from))
-      continue;
+  return walkBehind(op->getOperands(), [](Operation *from) {
     if (isa<qn::ScanOp>(from))
-      return true;
-    from->walk([&](Operation *inside) {
-      llvm::append_range(open, inside->getOperands());
-    });
-  }
-  return false;
+      return WalkResult::interrupt();
+    return isa<qn::ReduceOp>(from) ? WalkResult::skip() : WalkResult::advance();
+  });
 }
 
 bool Schedule::isSplit(qn::ReduceOp op) const {

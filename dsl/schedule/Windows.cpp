@@ -1,6 +1,7 @@
 // Finds the axes of windows and plans launches that reduce over them.
 #include "dsl/schedule/Windows.h"
 
+#include "dsl/schedule/Behind.h"
 #include "dsl/schedule/Contraction.h"
 #include "dsl/schedule/Schedule.h"
 
@@ -9,18 +10,14 @@ using namespace quern;
 
 /// The loads behind `value`, up to reductions.
 static SmallVector<qn::LoadOp> loadsBehind(Value value) {
-  llvm::SmallPtrSet<Operation *, 16> seen;
-  SmallVector<Value> open{value};
   SmallVector<qn::LoadOp> loads;
-  while (!open.empty()) {
-    Operation *op = open.pop_back_val().getDefiningOp();
-    if (!op || isa<qn::ReduceOp>(op) || !seen.insert(op).second)
-      continue;
-    if (auto load = dyn_cast<qn::LoadOp>(op))
+  walkBehind(value, [&](Operation *op) {
+    auto load = dyn_cast<qn::LoadOp>(op);
+    if (load)
       loads.push_back(load);
-    else
-      llvm::append_range(open, op->getOperands());
-  }
+    return load || isa<qn::ReduceOp>(op) ? WalkResult::skip()
+                                         : WalkResult::advance();
+  });
   return loads;
 }
 

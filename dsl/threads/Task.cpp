@@ -77,14 +77,8 @@ void ThreadEmitter::buildPlan(ModuleOp module, StringRef name) {
   Value grain = arith::DivSIOp::create(b, loc, constant(taskThreads), size);
   grain = arith::MaxSIOp::create(b, loc, grain, constant(1));
   ownPlanned = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(0));
-  Value results[] = {units, grain, constant(0), ownPlanned};
-  Value plan = entry->getArgument(1);
-  for (auto [number, value] : llvm::enumerate(results)) {
-    Value at = LLVM::GEPOp::create(
-        b, loc, plan.getType(), b.getI64Type(), plan,
-        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(number)});
-    LLVM::StoreOp::create(b, loc, value, at, 8);
-  }
+  writePlan(b, loc, entry->getArgument(1),
+            {units, grain, constant(0), ownPlanned});
   LLVM::ReturnOp::create(b, loc, ValueRange());
 }
 

@@ -28,7 +28,6 @@ public:
 
 private:
   friend class AttributeChecker;
-  void checkBarriers();
   friend class ListChecker;
   bool constantEntry(const ast::Expr *expr, ScalarType type,
                      llvm::SmallVectorImpl<typed::Constant> &values);
@@ -431,6 +430,7 @@ private:
 
   // Bodies.cpp: the order of the above, and passes over bodies
   void adoptSignature();
+  void checkBarriers();
   void runBody(const ast::Block &body);
   static bool fallsThrough(typed::Block block);
   static llvm::StringRef returnHint(typed::Block block);

@@ -1,0 +1,27 @@
+// Follows operands and what regions take from around them.
+#include "dsl/schedule/Behind.h"
+
+#include "llvm/ADT/SmallPtrSet.h"
+
+using namespace mlir;
+using namespace quern;
+
+bool quern::walkBehind(ValueRange values,
+                       llvm::function_ref<WalkResult(Operation *)> visit) {
+  llvm::SmallPtrSet<Operation *, 32> seen;
+  SmallVector<Value> open = llvm::to_vector(values);
+  while (!open.empty()) {
+    Operation *op = open.pop_back_val().getDefiningOp();
+    if (!op || !seen.insert(op).second)
+      continue;
+    WalkResult result = visit(op);
+    if (result.wasInterrupted())
+      return true;
+    if (result.wasSkipped())
+      continue;
+    op->walk([&](Operation *inside) {
+      llvm::append_range(open, inside->getOperands());
+    });
+  }
+  return false;
+}
