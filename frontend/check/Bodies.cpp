@@ -148,7 +148,8 @@ void DeclarationChecker::runBody(const ast::Block &body) {
   declaration.body = block(body);
   bool isKernel = declaration.kind == DeclarationKind::Kernel;
   if (isKernel && !firstLaunch && !hasFailed)
-    report(text.name.span, diag::MissingLaunch, text.name.text());
+    report(text.name.span, diag::MissingLaunch, text.name.text())
+        .hint("begin with `launch grid(ceildiv(N, 256)) block(256)`");
   if (!results.empty() && !hasFailed && fallsThrough(declaration.body))
     report(text.name.span, diag::MissingReturn, text.name.text())
         .label(results.front().span, "its result is declared here")

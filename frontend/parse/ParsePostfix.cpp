@@ -122,11 +122,13 @@ OverAxis Parser::parseOverAxis() {
   height = 1;
   axis.isPack = accept(Kind::Star);
   axis.name = parseName();
-  if (broken || !accept(Kind::Colon))
+  bool isRange = at(Kind::Colon) || at(Kind::KwIn) || at(Kind::Assign);
+  constexpr llvm::StringLiteral hint = "a local axis is `i: 0 .. n`";
+  if (broken || !isRange || !expect(Kind::Colon, hint))
     return axis;
   axis.lower = parseExpr();
   unsigned highest = height;
-  if (expect(Kind::DotDot))
+  if (expect(Kind::DotDot, hint))
     axis.upper = parseExpr();
   else
     axis.upper = errorExpr();

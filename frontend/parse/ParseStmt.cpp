@@ -257,15 +257,16 @@ const Stmt *Parser::parseReturn() {
 }
 
 List<const Expr *> Parser::parseExtents(llvm::StringRef word) {
+  constexpr llvm::StringLiteral hint = "write `launch grid(…) block(…)`";
   llvm::SmallVector<const Expr *, 3> extents;
   bool isWord = at(Kind::Identifier) && text() == word;
   if (!isWord) {
     fail(here(), diag::ExpectedToken, ("`" + word + "`").str(), found())
-        .hint("write `launch grid(…) block(…)`");
+        .hint(hint);
     return {};
   }
   Span begin = advance();
-  if (expect(Kind::LeftParen))
+  if (expect(Kind::LeftParen, hint))
     parseList(Kind::RightParen, [&] { extents.push_back(parseExpr()); });
   if (!broken && (extents.empty() || extents.size() > 3))
     diagnostics.report(since(begin), diag::LaunchExtents, word, extents.size());

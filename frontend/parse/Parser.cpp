@@ -31,7 +31,7 @@ Parser::DepthGuard::DepthGuard(Parser &parser) : parser(parser) {
     parser.fail(parser.here(), diag::NestedTooDeep, maximumNesting);
 }
 
-bool Parser::expect(Kind kind) {
+bool Parser::expect(Kind kind, llvm::StringRef hint) {
   if (broken)
     return false;
   if (accept(kind))
@@ -40,10 +40,11 @@ bool Parser::expect(Kind kind) {
   if (at(Kind::Error))
     broken = true;
   bool punctuation = kind >= Kind::KwAnd;
+  std::string keyword = keywordHint();
   std::string wanted = describe(kind).str();
   fail(here(), diag::ExpectedToken, punctuation ? "`" + wanted + "`" : wanted,
        found())
-      .hint(keywordHint());
+      .hint(keyword.empty() ? hint : keyword);
   return false;
 }
 

@@ -49,7 +49,8 @@ private:
       advance();
     return isThere;
   }
-  bool expect(Kind kind);
+  /// `hint` is for where no keyword stands in place of a name.
+  bool expect(Kind kind, llvm::StringRef hint = {});
   std::string found() const;
   void skipToLineEnd();
   void skipBlock();
