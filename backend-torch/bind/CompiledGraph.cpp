@@ -105,11 +105,16 @@ CompiledGraph::CompiledGraph(GraphBuilder &builder, Backend &backend,
                                                         : c10::IValue());
   ExecutorOptions options = executorOptions(chosen);
   options.memory = backend.memory;
-  Progress progress;
+  Watcher watcher;
   if (chosen.progress)
-    progress = [&](std::size_t done, std::size_t total) {
+    watcher.progress = [&](std::size_t done, std::size_t total) {
       py::gil_scoped_acquire gil;
       (*chosen.progress)(done, total);
+    };
+  if (chosen.written)
+    watcher.written = [&](const std::string &text) {
+      py::gil_scoped_acquire gil;
+      (*chosen.written)(text);
     };
   FusionOptions fusion;
   fusion.kernels = chosen.kernels;
@@ -119,7 +124,7 @@ CompiledGraph::CompiledGraph(GraphBuilder &builder, Backend &backend,
   py::gil_scoped_release release;
   CompiledProgram program =
       compileGraph(std::move(graph), backend.table, backend.compiler.get(),
-                   std::move(fusion), chosen.codeNow, progress);
+                   std::move(fusion), chosen.codeNow, watcher);
   executor =
       std::make_unique<Executor>(std::move(program), std::move(constants),
                                  *backend.recorder, std::move(options));

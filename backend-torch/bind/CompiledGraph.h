@@ -36,6 +36,8 @@ struct GraphOptions {
   std::optional<pybind11::function> observe;
   /// Called between kernels with how many are done and how many there are.
   std::optional<pybind11::function> progress;
+  /// Called with the program before its kernels are made.
+  std::optional<pybind11::function> written;
 };
 
 class CompiledGraph {

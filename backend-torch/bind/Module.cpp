@@ -83,18 +83,20 @@ PYBIND11_MODULE(_quern_torch, module) {
                        bool fuse, bool preferAten, bool codeNow, bool strict,
                        std::optional<py::function> trace,
                        std::optional<py::function> observe,
-                       std::optional<py::function> progress) {
+                       std::optional<py::function> progress,
+                       std::optional<py::function> written) {
              return std::make_unique<CompiledGraph>(
                  builder, backend,
                  GraphOptions{kernels, fuse, preferAten, codeNow, strict,
                               std::move(trace), std::move(observe),
-                              std::move(progress)});
+                              std::move(progress), std::move(written)});
            }),
            py::arg("builder"), py::arg("backend"), py::kw_only(),
            py::arg("kernels"), py::arg("fuse"), py::arg("prefer_aten"),
            py::arg("code_now"), py::arg("strict"),
            py::arg("trace") = py::none(), py::arg("observe") = py::none(),
-           py::arg("progress") = py::none(), py::keep_alive<1, 3>())
+           py::arg("progress") = py::none(), py::arg("written") = py::none(),
+           py::keep_alive<1, 3>())
       .def("__call__", &callWith)
       .def("entry", &entryOf)
       .def("graph_text", &CompiledGraph::printGraph)

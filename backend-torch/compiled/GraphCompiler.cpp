@@ -31,7 +31,7 @@ static void restrict(const FusionPlan &fusion, const Group &group,
 CompiledProgram compileGraph(std::shared_ptr<const Graph> graph,
                              const OperatorTable &table, Compiler *compiler,
                              FusionOptions options, bool codeNow,
-                             const Progress &progress) {
+                             const Watcher &watcher) {
   options.kernels = options.kernels && compiler;
   StageTimes times;
   auto clock = std::chrono::steady_clock::now();
@@ -43,6 +43,8 @@ CompiledProgram compileGraph(std::shared_ptr<const Graph> graph,
         std::make_shared<FusionPlan>(planFusion(graph, table, options));
     times.groups += lap(clock);
     compiled.program = writeProgram(*fusion);
+    if (watcher.written)
+      watcher.written(compiled.program.text);
     times.program += lap(clock);
     if (!options.kernels) {
       compiled.times = times;
@@ -50,7 +52,7 @@ CompiledProgram compileGraph(std::shared_ptr<const Graph> graph,
       return compiled;
     }
     GraphKernels kernels = compileProgram(compiled.program, *fusion->sizes,
-                                          *compiler, codeNow, progress);
+                                          *compiler, codeNow, watcher.progress);
     times.compiled += lap(clock);
     if (kernels.refused.empty()) {
       compiled.times = times;

@@ -19,12 +19,19 @@ struct CompiledProgram {
   StageTimes times;
 };
 
+/// Who looks on while a graph is compiled.
+struct Watcher {
+  /// Told the text of the program before any kernel of it is made.
+  std::function<void(const std::string &text)> written;
+  Progress progress;
+};
+
 /// Groups that the compiler refuses go to ATen with its words as the reason.
 /// `compiler` is null where every node is to run through ATen.
 CompiledProgram compileGraph(std::shared_ptr<const Graph> graph,
                              const OperatorTable &table, Compiler *compiler,
                              FusionOptions options, bool codeNow,
-                             const Progress &progress = {});
+                             const Watcher &watcher = {});
 
 /// Seconds since `start`, which becomes now.
 double lap(std::chrono::steady_clock::time_point &start);

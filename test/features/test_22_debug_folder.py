@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 from quern.torch_backend.debug.folder import DebugFolder
+from quern.torch_backend.progress import Progress
 from support import shell
 
 
@@ -40,6 +41,22 @@ def test_torch_compile_debug(tmp_path: Path) -> None:
     done = shell(sys.executable, "-c", text, str(tmp_path), TORCH_COMPILE_DEBUG="1")
     assert done.returncode == 0, done.stderr
     assert list(tmp_path.glob("torch_compile_debug/*/quern/graph0_inference/program.qn"))
+
+
+def test_the_program_of_a_compilation_that_is_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Progress, "__call__", stop)
+    monkeypatch.setenv("QUERN_DEBUG", str(tmp_path))
+    with pytest.raises(KeyboardInterrupt):
+        torch.compile(lambda x: x.tanh() + 1, backend="quern")(torch.ones(3))
+    (folder,) = tmp_path.iterdir()
+    assert "tanh" in (folder / "program.qn").read_text()
+    assert "aten.tanh" in (folder / "fx.txt").read_text()
+    assert not (folder / "plan.txt").exists()
 
 
 def test_a_folder_that_takes_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

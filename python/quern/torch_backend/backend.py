@@ -87,8 +87,9 @@ def make_graph(
     part: str,
     options: Mapping[str, str],
     observe: Callable[[Event], None] | None = None,
+    written: Callable[[str], None] | None = None,
 ) -> Any:
-    """The native graph of a description."""
+    """The native graph of a description; `written` takes its program before kernels are made."""
     progress = Progress(name)
     graph: Any = native().CompiledGraph(
         builder,
@@ -101,6 +102,7 @@ def make_graph(
         trace=_trace if flag("QUERN_TRACE") else None,
         observe=observe,
         progress=progress,
+        written=written,
     )
     progress.close()
     # One list of arguments, which the callee empties. On the instance, since
@@ -155,7 +157,10 @@ class _Job:
         imported = time.perf_counter() - start
         watched, debug = self._watched(name, part, module)
         observe = watched.step if watched else None
-        graph = make_graph(builder.builder, name, part, self.options, observe)
+        written = None
+        if debug:
+            written = functools.partial(debug.write_program, self._before, str(module.graph))
+        graph = make_graph(builder.builder, name, part, self.options, observe, written)
         if self.options["fallback"] == "error":
             refuse_fallbacks(graph)
         # The backward was traced with the forward.

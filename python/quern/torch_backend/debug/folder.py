@@ -38,31 +38,39 @@ class DebugFolder:
             text = f"QUERN_DEBUG: nothing more is written of this graph: {error}"
             warnings.warn(text, RuntimeWarning, stacklevel=3)
 
+    def write_program(self, before: str, fx: str, program: str) -> None:
+        """What is known before kernels are made: a compilation that hangs, or that
+        the user stops, leaves what it was about."""
+        texts = {"fx_before.txt": before, "fx.txt": fx, "program.qn": program.rstrip("\n")}
+        # Modules of the user's, which the program may use.
+        texts |= {f"{name}.qn": source for name, source in state().sources.items()}
+        with self._or_give_up():
+            self._write_texts(texts)
+
     def write(self, record: CompiledGraphRecord) -> None:
         """What is known when the graph is compiled."""
-        with self._or_give_up():
-            self._write_stages(record)
+        if not self._is_done:
+            with self._or_give_up():
+                self._write_stages(record)
+
+    def _write_texts(self, texts: dict[str, str]) -> None:
+        for name, text in texts.items():
+            path = self._folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text + "\n", encoding="utf-8")
 
     def _write_stages(self, record: CompiledGraphRecord) -> None:
         self._record = record
         self._stages = record.graph.stages()
         texts = {
-            "fx_before.txt": record.before,
-            "fx.txt": record.fx,
             "graph.txt": record.graph.graph_text(),
             "groups.txt": record.groups,
-            "program.qn": record.program.rstrip("\n"),
             "plan.txt": record.plan,
             "times.txt": "\n".join(f"{clock(s)}  {stage}" for stage, s in record.times.items()),
         }
         for kernel, stages in self._stages.items():
             texts |= {f"stages/{kernel}.{stage}": text for stage, text in stages}
-        # Modules of the user's, which the program may use.
-        texts |= {f"{name}.qn": source for name, source in state().sources.items()}
-        for name, text in texts.items():
-            path = self._folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text + "\n", encoding="utf-8")
+        self._write_texts(texts)
         self._write_page()
 
     def _write_page(self) -> None:
