@@ -363,6 +363,8 @@ Value ContractionBuilder::multiplyAdd(Frame &frame, Value row, Value column,
 
 /// The register tile: every vector of columns meets every row.
 void ContractionBuilder::tile(Frame &frame, const TileAt &at) {
+  if (tiling.tiles)
+    return matrixTile(frame, at);
   Values states = loadTile(frame, at);
   Value zero = number(frame, 0), one = number(frame, 1);
   auto loop = scf::ForOp::create(in(frame), loc, zero, at.count, one, states);

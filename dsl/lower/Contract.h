@@ -96,7 +96,7 @@ private:
   void packColumns(Frame &frame, const Product &product, Block range,
                    Block depth);
   std::int64_t panelRoom() const {
-    return (tiling.depth + tiling.lanes) * tiling.width();
+    return (tiling.words() + tiling.lanes) * tiling.width();
   }
   void packLanes(Frame &at, const Product &product, bool ofRows, Panel to,
                  mlir::Value flat, mlir::Value first, mlir::Value deep);
@@ -107,6 +107,14 @@ private:
   void packTurned(Frame &frame, const Product &product, bool ofRows,
                   unsigned group, Block depth, Panel to);
   mlir::Value paired(Frame &frame, mlir::Value even, mlir::Value odd);
+  mlir::Value asWords(Frame &frame, mlir::Value vector, mlir::Value mask);
+
+  // MatrixTile.cpp
+  void matrixTile(Frame &frame, const TileAt &at);
+  void clearLastLine(Frame &frame, mlir::Value base, Block depth,
+                     std::int64_t width);
+  mlir::Value lineStart(Frame &frame, mlir::Value word);
+  mlir::Value atLines(Frame &frame, mlir::Value first);
 
   // StreamedColumns.cpp
   void clearSums(Frame &frame, mlir::Value count);

@@ -18,13 +18,16 @@ void ContractionBuilder::pack(Frame &frame, const Product &product, bool ofRows,
                               Block panel, Block depth, Value base) {
   std::int64_t width = ofRows ? tiling.height : tiling.width();
   Panel to{base, panel.lower, depth.lower, width};
-  if (!(ofRows ? product.turnRows : product.turnColumns))
+  if (!(ofRows ? product.turnRows : product.turnColumns)) {
+    clearLastLine(frame, base, depth, width);
     return packAlong(frame, product, ofRows, panel, depth, to);
+  }
+  std::int64_t apart = ofRows && tiling.tiles ? tiling.lanes : 1;
   unsigned group = std::min<std::int64_t>(width, tiling.lanes);
   Value zero = number(frame, 0), end = number(frame, width);
   loop(frame, zero, end, group, [&](Frame &at, Value start) {
     Panel part = to;
-    part.base = element(at, base, start);
+    part.base = element(at, base, binary(at, '*', start, number(at, apart)));
     part.first = binary(at, '+', panel.lower, start);
     packTurned(at, product, ofRows, group, depth, part);
   });
@@ -37,6 +40,12 @@ void ContractionBuilder::packColumns(Frame &frame, const Product &product,
   Value skip = number(frame, panelRoom());
   if (!product.turnColumns && tiling.columns.size() == 1) {
     Panel to{columnBuffer, range.lower, depth.lower, tiling.width(), skip};
+    Value zero = number(frame, 0);
+    Value end = number(frame, panelRoom() * tiling.panels);
+    loop(frame, zero, end, panelRoom(), [&](Frame &at, Value panel) {
+      clearLastLine(at, element(at, columnBuffer, panel), depth,
+                    tiling.width());
+    });
     return packAlong(frame, product, /*ofRows=*/false, range, depth, to);
   }
   Value width = number(frame, tiling.width());
@@ -58,8 +67,10 @@ void ContractionBuilder::packLanes(Frame &at, const Product &product,
                                    Value first, Value deep) {
   unsigned axis = (ofRows ? rows : columns).last();
   Value factor = ofRows ? product.rows : product.columns;
+  bool inLines = ofRows && tiling.tiles;
   Value row = words(at, binary(at, '-', deep, to.from));
-  row = binary(at, '*', row, number(at, to.width));
+  row =
+      inLines ? lineStart(at, row) : binary(at, '*', row, number(at, to.width));
   const Binding *sum = at.find(product.sums.back());
   const Binding *lane = at.find(axis);
   Value column = binary(at, '-', flat, to.first);
@@ -73,7 +84,11 @@ void ContractionBuilder::packLanes(Frame &at, const Product &product,
       place = binary(at, '-', place, binary(at, '*', panel, width));
       place = binary(at, '+', place, binary(at, '*', panel, to.next));
     }
+    if (inLines)
+      place = binary(at, '*', place, number(at, tiling.lanes));
     Value pointer = element(at, to.base, binary(at, '+', row, place));
+    if (inLines)
+      pointer = atLines(at, pointer);
     Value value = emitter.wide(at, factor, copies, lane->lanes);
     if (tiling.pairs) {
       Copies next = copies | Copies(1) << (8 * sum->slot);
@@ -168,6 +183,18 @@ Value ContractionBuilder::paired(Frame &frame, Value even, Value odd) {
       b, loc, VectorType::get({lanes}, tiling.element), both);
 }
 
+/// Neighbours along the sum as words of two; behind the last one is zero.
+Value ContractionBuilder::asWords(Frame &frame, Value vector, Value mask) {
+  OpBuilder &b = in(frame);
+  if (mask) {
+    Value zero =
+        arith::ConstantOp::create(b, loc, b.getZeroAttr(vector.getType()));
+    vector = arith::SelectOp::create(b, loc, mask, vector, zero);
+  }
+  auto words = VectorType::get({std::int64_t(tiling.lanes)}, tiling.element);
+  return LLVM::BitcastOp::create(b, loc, words, vector);
+}
+
 /// Lanes run along the last summed axis for `group` positions of the panel at
 /// once; registers are transposed before they are stored.
 void ContractionBuilder::packTurned(Frame &frame, const Product &product,
@@ -176,6 +203,7 @@ void ContractionBuilder::packTurned(Frame &frame, const Product &product,
   FlatAxes &across = ofRows ? rows : columns;
   FlatAxes sums(emitter, model, product.sums);
   Value factor = ofRows ? product.rows : product.columns;
+  bool inLines = ofRows && tiling.tiles;
   unsigned slot = across.bindCopies(frame, to.first, group);
   auto copy = [&](Frame &at, Value first, Value flat) {
     const Binding *lane = at.find(sums.last());
@@ -188,18 +216,17 @@ void ContractionBuilder::packTurned(Frame &frame, const Product &product,
       Value vector =
           emitter.wide(at, factor, Copies(position) << (8 * slot), lane->lanes);
       if (tiling.pairs)
-        vector = LLVM::BitcastOp::create(
-            in(at), loc,
-            VectorType::get({std::int64_t(tiling.lanes)}, tiling.element),
-            vector);
+        vector = asWords(at, vector, lane->mask);
       vectors.push_back(vector);
     }
-    if (lane->lanes > 1)
+    if (lane->lanes > 1 && !inLines)
       vectors = turned(in(at), loc, vectors);
     unsigned wide = lanesOf(vectors[0]);
     for (auto [count, vector] : llvm::enumerate(vectors)) {
       // A vector holds whole rows of `group` positions.
-      std::int64_t offset = wide > 1 ? count * wide / group * to.width : count;
+      std::int64_t offset = inLines    ? count * tiling.lanes
+                            : wide > 1 ? count * wide / group * to.width
+                                       : count;
       emitter.write(at, element(at, pointer, number(at, offset)), vector,
                     tiling.element, Value());
     }

@@ -280,8 +280,14 @@ std::optional<Tiling> quern::findTiling(const KernelModel &model,
     return std::nullopt;
   sizeTile(target, element, tiling);
   tiling.panels = 4;
-  sizeBlock(target, tiling);
   pairUp(model, target, tiling);
+  if (tiling.pairs && target.hasTiles) {
+    // Four tile registers of sums, and twice the depth for going back to them.
+    tiling.tiles = true;
+    tiling.height = 2 * tiling.lanes;
+    tiling.depth *= 2;
+  }
+  sizeBlock(target, tiling);
   for (Product &product : tiling.products)
     chooseTurns(model, tiling, product);
   return tiling;

@@ -49,6 +49,9 @@ struct Tiling {
   /// bf16 factors: two summed elements lie in one word of a panel and meet in
   /// one instruction.
   bool pairs = false;
+  /// Pairs meet in tile registers: a panel of rows has, for every line of the
+  /// summed axis, one such line of each row after the other.
+  bool tiles = false;
   /// Fewer rows are not worth a tile: columns are added up where they lie
   /// (`byColumns`), or the launch that reads in place runs. 0: packed always.
   std::int64_t fewRows = 0;
@@ -64,6 +67,8 @@ struct Tiling {
   std::int64_t streamedRows = 0, streamedColumns = 0;
   std::int64_t width() const { return std::int64_t(lanes) * vectors; }
   std::int64_t blockWidth() const { return width() * panels; }
+  /// Words of a panel that a block of the summed axis takes.
+  std::int64_t words() const { return pairs ? depth / 2 : depth; }
 };
 
 /// The axes of a set, in the kernel's order.

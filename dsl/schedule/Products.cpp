@@ -87,7 +87,7 @@ void Schedule::chooseInPlace(const LaunchPlan &launch, bool dots,
     tiling.fewRows = 3;
   std::int64_t l2Elements =
       target.l2Bytes / (tiling.element.getIntOrFloatBitWidth() / 8);
-  if (isTile(launch) && readsInPlace(product))
+  if (isTile(launch) && !tiling.tiles && readsInPlace(product))
     tiling.fewElements = l2Elements / 4;
   if (dots && !tiling.byColumns && !tiling.pairs && readsInPlace(product))
     tiling.fewRowElements = l2Elements / 8;

@@ -9,7 +9,7 @@ namespace {
 struct Row {
   const char *name, *triple, *cpu, *features;
   unsigned vectorBytes, vectorRegisters;
-  bool hasFma, hasMask, hasBf16Dot;
+  bool hasFma, hasMask, hasBf16Dot, hasTiles;
   std::int64_t l1Bytes, l2Bytes, l3Bytes;
 };
 
@@ -39,7 +39,8 @@ std::optional<TargetInfo> quern::targetNamed(std::string_view name) {
       return TargetInfo{row.name,     row.triple,      row.cpu,
                         row.features, row.vectorBytes, row.vectorRegisters,
                         row.hasFma,   row.hasMask,     row.hasBf16Dot,
-                        row.l1Bytes,  row.l2Bytes,     row.l3Bytes};
+                        row.hasTiles, row.l1Bytes,     row.l2Bytes,
+                        row.l3Bytes};
   for (const GpuRow &row : gpuRows)
     if (name == row.name) {
       TargetInfo target{row.name, row.triple, row.cpu, row.features};
@@ -64,8 +65,11 @@ TargetInfo quern::targetForHost(std::string cpu, std::string features,
   TargetInfo target = *targetNamed(level);
   target.name = cpu;
   target.cpu = std::move(cpu);
-  target.hasBf16Dot =
-      hasAvx512 && features.find("+avx512bf16") != std::string::npos;
+  auto has = [&](const char *feature) {
+    return hasAvx512 && features.find(feature) != std::string::npos;
+  };
+  target.hasBf16Dot = has("+avx512bf16");
+  target.hasTiles = target.hasBf16Dot && has("+amx-tile") && has("+amx-bf16");
   target.features = std::move(features);
   target.triple = std::move(triple);
   return target;

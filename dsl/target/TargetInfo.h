@@ -21,6 +21,7 @@ struct TargetInfo {
   bool hasFma = false;
   bool hasMask = false;    ///< masked loads and stores in one instruction
   bool hasBf16Dot = false; ///< sums of two bf16 products at once (vdpbf16ps)
+  bool hasTiles = false;   ///< registers of 16 x 16 words (AMX), for bf16
   std::int64_t l1Bytes = 32 << 10, l2Bytes = 512 << 10, l3Bytes = 8 << 20;
   unsigned cores = 1;
   TargetKind kind = TargetKind::Cpu;

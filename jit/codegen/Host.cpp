@@ -10,6 +10,7 @@
 #include <fstream>
 #include <sched.h>
 #include <string>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <vector>
 
@@ -76,11 +77,24 @@ void cacheSizes(TargetInfo &target) {
     target.cores = std::max(1, CPU_COUNT(&set));
 }
 
+/// Linux keeps tile registers from a process until it asks for them.
+bool mayUseTiles() {
+#if defined(__x86_64__) && defined(SYS_arch_prctl)
+  constexpr int requestComponent = 0x1023, tileData = 18;
+  return syscall(SYS_arch_prctl, requestComponent, tileData) == 0;
+#else
+  return false;
+#endif
+}
+
 } // namespace
 
 TargetInfo hostTarget() {
   llvm::StringMap<bool, llvm::MallocAllocator> features =
       llvm::sys::getHostCPUFeatures();
+  if (features["amx-tile"] && !mayUseTiles())
+    for (const char *name : {"amx-tile", "amx-bf16", "amx-int8", "amx-fp16"})
+      features[name] = false;
   auto has = [&](std::initializer_list<llvm::StringRef> names) {
     return llvm::all_of(names,
                         [&](llvm::StringRef name) { return features[name]; });

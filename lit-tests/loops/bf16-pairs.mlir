@@ -1,5 +1,27 @@
-// bf16 products meet in pairs only on a target that has the instruction.
+// bf16 products meet in pairs only on a target that has the instruction, and in
+// tile registers, two by two of them, on one that has those.
 // RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --qn-to-loops=target=znver4 | FileCheck %s --check-prefix=PAIRS
+// RUN: quern-opt %s --qn-to-loops=target=sapphirerapids | FileCheck %s --check-prefix=TILES
+
+// PAIRS-LABEL: llvm.func @mm_1_task
+// PAIRS-COUNT-16: dpbf16ps.512
+// PAIRS-NOT: tdpbf16ps
+
+// Rows are packed as lines of 16 words, one row after the other; what is behind
+// the last summed element is zero.
+// TILES-LABEL: llvm.func @mm_task
+// TILES: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : vector<32xbf16>
+// TILES: arith.select {{.*}}, {{.*}}, %[[ZERO]] : vector<32xi1>, vector<32xbf16>
+// TILES-NOT: vector.shuffle
+// TILES-LABEL: llvm.func @mm_1_task
+// TILES: %[[FIRST:.*]]:4 = scf.if
+// TILES-COUNT-4: tilezero
+// TILES: scf.for {{.*}} step %c16_i64 iter_args({{.*}} = %[[FIRST]]#0
+// TILES-COUNT-4: tileloadd64
+// TILES-COUNT-4: tdpbf16ps
+// TILES: scf.yield
+// TILES-COUNT-4: tilestored64
 
 // CHECK-LABEL: llvm.func @mm_1_task
 // CHECK-NOT: dpbf16
