@@ -8,17 +8,31 @@
 using namespace mlir;
 using namespace quern;
 
+/// Which lanes of a load lie inside is a mask that the rows share.
+static bool hasBorders(const KernelModel &model, qn::LoadOp load, int lane) {
+  auto axes = load.getTensor().getType().getAxes();
+  return load.getOutside() &&
+         llvm::any_of(llvm::zip(load.getIndices(), axes), [&](auto pair) {
+           auto [index, axis] = pair;
+           auto own = dyn_cast_or_null<qn::IndexOp>(index.getDefiningOp());
+           return hasAxis(model.axesOf(index), lane) &&
+                  !(own && own.getAxisAttr() == axis);
+         });
+}
+
 /// A parallel axis along which what the lanes compute of their places stays the
-/// same, or -1: four rows at a time compute it once. Long bodies would not fit
-/// in the registers four times.
+/// same, or -1: the rows of a tile have it once, in a loop inside of the
+/// lanes'. Long bodies would not fit in the registers four times.
 int Schedule::placesAxis(const LaunchPlan &launch) const {
   constexpr unsigned least = 3, longest = 64;
-  bool places = false;
+  bool places = false, borders = false;
   AxisSet moving;
   model.kernel.getBody().walk([&](qn::LoadOp load) {
+    borders |= hasBorders(model, load, launch.lane);
     if (!load.getIndices().empty() && gathers(model, load, launch.lane))
       places = true;
   });
+  places |= borders;
   if (!places || target.isGpu() || operations > longest || uneven)
     return -1;
   for (qn::StoreOp store : launch.stores)
@@ -29,7 +43,7 @@ int Schedule::placesAxis(const LaunchPlan &launch) const {
     if (!hasAxis(launch.parallel & moving, axis) ||
         static_cast<int>(axis) == launch.lane)
       continue;
-    unsigned shared = 0;
+    unsigned shared = borders ? least : 0;
     model.kernel.getBody().walk([&](Operation *op) {
       if (!isa<arith::ArithDialect>(op->getDialect()) ||
           isa<arith::ConstantOp>(op))
@@ -50,12 +64,12 @@ void Schedule::planPlaces(LaunchPlan &launch, unsigned rows) {
   constexpr unsigned together = 4;
   llvm::erase_if(launch.axes,
                  [&](const AxisPlan &plan) { return plan.axis == rows; });
-  launch.axes.push_back(
-      AxisPlan{.axis = rows, .copies = together, .tile = 4 * together});
   AxisPlan plan = laneLoop(launch.lane, /*reduces=*/false);
   plan.copies = 1;
   plan.tile = 1024;
   launch.axes.push_back(plan);
+  launch.axes.push_back(
+      AxisPlan{.axis = rows, .copies = together, .tile = 4 * together});
 }
 
 /// Tiles of rows by lanes, where something is shared among rows.
