@@ -103,6 +103,10 @@ void Job::row(char *target, const char *source, std::int64_t count) const {
   if (!source) {
     Element value;
     std::memcpy(&value, element.data(), sizeof(Element));
+    if (step == 1) {
+      std::fill_n(out, count, value);
+      return;
+    }
     for (std::int64_t i = 0; i < count; ++i)
       out[i * step] = value;
     return;

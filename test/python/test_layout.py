@@ -268,3 +268,32 @@ def test_a_copy_that_turns_images_round_is_a_kernel(shape: tuple[int, ...], laun
     assert quern.counters()["launches"] == launches
     assert compiled.stride() == turned(x).stride()
     assert torch.equal(compiled, x)
+
+
+def sampled(x: torch.Tensor) -> torch.Tensor:
+    grid = torch.linspace(-1.2, 1.2, 2 * 5 * 7 * 2).reshape(2, 5, 7, 2).to(x.dtype)
+    return nn.functional.grid_sample(x, grid, align_corners=False)
+
+
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("kind", ["max", "adaptive", "grid"])
+def test_gradients_lie_like_their_images(kind: str, dtype: torch.dtype, last: bool) -> None:
+    """What is added to zeros place by place is added where the result lies."""
+    torch.manual_seed(0)
+    function = {
+        "max": lambda x: nn.functional.max_pool2d(x, 3, 2, 1),
+        "adaptive": lambda x: nn.functional.adaptive_max_pool2d(x, (4, 3)),
+        "grid": sampled,
+    }[kind]
+    form = torch.channels_last if last else torch.contiguous_format
+    x = torch.randn(2, 6, 9, 11).to(dtype).contiguous(memory_format=form).requires_grad_()
+    exact = x.detach().double().requires_grad_()
+    y, reference = torch.compile(function, backend=quern.backend)(x), function(exact)
+    gradient = torch.randn_like(y)
+    (mine,) = torch.autograd.grad(y, x, gradient)
+    (theirs,) = torch.autograd.grad(reference, exact, gradient.double())
+    tolerance = 1e-5 if dtype is torch.float32 else 4e-2
+    torch.testing.assert_close(mine.double(), theirs, atol=tolerance, rtol=tolerance)
+    (eager,) = torch.autograd.grad(function(x), x, gradient)
+    assert mine.stride() == eager.stride()

@@ -163,3 +163,18 @@ def test_steps_on_images(shape: tuple[int, ...], form: torch.memory_format) -> N
     rows, whole = k.turned(x)
     torch.testing.assert_close(torch.as_tensor(rows), 4 * x.sum(3))
     torch.testing.assert_close(torch.as_tensor(whole), 2 * x)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+def test_an_infinite_gradient_stays_where_it_is(mode: str, form: torch.memory_format) -> None:
+    """Outputs that only may read an element, and do not, are no part of its sum."""
+    torch.manual_seed(0)
+    function = resampling(mode, scale_factor=3)
+    compiled = torch.compile(function, backend=quern.backend, dynamic=False)
+    x = torch.randn(2, 3, 6, 7).contiguous(memory_format=form).requires_grad_()
+    gradient = torch.randn(2, 3, 18, 21).contiguous(memory_format=form)
+    gradient[1, 2, 9, 9] = torch.inf
+    (mine,) = torch.autograd.grad(compiled(x), x, gradient)
+    (theirs,) = torch.autograd.grad(function(x), x, gradient)
+    torch.testing.assert_close(mine, theirs, equal_nan=True)
