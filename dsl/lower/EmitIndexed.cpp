@@ -1,6 +1,7 @@
 // Loads at computed positions: windows, gathers and constant tables.
 #include "dsl/gpu/Device.h"
 #include "dsl/lower/Emitter.h"
+#include "dsl/lower/Held.h"
 #include "dsl/lower/InMemory.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -55,9 +56,12 @@ Value Emitter::goodLanes(Frame &frame, const Access &access, ValueRange indices,
     if (isOwnPosition(access.indices[number], type.getAxes()[number]))
       continue;
     Value size = extent(frame, model.axisOf(type.getAxes()[number]));
-    Value fits = inRange(frame, index, size);
+    // Of a position that is held only an empty axis has none.
+    bool held = isHeld(access.indices[number], type.getAxes()[number]);
+    Value at = held ? constant(frame, 0) : index;
+    Value fits = inRange(frame, at, size);
     if (report)
-      reportBad(frame, access, number, index, fits, when);
+      reportBad(frame, access, number, at, fits, when);
     good = both(frame, good, fits);
   }
   return good;
