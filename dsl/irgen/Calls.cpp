@@ -151,6 +151,7 @@ void Generator::bindIn(Frame &callee, const Variable &variable, Value value) {
 void Generator::bindArgument(Frame &callee, const typed::Parameter &parameter,
                              const Expression *argument) {
   Frame *caller = frame;
+  unsigned before = b.created;
   if (!argument && parameter.defaultValue) {
     frame = &callee;
     argument = parameter.defaultValue;
@@ -171,6 +172,7 @@ void Generator::bindArgument(Frame &callee, const typed::Parameter &parameter,
   Binding &binding = callee.binding(*parameter.variable);
   binding.definition = argument;
   binding.definitionFrame = definitionFrame;
+  binding.operations = b.created - before;
 }
 
 /// Whether the body reads at other places and has variables, which it may read

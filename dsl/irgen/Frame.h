@@ -101,7 +101,8 @@ struct Binding {
   /// `let` and parameters of an inlined call: how to make the value again.
   const Expression *definition = nullptr;
   Frame *definitionFrame = nullptr;
-  int field = -1; ///< element of the definition's tuple, or -1
+  int field = -1;          ///< element of the definition's tuple, or -1
+  unsigned operations = 0; ///< that the definition took at most
   mlir::Value tensor;
   ElementType element = ElementType::F32;
   /// Of a list, instead of `tensor`.

@@ -80,7 +80,7 @@ Operation *Generator::generate() {
   execute(declaration.body);
   storeResults(top);
   stageScans();
-  if (hasManyRounds)
+  if (readsBack)
     readStagedBack();
   if (errors.size() != errorsBefore) {
     module->erase();

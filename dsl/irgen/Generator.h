@@ -123,6 +123,7 @@ private:
   void bind(const Variable &variable, Value value);
   Binding::Made madeHere(Value value) const;
   bool isStillGood(const Binding::Made &made, llvm::ArrayRef<Place> places);
+  Binding::Made *storable(Binding &binding, llvm::ArrayRef<Place> places);
   Value remake(Binding &binding);
   bool standsHere(const Binding::Made &made, llvm::ArrayRef<Place> places);
   Value readElsewhere(const Variable &variable, Binding::Made &made);
@@ -380,7 +381,7 @@ private:
   unsigned callDepth = 0;
   /// Rounds of the loops around that are written out.
   std::int64_t roundsAround = 1;
-  bool hasManyRounds = false; ///< of launches
+  bool readsBack = false; ///< launches read what those in front stored
   /// Parameters whose functions were complained about.
   llvm::SmallPtrSet<const typed::ConstantParameter *, 2> misfits;
   llvm::StringSet<> axisNames;

@@ -60,7 +60,7 @@ bool Generator::isWrittenOut(const typed::ForStatement &statement,
   if (!waiting.expression)
     return rounds <= unrolledRounds;
   waiting.rounds = all;
-  hasManyRounds = true;
+  readsBack = true;
   return all <= typed::mostWrittenRounds ||
          holds([&](DiagnosticEngine &diagnostics) {
            Span span = waiting.expression->span;

@@ -39,10 +39,12 @@ public:
   mlir::OpBuilder &builder;
   mlir::Location location;
   mlir::arith::FastMathFlags fastMath = mlir::arith::FastMathFlags::none;
+  unsigned created = 0; ///< operations so far
 
   /// `create<arith::AddFOp>(a, b)` at the current location.
   template <typename Op, typename... Arguments>
   Op create(Arguments &&...arguments) {
+    ++created;
     return Op::create(builder, location, std::forward<Arguments>(arguments)...);
   }
 

@@ -314,8 +314,8 @@ void Generator::stageScans() {
   }
 }
 
-/// What was stored is read from there on, so that the launches of many rounds
-/// do not make the rounds before theirs again.
+/// What was stored is read from there on, so that launches behind each other
+/// do not make again what those in front of them made.
 void Generator::readStagedBack() {
   auto kernel = llvm::cast<qn::RowwiseOp>(body->getParentOp());
   for (auto store : llvm::to_vector(body->getOps<qn::StoreOp>())) {

@@ -68,6 +68,7 @@ irgen::Value Generator::valueFor(const Variable &variable,
 
 void Generator::executeLet(const typed::LetStatement &statement) {
   bool changes = this->changes(*statement.value);
+  unsigned before = b.created;
   bool canMakeAgain =
       frame->declaration.kind == typed::DeclarationKind::Rowwise && !changes;
   auto define = [&](const Variable &variable, int field) {
@@ -77,6 +78,7 @@ void Generator::executeLet(const typed::LetStatement &statement) {
     binding.definition = statement.value;
     binding.definitionFrame = frame;
     binding.field = field;
+    binding.operations = b.created - before;
   };
   if (!statement.isTuple) {
     const Variable *variable = statement.variables.front();

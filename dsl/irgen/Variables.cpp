@@ -95,9 +95,57 @@ irgen::Value Generator::readElsewhere(const Variable &variable,
   return unflatten({made.value}, read).front();
 }
 
+/// Whether a read on the way to a value may miss where nobody asks for it.
+static bool mayMiss(ArrayRef<mlir::Value> values) {
+  SmallVector<mlir::Value, 16> open(values);
+  llvm::SmallPtrSet<Operation *, 32> seen;
+  while (!open.empty()) {
+    Operation *made = open.pop_back_val().getDefiningOp();
+    if (!made || !seen.insert(made).second)
+      continue;
+    auto look = [&](Operation *op) {
+      auto load = dyn_cast<qn::LoadOp>(op);
+      if (load && !load.getIndices().empty() && !load.getOutside())
+        return WalkResult::interrupt();
+      llvm::append_range(open, op->getOperands());
+      return WalkResult::advance();
+    };
+    if (made->walk(look).wasInterrupted())
+      return true;
+  }
+  return false;
+}
+
+/// The value to be stored for reads at other places, where making it again
+/// takes many operations: they would double with every link of a chain of
+/// values, each of which is read at two places of the one before.
+Binding::Made *Generator::storable(Binding &binding, ArrayRef<Place> places) {
+  constexpr unsigned mostOperations = 256;
+  if (binding.operations < mostOperations)
+    return nullptr;
+  for (Binding::Made &made : binding.made) {
+    if (!made.staged.empty())
+      return &made;
+    SmallVector<mlir::Value, 8> values = flatten({made.value});
+    OpBuilder::InsertionGuard guard(builder);
+    setInsertionPointOutside();
+    Region *here = builder.getInsertionBlock()->getParent();
+    bool stands =
+        made.value.isScalar() && llvm::none_of(places, [&](const Place &place) {
+          return place.position || substitutionOf(place.name, made.under);
+        });
+    if (stands && values.front().getParentRegion()->isAncestor(here) &&
+        !mayMiss(values))
+      return &made;
+  }
+  return nullptr;
+}
+
 irgen::Value Generator::remake(Binding &binding) {
   Frame *outer = std::exchange(frame, binding.definitionFrame);
+  unsigned before = b.created;
   irgen::Value value = evaluate(*binding.definition);
+  binding.operations = std::max(binding.operations, b.created - before);
   frame = outer;
   if (binding.field >= 0 && value.kind == irgen::Value::Kind::List)
     value = irgen::Value(value.elements[binding.field]);
@@ -125,5 +173,9 @@ irgen::Value Generator::lookup(const Variable &variable) {
   for (const Binding::Made &made : llvm::reverse(binding.made))
     if (isStillGood(made, places))
       return made.value;
+  if (Binding::Made *made = storable(binding, places)) {
+    readsBack = true;
+    return readElsewhere(variable, *made);
+  }
   return remake(binding);
 }

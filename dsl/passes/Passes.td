@@ -22,6 +22,17 @@ def QnKeepOld : Pass<"qn-keep-old", "::mlir::ModuleOp"> {
   }];
 }
 
+def QnStageRepeated : Pass<"qn-stage-repeated", "::mlir::ModuleOp"> {
+  let summary = "Stores reductions that loops within loops would make again"
+                " and again";
+  let description = [{
+    Sums of columns of what sums of rows have divided, and so on: made on demand,
+    each of them would be made anew for every element of those behind it. Schedules
+    know what to do where this happens once; where it happens within itself, each
+    of the reductions becomes a launch that leaves its results in the workspace.
+  }];
+}
+
 def QnToLoops : Pass<"qn-to-loops", "::mlir::ModuleOp"> {
   let summary = "Schedules kernels and makes loops of them";
   let options = [Option<"targetName", "target", "std::string",

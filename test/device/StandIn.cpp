@@ -329,14 +329,14 @@ int standin_errorText(int code, const char **text) {
 int standin_retainContext(void **context, int device) {
   Call call("retainContext");
   call.checkDevice(device);
-  makeObject(call, Kind::Context, context);
+  retainContext(call, device, context);
   return call.code;
 }
 
 int standin_releaseContext(int device) {
   Call call("releaseContext");
   call.checkDevice(device);
-  destroyAny(call, Kind::Context);
+  releaseContext(call, device);
   return call.code;
 }
 

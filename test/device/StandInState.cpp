@@ -34,6 +34,8 @@ struct State {
   std::uintptr_t next = 0x1000;
   std::set<void *> running; ///< functions launched and not waited for
   std::uint64_t pools[kDevices] = {};
+  /// Those of the devices, and how many hold each.
+  std::map<int, std::pair<void *, int>> contexts;
   std::map<int, int> attributes; ///< instead of the usual ones
 };
 
@@ -222,12 +224,23 @@ void destroyObject(Call &call, Kind kind, void *object) {
              "an object that is not alive");
 }
 
-void destroyAny(Call &call, Kind kind) {
+/// A device has one, however many ask for it.
+void retainContext(Call &call, int device, void **context) {
   std::lock_guard guard(state().lock);
-  for (const auto &object : state().objects)
-    if (object.first == kind)
-      return destroyObject(call, kind, object.second);
-  call.check(false, "nothing to give back");
+  if (call.code)
+    return;
+  auto &[handle, holders] = state().contexts[device];
+  if (holders++ == 0)
+    makeObject(call, Kind::Context, &handle);
+  *context = handle;
+}
+
+void releaseContext(Call &call, int device) {
+  std::lock_guard guard(state().lock);
+  auto &[handle, holders] = state().contexts[device];
+  call.check(holders > 0, "nothing to give back");
+  if (holders > 0 && --holders == 0)
+    destroyObject(call, Kind::Context, handle);
 }
 
 void pushContext(void *context) { contexts.push_back(context); }

@@ -43,7 +43,8 @@ std::uint64_t makeMemory(std::size_t bytes);
 void releaseMemory(Call &call, std::uint64_t address);
 void makeObject(Call &call, Kind kind, void **object);
 void destroyObject(Call &call, Kind kind, void *object);
-void destroyAny(Call &call, Kind kind);
+void retainContext(Call &call, int device, void **context);
+void releaseContext(Call &call, int device);
 
 /// The number by which a vendor asks whether there are pools of memory.
 constexpr int poolsAttribute = STANDIN_HIP ? 88 : 115;

@@ -54,3 +54,41 @@ def test_arrays_beyond_the_stack() -> None:
     y = np.zeros_like(x)
     k.reversed(x, y)
     assert (y == x[::-1]).all()
+
+
+def test_sums_of_rows_and_columns_in_turn() -> None:
+    """Made on demand, each sum would be made again for every element of the next."""
+    lines = [f"    let v{i} = v{i - 1} / sum(v{i - 1} over {'RC'[i % 2]})" for i in range(1, 13)]
+    head = "rowwise f(x: f64[R, C]) -> f64[R, C]:\n    let v0 = x\n"
+    x = torch.rand(37, 53, dtype=torch.float64) + 0.5
+    wanted = x
+    for i in range(1, 13):
+        wanted = wanted / wanted.sum(i % 2, keepdim=True)
+    k = quern.compile(head + "\n".join(lines) + "\n    return v12\n")
+    torch.testing.assert_close(k.f(x), wanted)
+
+
+def test_three_products_in_one() -> None:
+    """The first is stored for the second, and the second for the third."""
+    k = quern.compile("""
+rowwise f(a: f64[M, K], b: f64[K, N], c: f64[N, P], d: f64[P, Q]) -> f64[M, Q]:
+    let ab = sum(a * b over K)
+    let abc = sum(ab * c over N)
+    return sum(abc * d over P)
+""")
+    shapes = ((5, 7), (7, 11), (11, 13), (13, 17))
+    a, b, c, d = (torch.randn(shape, dtype=torch.float64) for shape in shapes)
+    torch.testing.assert_close(k.f(a, b, c, d), a @ b @ c @ d)
+
+
+def test_neighbours_of_neighbours() -> None:
+    """Each link reads the one before at two places: 2 to the power of 40 reads of the first."""
+    step = "    let v{} = v{} - v{}.at(C = C - 1, outside = 0)"
+    lines = [step.format(i, i - 1, i - 1) for i in range(1, 41)]
+    head = "rowwise f(x: i64[R, C]) -> i64[R, C]:\n    let v0 = x\n"
+    x = torch.randint(-9, 9, (3, 70))
+    wanted = x
+    for _ in range(40):
+        wanted = wanted - torch.nn.functional.pad(wanted, (1, 0))[:, :-1]
+    k = quern.compile(head + "\n".join(lines) + "\n    return v40\n")
+    assert torch.equal(k.f(x), wanted)
