@@ -1,5 +1,5 @@
 // Lets a maximum or minimum ignore NaN and carry the last one beside it: two
-// short chains instead of one long one.
+// short chains instead of one long one; or makes it one of integers.
 #include "dsl/dialect/Dialect.h"
 #include "dsl/passes/Passes.h"
 
@@ -13,7 +13,7 @@ using namespace quern;
 
 /// The one operation of a reduction that only takes a maximum or a minimum.
 static Operation *extremum(qn::ReduceOp op) {
-  if (op.getPortable() || op.getOrdered() || op.getInputs().size() != 1 ||
+  if (op.getOrdered() || op.getInputs().size() != 1 ||
       op.getInits().size() != 1)
     return nullptr;
   Operation *found = nullptr;
@@ -71,10 +71,79 @@ static void split(qn::ReduceOp op, Operation *extremum) {
 }
 
 namespace {
+/// Floats as integers of the same order, a NaN at the end where it stays.
+struct Keys {
+  OpBuilder &builder;
+  Location loc;
+  FloatType type;
+  bool isMaximum;
+
+  Value number(std::int64_t value) {
+    return arith::ConstantIntOp::create(builder, loc, value, type.getWidth());
+  }
+  /// The bits of negative floats without their sign count downwards.
+  Value turned(Value bits) {
+    Value sign =
+        arith::ShRSIOp::create(builder, loc, bits, number(type.getWidth() - 1));
+    std::int64_t rest = llvm::maxIntN(type.getWidth());
+    Value mask = arith::AndIOp::create(builder, loc, sign, number(rest));
+    return arith::XOrIOp::create(builder, loc, bits, mask);
+  }
+  Value keyOf(Value value) {
+    APFloat nan = APFloat::getQNaN(type.getFloatSemantics(), !isMaximum);
+    Value end = arith::ConstantOp::create(builder, loc,
+                                          builder.getFloatAttr(type, nan));
+    Value is = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO,
+                                     value, value);
+    Value known = arith::SelectOp::create(builder, loc, is, end, value);
+    auto bits = builder.getIntegerType(type.getWidth());
+    return turned(arith::BitcastOp::create(builder, loc, bits, known));
+  }
+  Value floatOf(Value key) {
+    return arith::BitcastOp::create(builder, loc, type, turned(key));
+  }
+  void fill(Region &region) {
+    auto bits = builder.getIntegerType(type.getWidth());
+    Block &block = region.emplaceBlock();
+    block.addArguments({bits, bits}, {loc, loc});
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(&block);
+    Value old = block.getArgument(0), now = block.getArgument(1), best;
+    if (isMaximum)
+      best = arith::MaxSIOp::create(builder, loc, old, now);
+    else
+      best = arith::MinSIOp::create(builder, loc, old, now);
+    qn::YieldOp::create(builder, loc, best);
+  }
+};
+} // namespace
+
+/// A portable one gives the same zero and the same bits in any order, once
+/// zeros and NaN have an order, too: so it is one of free order.
+static void useKeys(qn::ReduceOp op, Operation *extremum) {
+  auto type = cast<FloatType>(op.getInits()[0].getType());
+  if (type.getWidth() < 32 || type.getWidth() > 64)
+    return;
+  OpBuilder builder(op);
+  Keys keys{builder, op.getLoc(), type, isa<arith::MaximumFOp>(extremum)};
+  Value input = keys.keyOf(op.getInputs()[0]);
+  Value init = keys.keyOf(op.getInits()[0]);
+  auto made = qn::ReduceOp::create(builder, op.getLoc(), input, init,
+                                   op.getWhere(), op.getAxes(), false, false);
+  keys.fill(made.getStep());
+  keys.fill(made.getMerge());
+  op->getResult(0).replaceAllUsesWith(keys.floatOf(made->getResult(0)));
+  op.erase();
+}
+
+namespace {
 struct QnCarryNanPass : quern::impl::QnCarryNanBase<QnCarryNanPass> {
   void runOnOperation() override {
     getOperation().walk([](qn::ReduceOp op) {
-      if (Operation *found = extremum(op))
+      Operation *found = extremum(op);
+      if (found && op.getPortable())
+        useKeys(op, found);
+      else if (found)
         split(op, found);
     });
   }

@@ -9,7 +9,8 @@ def QnCarryNan : Pass<"qn-carry-nan", "::mlir::ModuleOp"> {
   let description = [{
     A maximum that carries NaN takes six dependent instructions on x86. Where the
     order is free, the largest number and the last NaN are found side by side, two
-    instructions each, and chosen from at the end.
+    instructions each, and chosen from at the end. A portable one becomes one of
+    integers in the order of the floats: it gives the same bits in any order.
   }];
 }
 

@@ -61,7 +61,7 @@ SmallVector<qn::ReduceOp> Repeats::behind(Operation *op) const {
   return found;
 }
 
-static void append(SmallVectorImpl<unsigned> &order, AxisSet axes,
+static void append(SmallVectorImpl<unsigned> &order, const AxisSet &axes,
                    unsigned count) {
   for (unsigned axis = 0; axis < count; ++axis)
     if (hasAxis(axes, axis))

@@ -1,5 +1,5 @@
 // A maximum of free order ignores NaN in one state and carries it in another; a
-// portable one stays as it is.
+// portable one is of integers in the order of the floats, zeros and NaN among them.
 // RUN: quern-opt %s --split-input-file --qn-carry-nan | FileCheck %s
 
 // CHECK-LABEL: @free
@@ -27,7 +27,17 @@ qn.rowwise @free axes [C] (%x: !qn.tensor<f32, [C:1]>,
 // -----
 
 // CHECK-LABEL: @portable
-// CHECK: arith.maximumf
+// CHECK: %[[NAN:.*]] = arith.cmpf uno
+// CHECK: %[[KNOWN:.*]] = arith.select %[[NAN]]
+// CHECK: %[[BITS:.*]] = arith.bitcast %[[KNOWN]] : f32 to i32
+// CHECK: %[[SIGN:.*]] = arith.shrsi %[[BITS]]
+// CHECK: %[[MASK:.*]] = arith.andi %[[SIGN]]
+// CHECK: %[[KEY:.*]] = arith.xori %[[BITS]], %[[MASK]]
+// CHECK: %[[LARGEST:.*]] = qn.reduce(%[[KEY]] : i32)
+// CHECK-SAME: over [C] step
+// CHECK: arith.maxsi
+// CHECK: arith.shrsi %[[LARGEST]]
+// CHECK: arith.bitcast %{{.*}} : i32 to f32
 qn.rowwise @portable axes [C] (%x: !qn.tensor<f32, [C:1]>,
     %out: !qn.tensor<f32, []>) {
   %v = qn.load %x : !qn.tensor<f32, [C:1]>

@@ -84,3 +84,27 @@ def test_any_vector_width(wanted: list[torch.Tensor], target: str) -> None:
 def test_any_layout(wanted: list[torch.Tensor]) -> None:
     got = results(_quern.Session(threads=1, cache="-"), strided=True)
     assert all(torch.equal(a, b) for a, b in zip(got, wanted, strict=True))
+
+
+@pytest.mark.parametrize("target", ["x86-64-v2", "x86-64-v3", "x86-64-v4"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_ends_of_special_values(target: str, dtype: torch.dtype) -> None:
+    """The larger zero is the positive one, and a NaN stays, wherever they stand in the row."""
+    module = _quern.Session(cache="-", target=target).compile(
+        "@portable\nrowwise ends[T: Float](x: T[R, C]) -> (T[R], T[R]):\n"
+        "    return max(x over C), min(x over C)\n",
+        "ends.qn",
+    )
+    inf, nan = float("inf"), float("nan")
+    rows = [[0.0, -0.0], [-0.0, -0.0], [nan, 1.0], [-inf, -inf], [inf, -inf], [-2.0, -1.0]]
+    rows += [[-nan, -inf], [1e-30, -1e-30], [3.0, nan]]
+    largest = torch.tensor([0.0, -0.0, nan, -inf, inf, -1.0, nan, 1e-30, nan], dtype=dtype)
+    least = torch.tensor([-0.0, -0.0, nan, -inf, -inf, -2.0, nan, -1e-30, nan], dtype=dtype)
+    for length in (2, 19, 70, 200):
+        for seen in (0, 1, length - 1):
+            x = torch.tensor([[row[0]] * length for row in rows], dtype=dtype)
+            x[:, seen] = torch.tensor([row[1] for row in rows], dtype=dtype)
+            for got, expected in zip(module.ends(x), (largest, least), strict=True):
+                assert torch.equal(got.isnan(), expected.isnan())
+                assert torch.equal(got.nan_to_num(7.0), expected.nan_to_num(7.0))
+                assert torch.equal(got.signbit() | got.isnan(), expected.signbit() | got.isnan())
