@@ -1,6 +1,6 @@
 // A product for a block of AMD's threads: the next tiles are read while the
 // ones before are multiplied, then left in shared memory, where lines always
-// run along the depth.
+// run along the depth. Fragments that no single instruction reads from there.
 #include "dsl/gpu/Entry.h"
 #include "dsl/gpu/Stages.h"
 
@@ -74,27 +74,67 @@ void EntryBuilder::leaveChunk(const Chunk &at, Value value, Value stage) {
   }
 }
 
-/// A lane's piece of sixteen lines from `first` on, from `depth` on.
-Emitter::Values EntryBuilder::bufferedFragment(const Tile &tile, bool isRight,
-                                               Value first, std::int64_t depth,
-                                               Value stage) {
-  Value line = arith::AddIOp::create(builder, loc, first, tile.lane.line);
-  std::int64_t chunk = perChunk(plan);
+/// What lies in a factor's tile of a stage, at a place in bytes.
+Value EntryBuilder::fromStage(Type type, Value place, Value stage, bool isRight,
+                              std::int64_t bytes) {
+  place = arith::AddIOp::create(builder, loc, place, stage);
+  if (isRight)
+    place = math("addi", place, leftBytes);
+  return LLVM::LoadOp::create(builder, loc, type, inStages(place), bytes);
+}
+
+/// A lane's piece of a line, where lines run along the depth.
+Value EntryBuilder::alongLine(bool isRight, Value line, Value depth,
+                              Value stage) {
+  std::int64_t chunk = perChunk(plan), each = elementBytes(plan);
   std::int64_t most = std::min<std::int64_t>(layout.run, chunk);
   auto type = VectorType::get({most}, plan.product->left.getType());
   Emitter::Values parts;
   for (std::int64_t step = 0; step < layout.run; step += most) {
-    Value at = math("addi", tile.lane.depth, depth + step);
+    Value at = math("addi", depth, step);
     Value place = chunkPlace(line, math("divui", at, chunk), depthOf(plan));
-    Value inner = math("muli", math("remui", at, chunk), 2);
+    Value inner = math("muli", math("remui", at, chunk), each);
     place = arith::AddIOp::create(builder, loc, place, inner);
-    place = arith::AddIOp::create(builder, loc, place, stage);
-    if (isRight)
-      place = math("addi", place, leftBytes);
-    parts.push_back(
-        LLVM::LoadOp::create(builder, loc, type, inStages(place), 2 * most));
+    parts.push_back(fromStage(type, place, stage, isRight, each * most));
   }
-  return {joined(parts)};
+  return joined(parts);
+}
+
+/// The same where each line has one step of the depth.
+Value EntryBuilder::acrossLines(bool isRight, Value line, Value depth,
+                                Value stage) {
+  Type element = plan.product->left.getType();
+  std::int64_t chunk = perChunk(plan), each = elementBytes(plan);
+  Value number = math("divui", line, chunk);
+  Value inner = math("muli", math("remui", line, chunk), each);
+  Emitter::Values parts;
+  for (unsigned step = 0; step < layout.run; ++step) {
+    Value place =
+        chunkPlace(math("addi", depth, step), number, linesOf(plan, isRight));
+    place = arith::AddIOp::create(builder, loc, place, inner);
+    parts.push_back(fromStage(element, place, stage, isRight, each));
+  }
+  auto type = VectorType::get({std::int64_t(layout.run)}, element);
+  return vector::FromElementsOp::create(builder, loc, type, parts);
+}
+
+/// A lane's pieces of sixteen lines from `first` on, from `depth` on. On AMD
+/// lines always run along the depth.
+Emitter::Values EntryBuilder::bufferedFragment(const Tile &tile, bool isRight,
+                                               Value first, std::int64_t depth,
+                                               Value stage) {
+  bool alongDepth =
+      !device.hasAsyncCopies() || (isRight ? plan.product->rightSide.alongDepth
+                                           : plan.product->leftSide.alongDepth);
+  Value line = arith::AddIOp::create(builder, loc, first, tile.lane.line);
+  Emitter::Values pieces;
+  for (MatrixLayout::Place place : isRight ? layout.right : layout.left) {
+    Value at = math("addi", line, place.first);
+    Value step = math("addi", tile.lane.depth, depth + place.second);
+    pieces.push_back(alongDepth ? alongLine(isRight, at, step, stage)
+                                : acrossLines(isRight, at, step, stage));
+  }
+  return pieces;
 }
 
 /// The sums of a block's tile. A stage is written while the other one is read;

@@ -55,9 +55,11 @@ public:
   unsigned localSpace() const { return isNvptx() ? 0 : 5; }
 
   // DeviceMatrix.cpp. The places are those of `matrixLayout`.
-  MatrixLane matrixLane(mlir::Location loc, mlir::Value lane);
-  llvm::SmallVector<mlir::Value> noSums(mlir::Location loc);
-  /// The sum at a place of the layout, f32.
+  MatrixLane matrixLane(mlir::Location loc, mlir::Value lane,
+                        const MatrixLayout &layout);
+  llvm::SmallVector<mlir::Value> noSums(mlir::Location loc,
+                                        const MatrixLayout &layout);
+  /// The sum at a place of the layout.
   mlir::Value sumAt(mlir::Location loc, mlir::ValueRange sums, unsigned place);
   /// Adds the product of two factors, given in pieces, to `sums`.
   void multiply(mlir::Location loc, mlir::ValueRange left,
@@ -109,6 +111,9 @@ private:
   void multiplyNvidia(mlir::Location loc, mlir::ValueRange left,
                       mlir::ValueRange right,
                       llvm::MutableArrayRef<mlir::Value> sums);
+  void multiplyDoubles(mlir::Location loc, mlir::ValueRange left,
+                       mlir::ValueRange right,
+                       llvm::MutableArrayRef<mlir::Value> sums);
   bool isNvptx() const { return target.kind == TargetKind::Nvptx; }
 
   mlir::OpBuilder &builder;

@@ -13,14 +13,41 @@ static bool isHalved(const TargetInfo &target) {
   return llvm::StringRef(target.cpu).starts_with("gfx12");
 }
 
-MatrixLayout quern::matrixLayout(const TargetInfo &target) {
+bool quern::hasMatrices(const TargetInfo &target, Type factor) {
+  if (factor.isF16() || factor.isBF16())
+    return target.isGpu();
+  return factor.isF64() &&
+         (target.kind == TargetKind::Nvptx || target.warp == 64);
+}
+
+/// Of f64 an instruction is four deep: a lane holds the factors of two of them,
+/// neighbours, so that it reads sixteen bytes at once.
+static constexpr unsigned doubleRun = 2, doubleDepth = 8;
+
+/// AMD's sums of f64: rows of a lane are four apart.
+static void spreadDoubles(MatrixLayout &made) {
+  made.depth = doubleDepth;
+  made.run = doubleRun;
+  made.rowStep = 1;
+  made.left = made.right = {{0, 0}};
+  for (unsigned sum = 0; sum < 4; ++sum)
+    made.sums.push_back({4 * sum, 0});
+}
+
+MatrixLayout quern::matrixLayout(const TargetInfo &target, Type sum) {
+  bool isDouble = sum.isF64() && hasMatrices(target, sum);
   MatrixLayout made;
+  made.sum = sum;
   if (target.kind == TargetKind::Nvptx) {
     made.run = 2;
     made.lanesAcross = 4;
     made.columnStep = 2;
     made.left = {{0, 0}, {8, 0}, {0, 8}, {8, 8}};
     made.right = {{0, 0}, {0, 8}, {8, 0}, {8, 8}};
+    if (isDouble) {
+      made.depth = doubleDepth;
+      made.left = made.right = {{0, 0}, {8, 0}};
+    }
     for (unsigned column : {0, 8})
       for (unsigned row : {0, 8})
         for (unsigned next : {0, 1})
@@ -29,6 +56,10 @@ MatrixLayout quern::matrixLayout(const TargetInfo &target) {
   }
   bool isWide = target.warp == 64;
   made.isVector = true;
+  if (isDouble) {
+    spreadDoubles(made);
+    return made;
+  }
   made.run = isWide ? 4 : isHalved(target) ? 8 : 16;
   made.rowStep = isWide ? 4 : isHalved(target) ? 8 : 1;
   made.left = made.right = {{0, 0}};
@@ -37,8 +68,8 @@ MatrixLayout quern::matrixLayout(const TargetInfo &target) {
   return made;
 }
 
-MatrixLane Device::matrixLane(Location loc, Value lane) {
-  MatrixLayout layout = matrixLayout(target);
+MatrixLane Device::matrixLane(Location loc, Value lane,
+                              const MatrixLayout &layout) {
   auto by = [&](auto op, Value value, std::int64_t other) -> Value {
     return decltype(op)::create(builder, loc, value, number(loc, other));
   };
@@ -55,9 +86,8 @@ MatrixLane Device::matrixLane(Location loc, Value lane) {
   return made;
 }
 
-SmallVector<Value> Device::noSums(Location loc) {
-  MatrixLayout layout = matrixLayout(target);
-  Type type = builder.getF32Type();
+SmallVector<Value> Device::noSums(Location loc, const MatrixLayout &layout) {
+  Type type = layout.sum;
   if (layout.isVector)
     type = VectorType::get({std::int64_t(layout.sums.size())}, type);
   Value zero =
@@ -109,11 +139,44 @@ void Device::multiplyNvidia(Location loc, ValueRange left, ValueRange right,
   }
 }
 
+/// Both halves of the depth; of NVIDIA's, eight rows by eight columns at a
+/// time.
+void Device::multiplyDoubles(Location loc, ValueRange left, ValueRange right,
+                             MutableArrayRef<Value> sums) {
+  Type type = builder.getF64Type();
+  auto at = [&](Value piece, unsigned half) -> Value {
+    return vector::ExtractOp::create(builder, loc, piece, half);
+  };
+  if (!isNvptx()) {
+    for (unsigned half = 0; half < doubleRun; ++half) {
+      SmallVector<Value> arguments{at(left.front(), half),
+                                   at(right.front(), half), sums.front()};
+      arguments.append(3, number(loc, 0));
+      sums.front() = call(loc, "llvm.amdgcn.mfma.f64.16x16x4f64",
+                          sums.front().getType(), arguments);
+    }
+    return;
+  }
+  auto pair =
+      LLVM::LLVMStructType::getLiteral(builder.getContext(), {type, type});
+  for (unsigned half = 0; half < doubleRun; ++half)
+    for (unsigned part = 0; part < 4; ++part) {
+      auto into = sums.slice(2 * part, 2);
+      Value made = call(loc, "llvm.nvvm.mma.m8n8k4.row.col.f64", pair,
+                        {at(left[part % 2], half), at(right[part / 2], half),
+                         into[0], into[1]});
+      for (std::int64_t place : {0, 1})
+        into[place] = LLVM::ExtractValueOp::create(builder, loc, made, place);
+    }
+}
+
 void Device::multiply(Location loc, ValueRange left, ValueRange right,
                       MutableArrayRef<Value> sums) {
+  auto type = cast<VectorType>(left.front().getType());
+  if (type.getElementType().isF64())
+    return multiplyDoubles(loc, left, right, sums);
   if (isNvptx())
     return multiplyNvidia(loc, left, right, sums);
-  auto type = cast<VectorType>(left.front().getType());
   bool isHalf = type.getElementType().isF16();
   Type factor =
       isHalf ? type

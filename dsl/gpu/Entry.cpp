@@ -29,9 +29,10 @@ Value EntryBuilder::number(std::int64_t value) {
 /// Blocks for which a multiprocessor's registers have to be enough: two cover
 /// each other's barriers, where sums and factors leave room for another one's.
 unsigned EntryBuilder::leastBlocks() const {
+  // A warp's sums of f64 are half of what it would have otherwise.
   if (!plan.staged)
-    return 1;
-  return plan.isLarge || plan.product->byLanes ? 0 : 2;
+    return plan.product && plan.product->elementBytes() == 8 ? 2 : 1;
+  return plan.isLarge || plan.product->elementBytes() > 2 ? 0 : 2;
 }
 
 /// A function of one parameter: the packet and the number of blocks.
@@ -69,7 +70,8 @@ Team EntryBuilder::makeTeam(Frame &root, Value thread) {
             .size = plan.teamSize(warp),
             .blocks = plan.cluster,
             .vectors = plan.vectors,
-            .copies = plan.copies};
+            .copies = plan.copies,
+            .isFull = plan.isFull};
   auto word = [&](std::int64_t value) -> Value {
     return arith::ConstantOp::create(builder, loc,
                                      builder.getI32IntegerAttr(value));

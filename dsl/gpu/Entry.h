@@ -14,7 +14,10 @@ public:
                const Packet &packet, Emitter &emitter, mlir::OpBuilder &builder)
       : LaunchBuilder(model, schedule, plan.launch, target, packet, emitter,
                       builder),
-        plan(plan), device(target, builder), layout(matrixLayout(target)) {}
+        plan(plan), device(target, builder) {
+    if (plan.product)
+      layout = matrixLayout(target, plan.product->sumType());
+  }
 
   /// Adds the function to the end of `module` and describes it.
   GridEntry build(mlir::ModuleOp module, llvm::StringRef name);
@@ -156,6 +159,12 @@ private:
   Emitter::Values bufferedFragment(const Tile &tile, bool isRight,
                                    mlir::Value first, std::int64_t depth,
                                    mlir::Value stage);
+  mlir::Value fromStage(mlir::Type type, mlir::Value place, mlir::Value stage,
+                        bool isRight, std::int64_t bytes);
+  mlir::Value alongLine(bool isRight, mlir::Value line, mlir::Value depth,
+                        mlir::Value stage);
+  mlir::Value acrossLines(bool isRight, mlir::Value line, mlir::Value depth,
+                          mlir::Value stage);
   mlir::Value loadChunk(const Chunk &at);
   void leaveChunk(const Chunk &at, mlir::Value value, mlir::Value stage);
   // StagedProduct.cpp
@@ -170,8 +179,11 @@ private:
   mlir::Type countType() const;
 
   /// Of a warp's lanes that multiply by themselves so many stand below each
-  /// other; each has as many rows as columns.
-  static constexpr std::int64_t lanesBelow = 8, laneSide = 8;
+  /// other; each has so many rows.
+  static constexpr std::int64_t lanesBelow = 8, laneRows = 8;
+  std::int64_t laneColumns() const {
+    return std::int64_t(matrixSize) * columnParts() / lanesAcross();
+  }
 
   const EntryPlan &plan;
   Device device;

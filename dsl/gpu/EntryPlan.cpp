@@ -48,7 +48,7 @@ Work workOf(const KernelModel &model) {
 
 /// Where much is done to an element, more of them at once need more registers
 /// than there are, and their access is not what takes time.
-constexpr unsigned manyOperations = 64, fewElements = 4;
+constexpr unsigned manyOperations = 64, fewElements = 4, singleBytes = 8;
 
 /// Elements of one access of the widest operand whose elements are neighbours.
 unsigned vectorsFor(const KernelModel &model, const Work &work) {
@@ -63,7 +63,10 @@ unsigned vectorsFor(const KernelModel &model, const Work &work) {
   }
   if (!bytes || !work.isPlain)
     return 1;
-  unsigned most = work.operations > manyOperations ? fewElements : accessBytes;
+  bool isMuch = work.operations > manyOperations;
+  unsigned most = !isMuch                ? accessBytes
+                  : bytes >= singleBytes ? 1
+                                         : fewElements;
   return std::clamp(accessBytes / bytes, 1u, most);
 }
 
@@ -107,12 +110,13 @@ void planThread(EntryPlan &entry) {
 }
 
 /// A block has a tile of the lane axis; rows of a register tile stay.
-void planTiled(EntryPlan &entry) {
+void planTiled(EntryPlan &entry, const KernelModel &model) {
+  unsigned most = 4 / std::clamp(stateWords(model), 1u, 4u);
   LaunchPlan &launch = entry.launch;
   for (AxisPlan &axis : launch.axes) {
     axis.lanes = 1;
     if (static_cast<int>(axis.axis) != launch.lane) {
-      axis.copies = std::min(axis.copies, 4u);
+      axis.copies = std::min(axis.copies, most);
       axis.tile = axis.copies;
       continue;
     }
@@ -123,13 +127,21 @@ void planTiled(EntryPlan &entry) {
   }
 }
 
-/// A team has a row, or a few rows by columns of sums along the lanes.
-void planRows(EntryPlan &entry) {
+/// A team has a row, or a few rows by columns of sums along the lanes. `words`:
+/// registers that an element of all operands takes.
+void planRows(EntryPlan &entry, unsigned words) {
+  constexpr unsigned mostUnderWay = 32;
+  unsigned rows = 1;
   for (AxisPlan &axis : entry.launch.axes) {
     axis.lanes = 1;
     axis.copies = std::min(axis.copies, 2u);
     axis.tile = axis.copies;
+    rows *= axis.copies;
   }
+  unsigned each = rows * words * entry.vectors;
+  while (entry.copies > 1 && each * entry.copies > mostUnderWay)
+    entry.copies /= 2;
+  entry.isFull = each * entry.copies == mostUnderWay;
 }
 
 /// So many rows by as many columns of the product at a time.
@@ -151,10 +163,16 @@ EntryPlan planProduct(EntryPlan entry, const MatrixProduct &product,
                       const TargetInfo &target) {
   entry.team = TeamKind::Warp;
   entry.product = product;
-  entry.vectors = std::min(matrixLayout(target).run, accessBytes / 2);
+  entry.vectors = std::min(matrixLayout(target, product.sumType()).run,
+                           accessBytes / product.elementBytes());
   entry.copies = 1;
   planTile(entry, 2 * matrixSize);
   return entry;
+}
+
+/// Whether its factors have 16 bits: sums of f64 take twice the registers.
+bool isNarrow(const MatrixProduct &product) {
+  return product.elementBytes() == 2;
 }
 
 /// A block has a tile, which is copied to shared memory sixteen bytes at a
@@ -163,8 +181,9 @@ EntryPlan planProduct(EntryPlan entry, const MatrixProduct &product,
 EntryPlan stageProduct(EntryPlan entry, const TargetInfo &target) {
   entry.team = TeamKind::Block;
   entry.staged = true;
-  entry.threads = target.kind == TargetKind::Nvptx ? 128 : 256;
-  entry.vectors = 8;
+  bool isQuarter = target.kind == TargetKind::Nvptx && isNarrow(*entry.product);
+  entry.threads = isQuarter ? 128 : 256;
+  entry.vectors = accessBytes / entry.product->elementBytes();
   entry.mostLanes = -1;
   for (AxisPlan &axis : entry.launch.axes)
     if (axis.tile > 1)
@@ -186,14 +205,15 @@ EntryPlan enlarge(EntryPlan entry) {
   return entry;
 }
 
-/// A block has a tile of which each lane multiplies a part. Where there are too
-/// few tiles for a device, or most of one would lie outside, others are meant.
+/// A block has a tile of which each lane multiplies a part, half as much where
+/// a sum takes two registers. Where there are too few tiles for a device, or
+/// most of one would lie outside, others are meant.
 EntryPlan planLaneProduct(EntryPlan entry, const MatrixProduct &product) {
   constexpr std::int64_t enoughTiles = 16, enoughOfTile = 32;
   entry.team = TeamKind::Block;
   entry.product = product;
   entry.staged = true;
-  entry.threads = 256;
+  entry.threads = product.elementBytes() > 4 ? 512 : 256;
   entry.vectors = accessBytes / product.elementBytes();
   entry.copies = 1;
   entry.leastUnits = enoughTiles;
@@ -211,7 +231,7 @@ std::vector<EntryPlan> productEntries(EntryPlan thread, EntryPlan warp,
     return {thread, warp};
   warp.mostLanes = productWarpLanes;
   EntryPlan block = stageProduct(warp, target);
-  if (target.kind != TargetKind::Nvptx)
+  if (target.kind != TargetKind::Nvptx || !isNarrow(*warp.product))
     return {thread, warp, block};
   return {thread, warp, enlarge(block), block};
 }
@@ -328,7 +348,8 @@ std::vector<EntryPlan> rowEntries(const KernelModel &model,
                                   const TargetInfo &target, const Work &work,
                                   EntryPlan thread, EntryPlan block) {
   constexpr unsigned blockThreads = 256, largeThreads = 512;
-  planRows(block);
+  planRows(block, rowWords(model, launch));
+  block.isFull |= work.operations > manyOperations;
   block.threads = blockThreads;
   EntryPlan warp = block;
   warp.team = TeamKind::Warp;
@@ -442,7 +463,7 @@ std::vector<EntryPlan> quern::planEntries(const KernelModel &model,
     return turnedEntries(thread, block);
   if (launch.choice == LaunchChoice::IfPacked)
     return partEntries(model, launch, target, block);
-  auto product = findProduct(model, launch);
+  auto product = findProduct(model, launch, target);
   if (product && !product->byLanes)
     return productEntries(thread, planProduct(block, *product, target), target);
   bool isTiled = launch.lane >= 0 && hasAxis(launch.parallel, launch.lane);
@@ -463,7 +484,7 @@ std::vector<EntryPlan> quern::planEntries(const KernelModel &model,
     if (launch.columns)
       block = planColumns(block, model, target);
     else
-      planTiled(block);
+      planTiled(block, model);
     thread.mostLanes = tiledLanes;
     made = {thread, block};
   } else {

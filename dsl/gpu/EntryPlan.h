@@ -17,6 +17,7 @@ struct EntryPlan {
   unsigned threads = 128; ///< of a block
   unsigned vectors = 1;   ///< elements of 16 bytes, where addresses allow it
   unsigned copies = 1;    ///< vectors under way at once
+  bool isFull = false;    ///< a turn leaves registers for no second one
   std::int64_t mostLanes = -1;
   unsigned rows = 1;     ///< that a thread of columns adds at once
   unsigned resident = 0; ///< blocks of a multiprocessor at most; 0: any number

@@ -125,6 +125,7 @@ private:
 
   // GridTiles.cpp
   struct Factor;
+  MatrixLayout layout; ///< of the product at hand
   void multiplyTile(qn::MultiplyTileOp op);
   Values sumsOf(mlir::Value tile, unsigned parts);
   mlir::Value shareAt(mlir::Value tile, unsigned place);

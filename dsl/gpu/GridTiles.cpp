@@ -19,6 +19,12 @@ struct GridEmitter::Factor {
   Type element, stored; ///< as a value, in memory
   bool isDense = false; ///< neighbours along the depth
   bool isRight = false;
+
+  std::int64_t bytes() const { return stored.getIntOrFloatBitWidth() / 8; }
+  /// Neighbours of so many that one access takes.
+  std::int64_t atOnce(std::int64_t run) const {
+    return std::min<std::int64_t>(run, 16 / bytes());
+  }
 };
 
 GridEmitter::Factor GridEmitter::factorOf(qn::MultiplyTileOp op, bool isRight) {
@@ -79,15 +85,15 @@ Value GridEmitter::isWhole(const Factor &factor) {
   fits(factor.depth, factor.depthExtent, factor.steps);
   if (!factor.isDense)
     return all;
-  unsigned run = std::min(matrixLayout(target).run, 8u);
+  std::int64_t each = factor.bytes(), run = factor.atOnce(layout.run);
   Type word = b.getI64Type();
   Value low = LLVM::PtrToIntOp::create(b, loc, word, factor.first);
   Value stride = factor.lineStride;
   if (stride.getType() != word)
     stride = arith::ExtSIOp::create(b, loc, word, stride);
-  stride = arith::MulIOp::create(b, loc, stride, constant(2));
+  stride = arith::MulIOp::create(b, loc, stride, constant(each));
   low = arith::OrIOp::create(b, loc, low, stride);
-  low = arith::AndIOp::create(b, loc, low, constant(2 * run - 1));
+  low = arith::AndIOp::create(b, loc, low, constant(each * run - 1));
   both(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, low,
                              constant(0)));
   return all;
@@ -97,7 +103,7 @@ Value GridEmitter::isWhole(const Factor &factor) {
 /// (i32). What is not there is zero.
 Value GridEmitter::piece(const Factor &factor, Value line, Value depth,
                          bool isWhole) {
-  std::int64_t run = matrixLayout(target).run;
+  std::int64_t run = layout.run, each = factor.bytes();
   Type type = factor.lineStride.getType();
   auto fit = [&](Value number) -> Value {
     return number.getType() == type
@@ -114,7 +120,7 @@ Value GridEmitter::piece(const Factor &factor, Value line, Value depth,
   auto vector = VectorType::get({run}, factor.stored);
   if (isWhole && factor.isDense) {
     Value raw = LLVM::LoadOp::create(b, loc, vector, pointer(depth),
-                                     2 * std::min<std::int64_t>(run, 8));
+                                     each * factor.atOnce(run));
     return fromMemory(b, loc, raw, factor.element);
   }
   Values parts;
@@ -133,20 +139,19 @@ Value GridEmitter::piece(const Factor &factor, Value line, Value depth,
       there = arith::AndIOp::create(b, loc, there, factor.others);
     }
     parts.push_back(guarded(there, factor.stored, [&]() -> Value {
-      return LLVM::LoadOp::create(b, loc, factor.stored, pointer(step), 2);
+      return LLVM::LoadOp::create(b, loc, factor.stored, pointer(step), each);
     }));
   }
   Value raw = vector::FromElementsOp::create(b, loc, vector, parts);
   return fromMemory(b, loc, raw, factor.element);
 }
 
-/// What a lane holds of both factors, sixteen deep from `depth` on: of each
-/// part's pieces one after the other.
+/// What a lane holds of both factors, from `depth` on as deep as is multiplied
+/// at a time: of each part's pieces one after the other.
 GridEmitter::Values GridEmitter::fragments(qn::MultiplyTileOp op,
                                            ArrayRef<Factor> factors,
                                            unsigned depth, bool isWhole) {
-  MatrixLayout layout = matrixLayout(target);
-  MatrixLane own = device.matrixLane(loc, lane);
+  MatrixLane own = device.matrixLane(loc, lane, layout);
   Values all;
   for (const Factor &factor : factors)
     for (std::int64_t part = 0; part < factor.lines; part += matrixSize)
@@ -163,15 +168,15 @@ GridEmitter::Values GridEmitter::fragments(qn::MultiplyTileOp op,
 
 /// The thread's share of a tile, as `multiply` takes it, or back from there.
 GridEmitter::Values GridEmitter::sumsOf(Value tile, unsigned parts) {
-  MatrixLayout layout = matrixLayout(target);
   unsigned each = layout.sums.size();
   Values sums;
   for (unsigned place = 0; place < parts * each; ++place)
     sums.push_back(
-        LLVM::LoadOp::create(b, loc, b.getF32Type(), shareAt(tile, place), 4));
+        LLVM::LoadOp::create(b, loc, layout.sum, shareAt(tile, place),
+                             layout.sum.getIntOrFloatBitWidth() / 8));
   if (!layout.isVector)
     return sums;
-  auto type = VectorType::get({each}, b.getF32Type());
+  auto type = VectorType::get({each}, layout.sum);
   Values joined;
   for (unsigned part = 0; part < parts; ++part)
     joined.push_back(vector::FromElementsOp::create(
@@ -181,13 +186,13 @@ GridEmitter::Values GridEmitter::sumsOf(Value tile, unsigned parts) {
 
 Value GridEmitter::shareAt(Value tile, unsigned place) {
   return LLVM::GEPOp::create(
-      b, loc, tile.getType(), b.getF32Type(), tile,
+      b, loc, tile.getType(), layout.sum, tile,
       ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(place)});
 }
 
 /// The instructions stand outside of all branches: the whole warp makes them.
 void GridEmitter::multiplyTile(qn::MultiplyTileOp op) {
-  MatrixLayout layout = matrixLayout(target);
+  layout = matrixLayout(target, elementOf(op.getSums()));
   Factor factors[] = {factorOf(op, false), factorOf(op, true)};
   Value whole =
       arith::AndIOp::create(b, loc, isWhole(factors[0]), isWhole(factors[1]));
@@ -199,7 +204,7 @@ void GridEmitter::multiplyTile(qn::MultiplyTileOp op) {
   Values sums = sumsOf(tile, rows * columns);
   auto vector = VectorType::get({layout.run}, factors[0].element);
   SmallVector<Type> types(rows * leftEach + columns * rightEach, vector);
-  for (unsigned depth = 0; depth < op.getDepth(); depth += matrixSize) {
+  for (unsigned depth = 0; depth < op.getDepth(); depth += layout.depth) {
     auto branch = scf::IfOp::create(b, loc, types, whole, true);
     for (bool isWhole : {true, false}) {
       OpBuilder::InsertionGuard guard(b);
@@ -220,6 +225,7 @@ void GridEmitter::multiplyTile(qn::MultiplyTileOp op) {
     unsigned part = place / layout.sums.size();
     Value sum = device.sumAt(loc, ValueRange(sums).slice(part * each, each),
                              place % layout.sums.size());
-    LLVM::StoreOp::create(b, loc, sum, shareAt(tile, place), 4);
+    LLVM::StoreOp::create(b, loc, sum, shareAt(tile, place),
+                          layout.sum.getIntOrFloatBitWidth() / 8);
   }
 }

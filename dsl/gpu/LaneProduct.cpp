@@ -75,17 +75,17 @@ Emitter::Values EntryBuilder::laneSquare(const Tile &tile, bool isRight,
 /// rows are, for the sake of registers.
 void EntryBuilder::multiplyLanes(const Tile &tile, Value stage,
                                  Emitter::Values &sums) {
-  std::int64_t side = perChunk(plan);
+  std::int64_t side = perChunk(plan), columns = laneColumns();
   for (std::int64_t number = 0; number < lineBytes / chunkBytes; ++number) {
     SmallVector<Emitter::Values> right;
-    for (std::int64_t column = 0; column < laneSide; column += side)
+    for (std::int64_t column = 0; column < columns; column += side)
       right.push_back(laneSquare(tile, true, column, number, stage));
-    for (std::int64_t first = 0; first < laneSide; first += side) {
+    for (std::int64_t first = 0; first < laneRows; first += side) {
       Emitter::Values left = laneSquare(tile, false, first, number, stage);
       for (std::int64_t at = 0; at < side * side; ++at)
-        for (std::int64_t column = 0; column < laneSide; ++column) {
+        for (std::int64_t column = 0; column < columns; ++column) {
           std::int64_t step = at / side * side;
-          Value &sum = sums[(first + at % side) * laneSide + column];
+          Value &sum = sums[(first + at % side) * columns + column];
           Value other = right[column / side][step + column % side];
           sum = math::FmaOp::create(builder, loc, left[at], other, sum);
         }
@@ -98,7 +98,7 @@ void EntryBuilder::laneProduct(Frame &frame, Value row, Value column) {
   Tile tile = laneTile(frame, row, column);
   Value zero = arith::ConstantOp::create(
       builder, loc, builder.getZeroAttr(plan.product->left.getType()));
-  Emitter::Values sums(laneSide * laneSide, zero);
+  Emitter::Values sums(laneRows * laneColumns(), zero);
   sums = device.hasAsyncCopies() ? stagedSums(frame, tile, sums)
                                  : bufferedSums(frame, tile, sums);
   storeLanes(frame, tile, sums);
@@ -107,9 +107,10 @@ void EntryBuilder::laneProduct(Frame &frame, Value row, Value column) {
 /// Everything behind the sums, for neighbours at a time.
 void EntryBuilder::storeLanes(Frame &frame, const Tile &tile, ValueRange sums) {
   std::int64_t run = perChunk(plan), each = emitter.aligned ? run : 1;
-  for (std::int64_t row = 0; row < laneSide; ++row)
-    for (std::int64_t column = 0; column < laneSide; column += each)
-      storeSums(frame, tile, sums.slice(row * laneSide + column, each),
+  std::int64_t columns = laneColumns();
+  for (std::int64_t row = 0; row < laneRows; ++row)
+    for (std::int64_t column = 0; column < columns; column += each)
+      storeSums(frame, tile, sums.slice(row * columns + column, each),
                 row % run + row / run * run * lanesBelow,
                 column % run + column / run * run * lanesAcross());
 }

@@ -58,7 +58,8 @@ static MatrixProduct::Side sideOf(const KernelModel &model, Value factor,
 }
 
 std::optional<MatrixProduct> quern::findProduct(const KernelModel &model,
-                                                const LaunchPlan &launch) {
+                                                const LaunchPlan &launch,
+                                                const TargetInfo &target) {
   if (launch.kind != LaunchKind::Stores || model.reductions.size() != 1 ||
       !model.scans.empty() || model.kernel.getStaged())
     return std::nullopt;
@@ -70,10 +71,10 @@ std::optional<MatrixProduct> quern::findProduct(const KernelModel &model,
     return std::nullopt;
   made.left = narrow(product.getLhs());
   made.right = narrow(product.getRhs());
-  made.byLanes = !made.left && !made.right;
-  if (made.byLanes) {
+  if (!made.left && !made.right) {
     made.left = product.getLhs();
     made.right = product.getRhs();
+    made.byLanes = !hasMatrices(target, made.left.getType());
   }
   if (!made.left || !made.right || made.left.getType() != made.right.getType())
     return std::nullopt;
@@ -92,8 +93,7 @@ std::optional<MatrixProduct> quern::findProduct(const KernelModel &model,
   made.depth = only(depth);
   made.leftSide = sideOf(model, made.left, made.depth, made.row);
   made.rightSide = sideOf(model, made.right, made.depth, made.column);
-  // Sums of f64 leave too few registers.
-  if (made.byLanes && !(made.isPlain() && made.left.getType().isF32()))
+  if (made.byLanes && !made.isPlain())
     return std::nullopt;
   return made;
 }
@@ -208,7 +208,7 @@ EntryBuilder::Tile EntryBuilder::productTile(Frame &frame, Value rows,
                                              Value columns) {
   Tile tile;
   emitter.in(frame);
-  MatrixLane lane = device.matrixLane(loc, team.lane);
+  MatrixLane lane = device.matrixLane(loc, team.lane, layout);
   auto wide = [&](Value number) -> Value {
     return arith::ExtUIOp::create(builder, loc, builder.getI64Type(), number);
   };
@@ -270,7 +270,7 @@ void EntryBuilder::productAt(Frame &frame, Value row, Value column) {
   Emitter::Values sums;
   emitter.in(frame);
   for (unsigned part = 0; part < rowParts() * columnParts(); ++part)
-    llvm::append_range(sums, device.noSums(loc));
+    llvm::append_range(sums, device.noSums(loc, layout));
   if (!plan.staged || !emitter.aligned)
     sums = directSums(frame, tile, sums);
   else if (device.hasAsyncCopies())
@@ -284,7 +284,7 @@ void EntryBuilder::productAt(Frame &frame, Value row, Value column) {
 Emitter::Values EntryBuilder::directSums(Frame &frame, const Tile &tile,
                                          Emitter::Values sums) {
   Value depth = emitter.extent(frame, plan.product->depth);
-  Value step = emitter.constant(frame, matrixSize);
+  Value step = emitter.constant(frame, layout.depth);
   Value zero = emitter.constant(frame, 0);
   OpBuilder &b = emitter.in(frame);
   Value rest = arith::RemUIOp::create(b, loc, depth, step);

@@ -22,6 +22,7 @@ struct MatrixProduct {
   };
   Side leftSide = {}, rightSide = {};
   bool isPlain() const { return leftSide.operand && rightSide.operand; }
+  mlir::Type sumType() const { return sum->getResult(0).getType(); }
   unsigned elementBytes() const {
     return left.getType().getIntOrFloatBitWidth() / 8;
   }
@@ -29,6 +30,7 @@ struct MatrixProduct {
 
 /// The product all stores of a launch are made of, if it is one.
 std::optional<MatrixProduct> findProduct(const KernelModel &model,
-                                         const LaunchPlan &launch);
+                                         const LaunchPlan &launch,
+                                         const TargetInfo &target);
 
 } // namespace quern

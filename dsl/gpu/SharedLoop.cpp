@@ -1,6 +1,7 @@
 // Loops that the threads of a team share, and how their states are merged.
 #include "dsl/gpu/Device.h"
 #include "dsl/lower/Emitter.h"
+#include "dsl/lower/LoopHints.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -132,6 +133,9 @@ void Emitter::sharedPart(Frame &frame, const LoopSpec &part,
   Value by = fit(teamTimes(frame, std::int64_t(plan.lanes) * plan.copies));
   auto made = scf::ForOp::create(in(frame), loc, first, fit(part.upper), by,
                                  states, nullptr, isShort);
+  // The assembler would take turns together until registers spill.
+  if (team->isFull)
+    neverUnroll(made);
   if (states.empty())
     made.getBody()->getTerminator()->erase();
   Operation *anchor = std::exchange(frame.anchor, made);

@@ -185,13 +185,14 @@ void EntryBuilder::multiplyStage(Frame &body, const Tile &tile, Value stage,
   emitter.in(body);
   if (plan.product->byLanes)
     return multiplyLanes(tile, stage, sums);
-  for (std::int64_t depth = 0; depth < depthOf(plan); depth += matrixSize) {
+  bool byMatrices =
+      device.hasAsyncCopies() && plan.product->elementBytes() == 2;
+  for (std::int64_t depth = 0; depth < depthOf(plan); depth += layout.depth) {
     SmallVector<Emitter::Values> left, right;
     auto read = [&](bool isRight, Value first, unsigned part) {
       first = math("addi", first, matrixSize * part);
-      return device.hasAsyncCopies()
-                 ? stagedFragment(isRight, first, depth, stage)
-                 : bufferedFragment(tile, isRight, first, depth, stage);
+      return byMatrices ? stagedFragment(isRight, first, depth, stage)
+                        : bufferedFragment(tile, isRight, first, depth, stage);
     };
     for (unsigned part = 0; part < rowParts(); ++part)
       left.push_back(read(false, tile.warpRow, part));

@@ -17,6 +17,7 @@ struct Team {
   unsigned blocks = 1;      ///< of a cluster
   unsigned vectors = 1;     ///< elements of one access along a shared axis
   unsigned copies = 1;      ///< vectors under way at once, at most
+  bool isFull = false;      ///< a turn leaves registers for no second one
   unsigned cells = 0;       ///< vectors of a row that a thread keeps; 0: none
   mlir::Value thread = {};  ///< number in the team, i32
   mlir::Value lane = {};    ///< number in the warp, i32

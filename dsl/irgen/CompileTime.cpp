@@ -1,4 +1,5 @@
 // What is known when the IR is made: parameters, presence, the target.
+#include "dsl/gpu/Matrix.h"
 #include "dsl/irgen/Generator.h"
 
 #include <limits>
@@ -28,7 +29,7 @@ std::optional<std::int64_t> Generator::ask(typed::TargetQuery query,
   case typed::TargetQuery::VectorWidth:
     return request.target.vectorBytes / bytesOf(type);
   case typed::TargetQuery::HasMma:
-    return 0;
+    return hasMatrices(request.target, storageType(builder.getContext(), type));
   }
   llvm_unreachable("every query has its answer");
 }

@@ -3,6 +3,7 @@
 
 #include "dsl/gpu/Matrix.h"
 #include "dsl/lower/InMemory.h"
+#include "dsl/lower/LoopHints.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -16,8 +17,9 @@ using namespace quern;
 
 bool quern::isMatrixProduct(qn::MultiplyTileOp op, const TargetInfo &target) {
   Type factor = elementOf(op.getLeft());
-  return target.isGpu() && elementOf(op.getSums()).isF32() &&
-         (factor.isF16() || factor.isBF16());
+  Type sum = elementOf(op.getSums());
+  return target.isGpu() && hasMatrices(target, factor) &&
+         (factor.isF64() ? sum.isF64() : sum.isF32());
 }
 
 namespace {
@@ -38,7 +40,7 @@ private:
   struct Position {
     std::int64_t row, column;
   };
-  void begin(Operation *op);
+  void begin(Operation *op, Value tile);
   Position position(std::int64_t element, std::int64_t columns) const;
   Value constant(std::int64_t value) {
     return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value));
@@ -67,6 +69,7 @@ private:
   const TargetInfo &target;
   OpBuilder b;
   Location loc = b.getUnknownLoc();
+  MatrixLayout layout;
   Value laneRow, laneColumn; ///< null: 0
 };
 
@@ -74,7 +77,7 @@ private:
 
 /// On a GPU the lanes hold what a matrix instruction gives them; on a CPU they
 /// are neighbours in a row.
-void Expander::begin(Operation *op) {
+void Expander::begin(Operation *op, Value tile) {
   b.setInsertionPoint(op);
   loc = op->getLoc();
   Value lane = qn::LaneOp::create(b, loc, b.getI64Type());
@@ -82,7 +85,7 @@ void Expander::begin(Operation *op) {
   laneColumn = lane;
   if (!target.isGpu())
     return;
-  MatrixLayout layout = matrixLayout(target);
+  layout = matrixLayout(target, elementOf(tile));
   Value across = constant(layout.lanesAcross);
   laneRow = arith::MulIOp::create(b, loc,
                                   arith::DivUIOp::create(b, loc, lane, across),
@@ -98,7 +101,6 @@ Expander::Position Expander::position(std::int64_t element,
     std::int64_t first = element * target.warpSize();
     return {first / columns, first % columns};
   }
-  MatrixLayout layout = matrixLayout(target);
   std::int64_t count = layout.sums.size(), part = element / count;
   MatrixLayout::Place own = layout.sums[element % count];
   std::int64_t parts = columns / matrixSize;
@@ -216,8 +218,8 @@ void Expander::each(Op op,
 }
 
 void Expander::load(qn::LoadTileOp op) {
-  begin(op);
   Value tile = op.getTile(), place = op.getPlace();
+  begin(op, tile);
   each(op, [&](std::int64_t element, Values indices, bool guarded) {
     keep(cast(read(place, indices, guarded), elementOf(tile)), tile, element);
   });
@@ -225,8 +227,8 @@ void Expander::load(qn::LoadTileOp op) {
 }
 
 void Expander::store(qn::StoreTileOp op) {
-  begin(op);
   Value tile = op.getTile(), place = op.getPlace();
+  begin(op, tile);
   each(op, [&](std::int64_t element, Values indices, bool guarded) {
     Value value = cast(share(tile, element), elementOf(place));
     OpBuilder::InsertionGuard guard(b);
@@ -266,19 +268,10 @@ Expander::Values Expander::productStep(qn::MultiplyTileOp op, Value step,
   return next;
 }
 
-/// For what is rare and has a branch for each element: all of its conditions
-/// at once would not fit in registers.
-static Attribute neverUnrolled(MLIRContext *context) {
-  Builder b(context);
-  auto unroll = LLVM::LoopUnrollAttr::get(
-      context, /*disable=*/b.getBoolAttr(true), {}, {}, {}, {}, {}, {});
-  return LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, unroll, {}, {}, {},
-                                       {}, {}, {}, {}, {}, {}, {}, {});
-}
-
+/// What is rare has a branch for each element: its conditions are not unrolled.
 void Expander::multiply(qn::MultiplyTileOp op) {
-  begin(op);
   Value tile = op.getSums();
+  begin(op, tile);
   std::int64_t count = llvm::cast<MemRefType>(tile.getType()).getNumElements();
   Value left =
       isInside(op.getLeft(), op.getLeftIndices(), op.getRows(), op.getDepth());
@@ -291,7 +284,7 @@ void Expander::multiply(qn::MultiplyTileOp op) {
     auto loop = scf::ForOp::create(b, loc, constant(0), constant(op.getDepth()),
                                    constant(1), sums);
     if (guarded)
-      loop->setAttr("loop_annotation", neverUnrolled(b.getContext()));
+      neverUnroll(loop);
     {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(loop.getBody());

@@ -1,6 +1,7 @@
 // Runs kernels for AMD's GPUs on this machine: their code, compiled for it, as
 // one fiber for each thread of a block. Lanes meet at what they do together;
 // those furthest behind go first.
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -42,6 +43,7 @@ struct Block {
   bool meet(unsigned first);
   void operate(const std::vector<Lane *> &group, unsigned first);
   void matrices(const std::vector<Lane *> &group, bool isWave64);
+  void doubleMatrices(const std::vector<Lane *> &group);
 };
 
 Block *current = nullptr;
@@ -129,6 +131,23 @@ void Block::matrices(const std::vector<Lane *> &group, bool isWave64) {
   }
 }
 
+/// 16 by 16 by 4 of doubles: rows of a lane's sums are four apart.
+void Block::doubleMatrices(const std::vector<Lane *> &group) {
+  double factors[2][16][4];
+  for (unsigned l = 0; l < group.size(); ++l)
+    for (unsigned side = 0; side < 2; ++side)
+      factors[side][l % 16][l / 16] = operand<double>(*group[l], side);
+  for (unsigned l = 0; l < group.size(); ++l) {
+    double made[4];
+    std::memcpy(made, group[l]->operands[2], sizeof made);
+    for (unsigned e = 0; e < 4; ++e)
+      for (unsigned k = 0; k < 4; ++k)
+        made[e] = std::fma(factors[0][4 * e + l / 16][k],
+                           factors[1][l % 16][k], made[e]);
+    std::memcpy(group[l]->result, made, sizeof made);
+  }
+}
+
 /// What the lanes of `group`, of the warp that begins at `first`, do together.
 void Block::operate(const std::vector<Lane *> &group, unsigned first) {
   std::string_view name = group[0]->name;
@@ -161,11 +180,15 @@ void Block::operate(const std::vector<Lane *> &group, unsigned first) {
       held[lane->number - first] = operand<std::uint32_t>(*lane, 1);
     for (Lane *lane : group)
       give(*lane, held[operand<std::uint32_t>(*lane, 0) / 4 % warp]);
-  } else if (is("mfma.f32.16x16x16") || is("wmma.f32.16x16x16")) {
+  } else if (is("mfma.") || is("wmma.f32.16x16x16")) {
     if (group.size() != warp)
       error = "not all lanes of a warp multiply";
-    else
+    else if (is("mfma.f64.16x16x4f64"))
+      doubleMatrices(group);
+    else if (is("wmma") || is("mfma.f32.16x16x16"))
       matrices(group, is("mfma"));
+    else
+      error = "'" + std::string(name) + "' is not executed here";
   } else if (!is("wave.barrier")) {
     error = "'" + std::string(name) + "' is not executed here";
   }

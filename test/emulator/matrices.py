@@ -54,14 +54,35 @@ class Matrices(Warps, Memory):
             raw = raw.view(t.np)
         return raw.astype(np.float64 if t.float else np.int64).reshape(self.n // 32, 32, -1)
 
+    def all_here(self, ins: Ins) -> None:
+        if not self.warps(self.mask).all(1)[np.unique(self.warp[self.on])].all():
+            raise PtxError(f"{ins}: not all lanes of the warp are here")
+
+    def multiply_doubles(self, ins: Ins) -> None:
+        """8 by 8 by 4: a lane has one element of each factor, and two neighbouring sums."""
+        double = TYPES["f64"]
+        lane = np.arange(32)
+        a, b = (self.fragment(ins.args[n], double)[:, :, 0] for n in (1, 2))
+        left, right = np.zeros((2, len(a), 8, 4))
+        left[:, lane // 4, lane % 4] = a
+        right[:, lane // 4, lane % 4] = b
+        sums = self.fragment(ins.args[3], double).reshape(-1, 8, 8)
+        for step in range(4):
+            sums = sums + left[:, :, None, step] * right[:, None, :, step]
+        made = sums.reshape(self.n, 2).view(np.uint64)
+        for number, register in enumerate(ins.args[0][1]):
+            self.put(register, TYPES["b64"], made[:, number].copy())
+
     def op_mma(self, ins: Ins) -> None:
         shape = next(m for m in ins.mods if re.match(r"m\d+n\d+k\d+$", m))
         m, n, k = map(int, re.findall(r"\d+", shape))
         td, ta, tb, tc = ins.types[:4] if len(ins.types) >= 4 else [None] * 4
+        if shape == "m8n8k4" and [t.name for t in ins.types] == ["f64"] * 4:
+            self.all_here(ins)
+            return self.multiply_doubles(ins)
         if td is None or (m, n) != (16, 8) or ta.bits not in (8, 16, 32) or "sp" in ins.mods:
             raise PtxError(f"{ins} is not emulated")
-        if not self.warps(self.mask).all(1)[np.unique(self.warp[self.on])].all():
-            raise PtxError(f"{ins}: not all lanes of the warp are here")
+        self.all_here(ins)
         e = (
             32 // ta.bits
         )  # elements in a register; a row of a fragment's tile is 4 lanes of e elements

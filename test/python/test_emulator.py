@@ -169,3 +169,19 @@ def test_a_block_that_has_ended_is_not_read() -> None:
 def test_a_grid_is_whole_clusters() -> None:
     with pytest.raises(PtxError, match="clusters of 4"):
         cluster(LEAVE, blocks=6)
+
+
+def test_a_product_of_doubles() -> None:
+    """Lane l has row l / 4 of A and column l / 4 of B, at depth l % 4, and two neighbours of C."""
+    body = """shl.b32 %r2, %r1, 5; cvt.u64.u32 %rd4, %r2; add.s64 %rd4, %rd1, %rd4;
+        ld.global.v2.f64 {%fd1, %fd2}, [%rd4]; ld.global.v2.f64 {%fd3, %fd4}, [%rd4+16];
+        mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%fd5, %fd6}, {%fd1}, {%fd2}, {%fd3, %fd4};
+        st.global.v2.f64 [%rd4], {%fd5, %fd6};"""
+    rng = np.random.default_rng(4)
+    a, b, c = (rng.standard_normal(s) for s in ((8, 4), (4, 8), (8, 8)))
+    lanes = np.zeros((32, 4))
+    for lane in range(32):
+        row, step = divmod(lane, 4)
+        lanes[lane] = a[row, step], b[step, row], c[row, 2 * step], c[row, 2 * step + 1]
+    out = run(program(body, ".reg .f64 %fd<8>;"), lanes.reshape(-1)).reshape(32, 4)
+    np.testing.assert_allclose(out[:, :2].reshape(8, 8), a @ b + c, rtol=1e-14, atol=1e-14)

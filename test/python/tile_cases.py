@@ -65,7 +65,7 @@ def tiles() -> Iterator[Case]:
             [a, b, summed],
             [2 * product],
             types={"T": element},
-            tolerance=1e-4,
+            tolerance=1e-12 if element == "f64" else 1e-4,
         )
         yield Case(
             "tiles",
@@ -73,7 +73,7 @@ def tiles() -> Iterator[Case]:
             [a, b, np.zeros((m, n), a.dtype)],
             [product],
             types={"T": element},
-            tolerance=1e-2 if element == "f16" else 1e-4,
+            tolerance={"f16": 1e-2, "f32": 1e-4, "f64": 1e-12}[element],
         )
     for element, shape in (("f32", (20, 40)), ("f64", (16, 16)), ("f16", (1, 3))):
         x = numbers(element, *shape)
