@@ -8,7 +8,8 @@ from kernel_cases import Case
 
 #: `NAME_cases.py` beside this file holds the calls of one or several files of kernels.
 FAMILIES = (
-    "kernel", "tile", "everyday", "pattern", "chain", "solver", "warp", "room", "stage", "classic"
+    "kernel", "tile", "everyday", "pattern", "chain", "solver", "warp", "room", "stage", "classic",
+    "routine"
 )  # fmt: skip
 
 
