@@ -59,6 +59,7 @@ private:
     std::int64_t offset = 0; ///< in the memory that the launch asks for
   };
   void planShared();
+  mlir::Operation *largestArray();
   std::int64_t placeShared(mlir::ModuleOp module, llvm::StringRef name);
   mlir::Value sharedBase(const Shared &shared);
   /// A place of eight bytes for state `number` of warp `warp`.

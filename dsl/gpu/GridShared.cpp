@@ -47,6 +47,16 @@ void GridEmitter::planShared() {
     decision = Shared{.element = b.getI64Type(), .count = 1};
 }
 
+/// The one to begin with where there are too many.
+Operation *GridEmitter::largestArray() {
+  auto count = [](const auto &entry) {
+    return entry.second.count * entry.second.element.getIntOrFloatBitWidth();
+  };
+  auto most = llvm::max_element(
+      shared, [&](auto &a, auto &b) { return count(a) < count(b); });
+  return most == shared.end() ? model.kernel.getOperation() : most->first;
+}
+
 /// Places everything; gives the bytes a launch asks for. A block that takes
 /// much has one piece of memory, whose size only the launch says.
 std::int64_t GridEmitter::placeShared(ModuleOp module, StringRef name) {
@@ -64,9 +74,9 @@ std::int64_t GridEmitter::placeShared(ModuleOp module, StringRef name) {
                       arrayAlignment);
   }
   if (bytes > target.sharedBytes) {
-    refuse(model.kernel, "QN2057")
-        << "the arrays of a block take " << bytes << " bytes, " << target.name
-        << " has " << target.sharedBytes;
+    refuse(largestArray(), "QN2057")
+        << "the `shared` arrays of a block take " << bytes << " bytes, "
+        << target.name << " has " << target.sharedBytes;
     valid = false;
   }
   b.setInsertionPointToStart(module.getBody());

@@ -116,6 +116,28 @@ void DeclarationChecker::reportPositionCount(const ast::IndexExpr &expr,
                 "the others");
 }
 
+/// Reports a known position behind the end of a table or an array.
+bool DeclarationChecker::isOutOfArray(const Expression *base,
+                                      Expressions positions) {
+  const auto *table = llvm::dyn_cast<ConstantTableExpression>(base);
+  for (auto [number, position] : llvm::enumerate(positions)) {
+    const auto *known = llvm::dyn_cast<ConstantExpression>(position);
+    std::optional<std::size_t> length;
+    if (table)
+      length = table->table->values.size();
+    else if (base->type->isArray())
+      if (const auto *extent =
+              llvm::dyn_cast<ConstantExpression>(base->type->extents[number]))
+        length = extent->value.integer;
+    if (!known || !length ||
+        static_cast<std::uint64_t>(known->value.integer) < *length)
+      continue;
+    report(known->span, diag::ConstantPosition, known->value.integer, *length);
+    return true;
+  }
+  return false;
+}
+
 const Expression *DeclarationChecker::index(const ast::IndexExpr &expr) {
   const Expression *base = check(expr.base);
   if (!base || !usable(base))
@@ -146,15 +168,8 @@ const Expression *DeclarationChecker::index(const ast::IndexExpr &expr) {
       return nullptr;
     positions.push_back(position);
   }
-  const auto *table = llvm::dyn_cast<ConstantTableExpression>(base);
-  const auto *known = llvm::dyn_cast<ConstantExpression>(positions.front());
-  std::size_t length = table ? table->table->values.size() : 0;
-  bool isOut = table && known &&
-               static_cast<std::uint64_t>(known->value.integer) >= length;
-  if (isOut) {
-    report(known->span, diag::ConstantPosition, known->value.integer, length);
+  if (isOutOfArray(base, positions))
     return nullptr;
-  }
   return makeLoad(expr.span, base, positions, nullptr, nullptr);
 }
 

@@ -369,7 +369,10 @@ bool DeclarationChecker::operandCount(const ast::CallExpr &expr,
                   : llvm::Twine());
   if (given > count)
     report(expr.arguments[count].span(), diag::TooManyArguments, name, count,
-           given);
+           given)
+        .hint(name.starts_with("shuffle")
+                  ? "a warp has the width of the target, `target.warp_size`"
+                  : llvm::Twine());
   for (const ast::Argument &argument : expr.arguments)
     if (argument.name && given == count) {
       report(argument.name.span, diag::UnknownArgument, name,

@@ -313,6 +313,7 @@ private:
   bool positionAxes(const Expression *base, llvm::SmallVectorImpl<AxisId> &axes,
                     Span span);
   const Expression *positionValue(const ast::Expr *expr, AxisId axis);
+  bool isOutOfArray(const typed::Expression *base, Expressions positions);
   bool isInFront(const typed::Expression *position, AxisId axis);
   void reportPositionCount(const ast::IndexExpr &expr, AxisList own);
   const Expression *scatter(const ast::CallExpr &expr);

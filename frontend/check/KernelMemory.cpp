@@ -116,7 +116,7 @@ const Expression *DeclarationChecker::memoryBuiltin(const ast::CallExpr &expr,
       first = operand;
     if (kind != 'C' &&
         !requireMask(operand->scalar(), check::maskOf(info.constraint),
-                     expr.span, info.spelling))
+                     operand->span, info.spelling))
       return nullptr;
   }
   auto *node = make<BuiltinExpression>(expr.span, types.voidType());

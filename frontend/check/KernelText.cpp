@@ -94,11 +94,12 @@ const Expression *DeclarationChecker::threadBuiltin(const ast::CallExpr &expr,
 /// `order = "acquire"`, `scope = "system"`, which it takes off the end of a
 /// call; false after a diagnostic.
 bool DeclarationChecker::atomicWords(ast::CallExpr &expr, AtomicWords &words) {
+  bool isGood = true;
   for (; !expr.arguments.empty(); expr.arguments = expr.arguments.drop_back()) {
     const ast::Argument &argument = expr.arguments.back();
     bool isOrder = argument.name.text() == "order";
     if (!isOrder && argument.name.text() != "scope")
-      return true;
+      return isGood;
     const auto *text = llvm::dyn_cast<ast::StringExpr>(argument.value);
     if (text && isOrder)
       words.order = memoryOrderNamed(text->value);
@@ -106,11 +107,12 @@ bool DeclarationChecker::atomicWords(ast::CallExpr &expr, AtomicWords &words) {
       words.scope = memoryScopeNamed(text->value);
     if (isOrder ? !words.order.has_value() : !words.scope.has_value()) {
       report(argument.value->span, diag::NotAChoice,
-             source(argument.value->span), argument.name.text());
-      return false;
+             source(argument.value->span), argument.name.text())
+          .hint(isOrder ? memoryOrders() : memoryScopes());
+      isGood = false;
     }
   }
-  return true;
+  return isGood;
 }
 
 /// `atomic_add(histogram[i], 1)`: yields the old value.

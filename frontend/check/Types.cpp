@@ -137,6 +137,8 @@ bool DeclarationChecker::requireMask(ScalarType type, ElementMask allowed,
     report.hint("`&` joins bits and binds before `<`; write `and`");
   else if (what == "|")
     report.hint("`|` joins bits and binds before `<`; write `or`");
+  else if (what == "mma" || what.ends_with("_tile"))
+    report.hint("tiles are of floats; sum other products in a loop");
   if (type.isConcrete())
     return false;
   std::string_view example = quern::spelling(firstElement(bad));

@@ -52,6 +52,19 @@ llvm::StringRef typed::spelling(MemoryScope scope) {
   return scopes[static_cast<unsigned>(scope)];
 }
 
+/// `"a"`, `"b"` or `"c"`, as a text writes them.
+static std::string listed(llvm::ArrayRef<llvm::StringLiteral> words) {
+  std::string text;
+  for (std::size_t number = 0; number < words.size(); ++number) {
+    text += number == 0 ? "" : number + 1 == words.size() ? " or " : ", ";
+    text += "`\"" + words[number].str() + "\"`";
+  }
+  return text;
+}
+
+std::string typed::memoryOrders() { return listed(orders); }
+std::string typed::memoryScopes() { return listed(scopes); }
+
 std::optional<MemoryOrder> typed::memoryOrderNamed(llvm::StringRef spelling) {
   for (unsigned i = 0; i != std::size(orders); ++i)
     if (orders[i] == spelling)

@@ -54,6 +54,9 @@ struct AtomicWords {
 
 llvm::StringRef spelling(MemoryOrder order);
 llvm::StringRef spelling(MemoryScope scope);
+/// All of them, for a hint.
+std::string memoryOrders();
+std::string memoryScopes();
 std::optional<MemoryOrder> memoryOrderNamed(llvm::StringRef spelling);
 std::optional<MemoryScope> memoryScopeNamed(llvm::StringRef spelling);
 

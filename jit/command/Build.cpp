@@ -179,10 +179,16 @@ static int replay(const CommandLine &line) {
 }
 
 /// Why nothing was built: `wanted` is not there, or nothing that can be built.
-static std::string nothingBuilt(const std::string &path,
+static std::string nothingBuilt(const LoadedFile &file, const std::string &path,
                                 const std::string &wanted) {
   std::string text = "nothing to build in `" + path + "`";
-  return wanted.empty() ? text : text + ": no declaration `" + wanted + "`";
+  if (wanted.empty())
+    return text;
+  for (const typed::Declaration *each : file.module->declarations())
+    if (each->name == wanted)
+      return text + ": `" + wanted + "` is no kernel; its kind is `" +
+             keyword(each->kind).str() + "`";
+  return text + ": no declaration `" + wanted + "`";
 }
 
 /// What is built: `wanted`, or all that can be called when it is empty.
@@ -207,6 +213,16 @@ oneOf(const std::string &stage,
   llvm::ListSeparator comma;
   for (const typed::Declaration *each : declarations)
     text += (llvm::StringRef(comma) + "`" + each->name + "`").str();
+  return text;
+}
+
+static std::string noStage(const TargetInfo &target, const std::string &stage) {
+  std::string text =
+      "target `" + target.name + "` has no stage `" + stage + "`; it has ";
+  llvm::ListSeparator comma;
+  for (llvm::StringRef each : stages)
+    if (jit::Compiler::hasStage(target, each.str()))
+      text += (llvm::StringRef(comma) + each).str();
   return text;
 }
 
@@ -237,8 +253,7 @@ int command::build(Words words) {
   if (!target)
     return complain(target.error());
   if (stage != timing && !jit::Compiler::hasStage(*target, stage))
-    return complain(usage, "target `" + target->name + "` has no stage `" +
-                               stage + "`");
+    return complain(usage, noStage(*target, stage));
   std::string text;
   llvm::raw_string_ostream out(text);
   if (stage == "typed") {
@@ -248,7 +263,7 @@ int command::build(Words words) {
   std::string wanted = line->plain.size() == 2 ? line->plain[1] : "";
   auto chosen = kernelsNamed(*file, wanted);
   if (chosen.empty())
-    return complain(failure, nothingBuilt(line->plain[0], wanted));
+    return complain(failure, nothingBuilt(*file, line->plain[0], wanted));
   if (chosen.size() > 1 && isBinary(stage))
     return complain(usage, oneOf(stage, chosen));
   int code = success;
