@@ -142,8 +142,8 @@ void Block::doubleMatrices(const std::vector<Lane *> &group) {
     std::memcpy(made, group[l]->operands[2], sizeof made);
     for (unsigned e = 0; e < 4; ++e)
       for (unsigned k = 0; k < 4; ++k)
-        made[e] = std::fma(factors[0][4 * e + l / 16][k],
-                           factors[1][l % 16][k], made[e]);
+        made[e] = std::fma(factors[0][4 * e + l / 16][k], factors[1][l % 16][k],
+                           made[e]);
     std::memcpy(group[l]->result, made, sizeof made);
   }
 }
