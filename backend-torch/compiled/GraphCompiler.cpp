@@ -1,6 +1,7 @@
 // Fuses and compiles until the compiler takes every group.
 #include "backend-torch/compiled/GraphCompiler.h"
 #include "backend-torch/ops/Parting.h"
+#include "backend-torch/ops/Repeats.h"
 
 namespace quern {
 
@@ -36,7 +37,7 @@ CompiledProgram compileGraph(std::shared_ptr<const Graph> graph,
   StageTimes times;
   auto clock = std::chrono::steady_clock::now();
   if (options.kernels)
-    graph = partedByRows(std::move(graph), table);
+    graph = partedByRows(withoutRepeats(std::move(graph)), table);
   while (true) {
     CompiledProgram compiled;
     auto fusion =

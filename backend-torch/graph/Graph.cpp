@@ -31,6 +31,16 @@ const GraphArgument *Graph::argument(const Node &node,
   return found ? &found->value : nullptr;
 }
 
+void renumber(Graph &graph) {
+  graph.inputs.clear();
+  for (std::size_t i = 0; i != graph.nodes.size(); ++i) {
+    for (ValueId id : graph.nodes[i].results)
+      graph.values[id].node = static_cast<int>(i);
+    if (graph.nodes[i].kind == NodeKind::Input)
+      graph.inputs.push_back(static_cast<int>(i));
+  }
+}
+
 namespace {
 struct TypeRow {
   std::int8_t scalarType;

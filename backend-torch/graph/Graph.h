@@ -128,6 +128,9 @@ struct Graph {
   const GraphArgument *argument(const Node &node, std::string_view name) const;
 };
 
+/// After nodes have moved, values and inputs know them by their new places.
+void renumber(Graph &graph);
+
 /// The element type that torch numbers `scalarType`.
 std::optional<DType> dtypeOf(std::int8_t scalarType);
 std::string_view spelling(DType type);

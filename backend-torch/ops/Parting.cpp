@@ -22,7 +22,6 @@ public:
 private:
   std::optional<std::vector<bool>> given(const Node &node) const;
   Node split(Node &node, const std::vector<bool> &mask);
-  void renumber();
 
   Graph graph;
   const OperatorTable &table;
@@ -89,17 +88,6 @@ Node Parting::split(Node &node, const std::vector<bool> &mask) {
   return part;
 }
 
-/// After nodes have moved, values and inputs know them by their new places.
-void Parting::renumber() {
-  graph.inputs.clear();
-  for (std::size_t i = 0; i != graph.nodes.size(); ++i) {
-    for (ValueId id : graph.nodes[i].results)
-      graph.values[id].node = static_cast<int>(i);
-    if (graph.nodes[i].kind == NodeKind::Input)
-      graph.inputs.push_back(static_cast<int>(i));
-  }
-}
-
 bool Parting::run() {
   std::vector<Node> nodes;
   bool isParted = false;
@@ -113,7 +101,7 @@ bool Parting::run() {
   }
   graph.nodes = std::move(nodes);
   if (isParted)
-    renumber();
+    renumber(graph);
   return isParted;
 }
 

@@ -184,3 +184,24 @@ def test_negative_numbers_wrap_in_bytes(function: Callable[..., Any]) -> None:
     quern.reset_counters()
     check(function, torch.arange(256, dtype=torch.uint8), fullgraph=True)
     assert quern.counters()["launches"] == 1
+
+
+def test_what_layers_compute_alike_is_computed_once() -> None:
+    """Each makes its own mask, of fills of its own; results are memory of their own."""
+
+    def layers(x: torch.Tensor, bias: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        place = torch.arange(8)
+        rows = []
+        for _ in range(3):
+            mask = torch.where(place[:, None] >= place, 0.0, float("-inf")) + bias
+            rows.append((x + mask).softmax(-1))
+        return sum(rows, torch.zeros(())), x.sin(), x.sin()
+
+    x, bias = torch.randn(3, 8, 8), torch.randn(8, 8)
+    with torch.no_grad():
+        explanation = quern.explain(layers, x, bias)
+        torch.testing.assert_close(explanation.output, layers(x, bias))
+    [graph] = explanation.graphs
+    assert graph.program.count("= softmax[") == 1
+    assert graph.program.count("= choose(") == 1
+    assert explanation.output[1].data_ptr() != explanation.output[2].data_ptr()
