@@ -111,6 +111,8 @@ private:
 
   // MatrixTile.cpp
   void matrixTile(Frame &frame, const TileAt &at);
+  Values loadTiles(Frame &frame, const TileAt &at, mlir::Value stride);
+  mlir::Value tileOfSums(Frame &frame, const TileAt &at, unsigned which);
   void clearLastLine(Frame &frame, mlir::Value base, Block depth,
                      std::int64_t width);
   mlir::Value lineStart(Frame &frame, mlir::Value word);

@@ -49,36 +49,46 @@ struct Tiles {
 };
 } // namespace
 
-/// The register tile in tile registers: what lines of two by two of them hold.
-void ContractionBuilder::matrixTile(Frame &frame, const TileAt &at) {
-  std::int64_t line = tiling.lanes, wordBytes = 4;
-  Value wide = number(frame, wordBytes);
-  Value sumStride = binary(frame, '*', at.sumStep, wide);
-  auto tiles = [&](Frame &where) { return Tiles{in(where), loc}; };
-  auto sumsAt = [&](Frame &where, unsigned which) {
-    Value row = number(where, which / across * line);
-    Value column = number(where, which % across * line);
-    row = binary(where, '*', row, at.sumStep);
-    return element(where, at.sums, binary(where, '+', row, column));
-  };
-  SmallVector<Type> types(across * across, tiles(frame).type());
+/// Where the first line of a tile register of sums lies.
+Value ContractionBuilder::tileOfSums(Frame &frame, const TileAt &at,
+                                     unsigned which) {
+  std::int64_t line = tiling.lanes;
+  Value row = number(frame, which / across * line);
+  Value column = number(frame, which % across * line);
+  row = binary(frame, '*', row, at.sumStep);
+  return element(frame, at.sums, binary(frame, '+', row, column));
+}
+
+/// What tile registers begin with: zeros, or the sums so far.
+Emitter::Values ContractionBuilder::loadTiles(Frame &frame, const TileAt &at,
+                                              Value stride) {
+  Type tile = LLVM::LLVMX86AMXType::get(builder.getContext());
+  SmallVector<Type> types(across * across, tile);
   auto branch = scf::IfOp::create(in(frame), loc, types, at.isFirst, true);
   Operation *anchor = std::exchange(frame.anchor, branch);
   Frame yes = Frame::inside(frame, branch.thenBlock());
   Frame no = Frame::inside(frame, branch.elseBlock());
   Values zeros, sums;
   for (unsigned i = 0; i < types.size(); ++i) {
-    zeros.push_back(tiles(yes).zero());
-    Value from = sumsAt(no, i);
-    sums.push_back(tiles(no).load(from, sumStride));
+    zeros.push_back(Tiles{in(yes), loc}.zero());
+    Value from = tileOfSums(no, at, i);
+    sums.push_back(Tiles{in(no), loc}.load(from, stride));
   }
   scf::YieldOp::create(in(yes), loc, zeros);
   scf::YieldOp::create(in(no), loc, sums);
   frame.anchor = anchor;
+  return Values(branch.getResults());
+}
+
+/// The register tile in tile registers: what lines of two by two of them hold.
+void ContractionBuilder::matrixTile(Frame &frame, const TileAt &at) {
+  std::int64_t line = tiling.lanes, wordBytes = 4;
+  Value wide = number(frame, wordBytes);
+  Value sumStride = binary(frame, '*', at.sumStep, wide);
+  Values sums = loadTiles(frame, at, sumStride);
   Value zero = number(frame, 0), step = number(frame, line);
-  auto loop = scf::ForOp::create(in(frame), loc, zero, at.count, step,
-                                 branch.getResults());
-  frame.anchor = loop;
+  auto loop = scf::ForOp::create(in(frame), loc, zero, at.count, step, sums);
+  Operation *anchor = std::exchange(frame.anchor, loop);
   Frame inner = Frame::inside(frame, loop.getBody());
   Value word = loop.getInductionVar();
   Value rows = element(inner, at.rows, binary(inner, '*', word, at.deepStep));
@@ -91,16 +101,16 @@ void ContractionBuilder::matrixTile(Frame &frame, const TileAt &at) {
   for (unsigned i = 0; i < across; ++i) {
     Value row = element(inner, rows, number(inner, i * line * line));
     Value column = element(inner, columns, number(inner, i * line));
-    left.push_back(tiles(inner).load(row, rowStride));
-    right.push_back(tiles(inner).load(column, columnStride));
+    left.push_back(Tiles{in(inner), loc}.load(row, rowStride));
+    right.push_back(Tiles{in(inner), loc}.load(column, columnStride));
   }
   for (auto [i, sum] : llvm::enumerate(now))
-    sum = tiles(inner).add(sum, left[i / across], right[i % across]);
+    sum = Tiles{in(inner), loc}.add(sum, left[i / across], right[i % across]);
   scf::YieldOp::create(in(inner), loc, now);
   frame.anchor = anchor;
   for (auto [i, sum] : llvm::enumerate(loop.getResults())) {
-    Value to = sumsAt(frame, i);
-    tiles(frame).store(to, sumStride, sum);
+    Value to = tileOfSums(frame, at, i);
+    Tiles{in(frame), loc}.store(to, sumStride, sum);
   }
 }
 
