@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
 
 namespace quern {
 
@@ -29,6 +32,7 @@ struct Measured {
 
 /// Of a product: columns are those of the second factor.
 struct Extents {
+  DType type = DType::F32;
   std::int64_t rows = 0, columns = 0, depth = 0;
   bool isBatch = false;
 };
@@ -42,31 +46,45 @@ static const TensorFacts *operandOf(const Graph &graph, const Node &node,
              : nullptr;
 }
 
-/// Those of a product in f32 whose sizes are known.
+/// Those of a product in f32 or bf16 whose sizes are known.
 static std::optional<Extents> extentsOf(const Graph &graph, const Node &node) {
   const TensorFacts *left = operandOf(graph, node, "self");
   const TensorFacts *right = operandOf(graph, node, "mat2");
-  if (!left || !right || left->type != DType::F32 || left->sizes.size() < 2 ||
-      right->sizes.size() < 2)
+  if (!left || !right || left->sizes.size() < 2 || right->sizes.size() < 2 ||
+      (left->type != DType::F32 && left->type != DType::BF16))
     return std::nullopt;
   auto rows = graph.sizes.constantOf(left->sizes[left->sizes.size() - 2]);
   auto depth = graph.sizes.constantOf(left->sizes.back());
   auto columns = graph.sizes.constantOf(right->sizes.back());
   if (!rows || !columns || !depth)
     return std::nullopt;
-  return Extents{*rows, *columns, *depth, left->sizes.size() > 2};
+  return Extents{*left->type, *rows, *columns, *depth, left->sizes.size() > 2};
+}
+
+/// Registers of 16 x 16 words for products of bf16 (AMX).
+static bool hasTiles() {
+#ifdef __x86_64__
+  constexpr unsigned amxBf16 = 1U << 22;
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid_count(/*leaf=*/7, /*subleaf=*/0, &a, &b, &c, &d) &&
+         (d & amxBf16);
+#else
+  return false;
+#endif
 }
 
 /// The class of products that ours were measured to win.
 static bool isOurs(const Extents &product) {
-  constexpr std::int64_t most = 4 << 20;
+  constexpr std::int64_t most = 4 << 20, widest = 8192;
+  if (product.type == DType::BF16 && (!hasTiles() || product.columns > widest))
+    return false;
   return product.rows >= 16 && product.columns >= 64 && product.depth >= 64 &&
          product.rows * product.depth * 4 <= most;
 }
 
 /// Products of a batch that read each element once, or are sums of one.
 static bool isThinBatch(const Extents &product) {
-  return product.isBatch && product.rows >= 16 &&
+  return product.type == DType::F32 && product.isBatch && product.rows >= 16 &&
          (product.columns == 1 || product.depth == 1);
 }
 

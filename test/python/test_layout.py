@@ -297,3 +297,24 @@ def test_gradients_lie_like_their_images(kind: str, dtype: torch.dtype, last: bo
     torch.testing.assert_close(mine.double(), theirs, atol=tolerance, rtol=tolerance)
     (eager,) = torch.autograd.grad(function(x), x, gradient)
     assert mine.stride() == eager.stride()
+
+
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize(
+    ("shape", "order"),
+    [((3, 3, 4, 7), (3, 0, 1, 2)), ((3, 5, 7), (2, 0, 1)), ((2, 3, 4, 5), (0, 3, 1, 2))],
+)
+def test_batch_norm_lies_as_eagers(
+    shape: tuple[int, ...], order: tuple[int, ...], training: bool
+) -> None:
+    """Contiguous, unless its input has a memory format; the formulas keep the input's order."""
+    x = torch.randn(shape).permute(order)
+    norm = {3: nn.BatchNorm1d, 4: nn.BatchNorm2d}[x.dim()](x.shape[1]).train(training)
+    compiled = torch.compile(copy.deepcopy(norm), backend="quern")
+    given, ours = x.clone().requires_grad_(), x.clone().requires_grad_()
+    wanted, result = norm(given), compiled(ours)
+    torch.testing.assert_close(result, wanted)
+    assert result.stride() == wanted.stride()
+    (wanted_gradient,) = torch.autograd.grad(wanted.square().sum(), given)
+    (gradient,) = torch.autograd.grad(result.square().sum(), ours)
+    torch.testing.assert_close(gradient, wanted_gradient, rtol=1e-4, atol=1e-4)

@@ -1,7 +1,7 @@
-"""Norms of 16-bit inputs with f32 parameters, as f32 throughout.
+"""Norms of which the tracer's formulas say something else than ATen does.
 
-ATen keeps the statistics of such a norm in f32; the tracer's formulas say that they
-have the input's type."""
+Of 16-bit inputs with f32 parameters ATen keeps the statistics in f32: such norms are f32
+throughout. Batch norms of inputs that lie in no memory format give contiguous results."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch._prims_common import is_channels_last_contiguous_or_false, is_contiguous_or_false
 
 _aten = torch.ops.aten
 _NARROW = (torch.bfloat16, torch.float16)
@@ -33,9 +34,18 @@ def _is_mixed(x: torch.Tensor, args: tuple[Any, ...]) -> bool:
     return x.dtype in _NARROW and any(each.dtype == torch.float32 for each in tensors)
 
 
-def _widened(op: Any, places: tuple[int, ...], other: Any) -> Callable[..., Any]:
+def _is_permuted(op: Any, x: torch.Tensor) -> bool:
+    is_batch = "batch_norm" in op.name()
+    return is_batch and not (is_contiguous_or_false(x) or is_channels_last_contiguous_or_false(x))
+
+
+def _mended(op: Any, places: tuple[int, ...], other: Any) -> Callable[..., Any]:
     def norm(*args: Any, **kwargs: Any) -> Any:
         x = args[places[0]]
+        if _is_permuted(op, x):
+            laid = list(args)
+            laid[places[0]] = x.contiguous()
+            return op(*laid, **kwargs)
         if not _is_mixed(x, args):
             return NotImplemented if other is None else other(*args, **kwargs)
         wide = list(args)
@@ -49,5 +59,5 @@ def _widened(op: Any, places: tuple[int, ...], other: Any) -> Callable[..., Any]
 
 
 def norm_decompositions(table: dict[Any, Callable[..., Any]]) -> dict[Any, Callable[..., Any]]:
-    """For every norm; what is not mixed goes on to its entry of `table`."""
-    return {op: _widened(op, places, table.get(op)) for op, places in _NORMS.items()}
+    """For every norm; what needs no mending goes on to its entry of `table`."""
+    return {op: _mended(op, places, table.get(op)) for op, places in _NORMS.items()}
