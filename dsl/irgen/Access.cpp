@@ -22,6 +22,8 @@ Scalar Generator::emitLoad(const Binding &binding, ValueRange indices,
   }
   auto complex = dyn_cast<ComplexType>(
       llvm::cast<qn::OperandType>(binding.tensor.getType()).getElementType());
+  if (checked)
+    b.created += lengthOfCheck;
   auto read = [&](Type type, IntegerAttr part) -> mlir::Value {
     return b.create<qn::LoadOp>(type, binding.tensor, indices, outside, when,
                                 checked, part);

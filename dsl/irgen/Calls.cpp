@@ -5,6 +5,8 @@
 #include "frontend/typed/SmallFloats.h"
 #include "frontend/typed/Walk.h"
 
+#include "mlir/IR/Matchers.h"
+
 using namespace mlir;
 using namespace quern;
 using namespace quern::irgen;
@@ -49,6 +51,42 @@ irgen::Value Generator::inlineBody(Frame &callee) {
   if (values.size() == 1)
     return std::move(values.front());
   return Value::list(std::move(values));
+}
+
+/// What says which value an operand has; equal constants are the same.
+static void addIdentity(const irgen::Value &operand,
+                        std::vector<const void *> &key) {
+  key.push_back(reinterpret_cast<const void *>(operand.elements.size()));
+  for (const irgen::Value &element : operand.elements)
+    addIdentity(element, key);
+  if (!operand.isScalar())
+    return;
+  for (mlir::Value value : flatten({operand})) {
+    Attribute constant;
+    key.push_back(matchPattern(value, m_Constant(&constant))
+                      ? constant.getAsOpaquePointer()
+                      : value.getAsOpaquePointer());
+  }
+}
+
+/// Scalar code of the same operands is made once: functions that call others
+/// twice would double it with every one of them.
+irgen::Value Generator::inlineOnce(Frame &callee) {
+  const Declaration &declaration = callee.declaration;
+  bool isThread = request.declaration.kind == DeclarationKind::Kernel;
+  if (isThread || !callee.constants.empty())
+    return inlineBody(callee);
+  std::vector<const void *> key{&declaration};
+  for (ElementType type : callee.types)
+    key.push_back(reinterpret_cast<const void *>(std::uintptr_t(type)));
+  for (const typed::Parameter &parameter : declaration.parameters)
+    addIdentity(callee.binding(*parameter.variable).made.back().value, key);
+  auto known = calls.find(key);
+  if (known != calls.end() && isStillGood(known->second, {}))
+    return known->second.value;
+  Binding::Made made{inlineBody(callee), substitution, {}, {}};
+  made.conditions.assign(conditions.begin(), conditions.end());
+  return (calls[std::move(key)] = std::move(made)).value;
 }
 
 void Generator::bindConstants(Frame &callee, typed::Expressions arguments) {
@@ -217,5 +255,6 @@ irgen::Value Generator::visit(const typed::CallExpression &expression) {
        llvm::zip_equal(declaration.parameters, expression.arguments))
     bindArgument(callee, parameter, argument);
   at(expression.span);
-  return inlineBody(callee);
+  return declaration.kind == DeclarationKind::Function ? inlineOnce(callee)
+                                                       : inlineBody(callee);
 }

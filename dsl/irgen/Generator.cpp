@@ -80,6 +80,7 @@ Operation *Generator::generate() {
   execute(declaration.body);
   storeResults(top);
   stageScans();
+  asksTooMuch = !mayMiss.empty() && !resultsTake(mayMiss);
   if (readsBack)
     readStagedBack();
   if (errors.size() != errorsBefore) {
@@ -93,8 +94,14 @@ Operation *Generator::generate() {
 std::optional<QnModule> quern::generateQn(DslContext &context,
                                           const GenerationRequest &request,
                                           std::vector<DslError> &errors) {
-  Generator generator(context.mlir(), request, errors);
-  if (Operation *module = generator.generate())
-    return QnModule(module);
+  for (bool isBold : {true, false}) {
+    Generator generator(context.mlir(), request, errors, isBold);
+    Operation *module = generator.generate();
+    if (!module)
+      break;
+    if (!generator.wasTooBold())
+      return QnModule(module);
+    module->erase();
+  }
   return std::nullopt;
 }

@@ -42,12 +42,17 @@ struct Monoid {
 /// files of this folder by construct.
 class Generator {
 public:
+  /// What reads that may miss lead to is stored for reads at other places only
+  /// if `isBold`.
   Generator(mlir::MLIRContext &context, const GenerationRequest &request,
-            std::vector<DslError> &errors)
-      : builder(&context), b(builder), request(request), errors(errors) {}
+            std::vector<DslError> &errors, bool isBold)
+      : builder(&context), b(builder), request(request), errors(errors),
+        isBold(isBold) {}
 
   /// The module, or null after an error.
   mlir::Operation *generate();
+  /// Whether a place may miss in what is stored that no result asks for.
+  bool wasTooBold() const { return asksTooMuch; }
 
 private:
   // Kernel.cpp: the operation around the body.
@@ -124,6 +129,7 @@ private:
   Binding::Made madeHere(Value value) const;
   bool isStillGood(const Binding::Made &made, llvm::ArrayRef<Place> places);
   Binding::Made *storable(Binding &binding, llvm::ArrayRef<Place> places);
+  bool resultsTake(mlir::ValueRange values) const;
   Value remake(Binding &binding);
   bool standsHere(const Binding::Made &made, llvm::ArrayRef<Place> places);
   Value readElsewhere(const Variable &variable, Binding::Made &made);
@@ -145,6 +151,8 @@ private:
   Value loadElement(const typed::LoadExpression &load);
   /// Zero as it stands in memory, for reads that may miss.
   mlir::Value storedZero(ElementType type);
+  /// Operations that a look at where lanes read is about as long as.
+  static constexpr unsigned lengthOfCheck = 15;
   Scalar emitLoad(const Binding &binding, mlir::ValueRange indices,
                   mlir::Value outside, mlir::Value when, bool checked);
   mlir::Value toIndex(Scalar scalar);
@@ -248,6 +256,7 @@ private:
 
   // Calls.cpp
   Value inlineBody(Frame &callee);
+  Value inlineOnce(Frame &callee);
   void bindTypes(Frame &callee,
                  llvm::ArrayRef<typed::ScalarType> typeArguments);
   void bindConstants(Frame &callee, typed::Expressions arguments);
@@ -382,6 +391,10 @@ private:
   /// Rounds of the loops around that are written out.
   std::int64_t roundsAround = 1;
   bool readsBack = false; ///< launches read what those in front stored
+  const bool isBold;
+  bool asksTooMuch = false;
+  /// What was stored though a read on the way to it may miss.
+  llvm::SmallVector<mlir::Value> mayMiss;
   /// Parameters whose functions were complained about.
   llvm::SmallPtrSet<const typed::ConstantParameter *, 2> misfits;
   llvm::StringSet<> axisNames;
@@ -391,6 +404,8 @@ private:
     llvm::SmallVector<mlir::Value, 2> tensors;
   };
   std::map<std::pair<Frame *, const Expression *>, Stage> stages;
+  /// What scalar code gave for its types and operands.
+  std::map<std::vector<const void *>, Binding::Made> calls;
   /// Of the arms that scatters stand in.
   llvm::DenseMap<std::pair<Frame *, const Expression *>,
                  llvm::SmallVector<Condition, 2>>

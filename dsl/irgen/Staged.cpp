@@ -91,6 +91,8 @@ mlir::Value Generator::readStaged(mlir::Value tensor, ArrayRef<Place> places,
         llvm::cast<TypedAttr>(builder.getZeroAttr(element)));
   if (checked || missing)
     when = predicate();
+  if (checked)
+    b.created += lengthOfCheck;
   return b.create<qn::LoadOp>(element, tensor, indices, missing, when, checked,
                               part);
 }

@@ -1,4 +1,5 @@
 // What a name gives: its value, made again where an axis stands elsewhere.
+#include "dsl/dialect/Behind.h"
 #include "dsl/irgen/Generator.h"
 
 #include "frontend/typed/Walk.h"
@@ -96,24 +97,12 @@ irgen::Value Generator::readElsewhere(const Variable &variable,
 }
 
 /// Whether a read on the way to a value may miss where nobody asks for it.
-static bool mayMiss(ArrayRef<mlir::Value> values) {
-  SmallVector<mlir::Value, 16> open(values);
-  llvm::SmallPtrSet<Operation *, 32> seen;
-  while (!open.empty()) {
-    Operation *made = open.pop_back_val().getDefiningOp();
-    if (!made || !seen.insert(made).second)
-      continue;
-    auto look = [&](Operation *op) {
-      auto load = dyn_cast<qn::LoadOp>(op);
-      if (load && !load.getIndices().empty() && !load.getOutside())
-        return WalkResult::interrupt();
-      llvm::append_range(open, op->getOperands());
-      return WalkResult::advance();
-    };
-    if (made->walk(look).wasInterrupted())
-      return true;
-  }
-  return false;
+static bool readsMayMiss(ArrayRef<mlir::Value> values) {
+  return walkBehind(values, [](Operation *op) {
+    auto load = dyn_cast<qn::LoadOp>(op);
+    bool misses = load && !load.getIndices().empty() && !load.getOutside();
+    return misses ? WalkResult::interrupt() : WalkResult::advance();
+  });
 }
 
 /// The value to be stored for reads at other places, where making it again
@@ -134,11 +123,36 @@ Binding::Made *Generator::storable(Binding &binding, ArrayRef<Place> places) {
         made.value.isScalar() && llvm::none_of(places, [&](const Place &place) {
           return place.position || substitutionOf(place.name, made.under);
         });
-    if (stands && values.front().getParentRegion()->isAncestor(here) &&
-        !mayMiss(values))
+    if (!stands || !values.front().getParentRegion()->isAncestor(here))
+      continue;
+    if (!readsMayMiss(values))
       return &made;
+    if (isBold) {
+      llvm::append_range(mayMiss, values);
+      return &made;
+    }
   }
   return nullptr;
+}
+
+/// Whether results take all of `values` where they stand: what misses on the
+/// way to them misses there as well.
+bool Generator::resultsTake(ValueRange values) const {
+  auto kernel = llvm::cast<qn::RowwiseOp>(body->getParentOp());
+  llvm::DenseSet<mlir::Value> taken;
+  SmallVector<mlir::Value> open;
+  for (auto store : body->getOps<qn::StoreOp>())
+    if (!kernel.isStaged(store.getTensor()))
+      open.push_back(store.getValue());
+  while (!open.empty()) {
+    mlir::Value value = open.pop_back_val();
+    Operation *op = value.getDefiningOp();
+    // What stands in a region may not be asked for at every place.
+    if (taken.insert(value).second && op && !op->getNumRegions())
+      llvm::append_range(open, op->getOperands());
+  }
+  return llvm::all_of(values,
+                      [&](mlir::Value value) { return taken.contains(value); });
 }
 
 irgen::Value Generator::remake(Binding &binding) {

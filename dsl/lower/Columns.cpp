@@ -107,7 +107,7 @@ Value ColumnBuilder::workspace(Frame &frame) {
   Value count = binary(frame, '*', parts(frame), outer.extent(frame));
   count = binary(frame, '*', count, width(frame));
   Value each = emitter.constant(frame, 8 * columns.kept());
-  Value start = emitter.constant(frame, workspaceStart + 64);
+  Value start = behindStaged(emitter, frame, workspaceStart + 64);
   return binary(frame, '+', binary(frame, '*', count, each), start);
 }
 
@@ -121,11 +121,8 @@ Value ColumnBuilder::place(Frame &frame, Value part, unsigned number,
   row = binary(frame, '+', row, emitter.constant(frame, number));
   Value bytes = binary(frame, '*', row, width);
   bytes = binary(frame, '*', bytes, emitter.constant(frame, 8));
-  Value base = emitter.word(frame, Packet::workspaceWord, pointer);
-  Value start = emitter.constant(frame, workspaceStart);
-  bytes = binary(frame, '+', bytes, start);
-  base = LLVM::GEPOp::create(in(frame), loc, pointer, builder.getI8Type(), base,
-                             ArrayRef<LLVM::GEPArg>{bytes});
+  Value start = behindStaged(emitter, frame, workspaceStart);
+  Value base = emitter.inWorkspace(frame, binary(frame, '+', bytes, start));
   Value column = emitter.position(frame, columns.lane, copies);
   if (behind)
     column = binary(frame, '+', column, behind);

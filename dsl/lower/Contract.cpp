@@ -137,7 +137,7 @@ Value ContractionBuilder::panelElements(Frame &frame, const Product &product) {
 }
 
 Value ContractionBuilder::workspace(Frame &frame) {
-  Value bytes = number(frame, workspaceStart);
+  Value bytes = behindStaged(emitter, frame, workspaceStart);
   Value count = binary(frame, '*', batch.extent(frame), panels(frame));
   Value size = number(frame, tiling.element.getIntOrFloatBitWidth() / 8);
   for (const Product &product : tiling.products) {
@@ -151,11 +151,8 @@ Value ContractionBuilder::workspace(Frame &frame) {
 /// Where the packed rows of a product begin for the bound position of the
 /// batch.
 Value ContractionBuilder::packedRows(Frame &frame, unsigned which) {
-  Type type = LLVM::LLVMPointerType::get(builder.getContext());
-  Value base = emitter.word(frame, Packet::workspaceWord, type);
-  base = LLVM::GEPOp::create(
-      in(frame), loc, type, builder.getI8Type(), base,
-      ArrayRef<LLVM::GEPArg>{static_cast<std::int32_t>(workspaceStart)});
+  Value start = behindStaged(emitter, frame, workspaceStart);
+  Value base = emitter.inWorkspace(frame, start);
   Value count = panels(frame);
   Value before = number(frame, 0);
   for (unsigned i = 0; i < which; ++i)
@@ -209,10 +206,7 @@ Value ContractionBuilder::columnBytes(Frame &frame) {
 
 Value ContractionBuilder::packedColumns(Frame &frame, unsigned which,
                                         Value start) {
-  Type type = LLVM::LLVMPointerType::get(builder.getContext());
-  Value base = emitter.word(frame, Packet::workspaceWord, type);
-  base = LLVM::GEPOp::create(in(frame), loc, type, builder.getI8Type(), base,
-                             ArrayRef<LLVM::GEPArg>{start});
+  Value base = emitter.inWorkspace(frame, start);
   Value count = columnPanels(frame);
   Value before = number(frame, 0);
   for (unsigned i = 0; i < which; ++i)
@@ -321,22 +315,20 @@ Value ContractionBuilder::sumVector(Frame &frame, const TileAt &at,
 }
 
 /// What the register tile begins with: zeros, or the sums so far.
-Emitter::Values ContractionBuilder::loadTile(Frame &frame, const TileAt &at) {
-  unsigned count = tiling.height * tiling.vectors;
-  Type type = VectorType::get({std::int64_t(tiling.lanes)}, tiling.element);
-  SmallVector<Type> types(count, type);
+Emitter::Values ContractionBuilder::loadTile(Frame &frame, const TileAt &at,
+                                             ArrayRef<Type> types, Begin zero,
+                                             Begin load) {
   auto branch = scf::IfOp::create(in(frame), loc, types, at.isFirst, true);
   Operation *anchor = std::exchange(frame.anchor, branch);
   Frame yes = Frame::inside(frame, branch.thenBlock());
-  Value zero =
-      arith::ConstantOp::create(in(yes), loc, builder.getZeroAttr(type));
-  scf::YieldOp::create(in(yes), loc, Values(count, zero));
   Frame no = Frame::inside(frame, branch.elseBlock());
-  Values loaded;
-  for (unsigned i = 0; i < count; ++i)
-    loaded.push_back(emitter.read(no, sumVector(no, at, i), tiling.element,
-                                  tiling.lanes, Value(), Value()));
-  scf::YieldOp::create(in(no), loc, loaded);
+  Values zeros, sums;
+  for (unsigned i = 0; i < types.size(); ++i) {
+    zeros.push_back(zero(yes, i));
+    sums.push_back(load(no, i));
+  }
+  scf::YieldOp::create(in(yes), loc, zeros);
+  scf::YieldOp::create(in(no), loc, sums);
   frame.anchor = anchor;
   return Values(branch.getResults());
 }
@@ -361,13 +353,13 @@ Value ContractionBuilder::multiplyAdd(Frame &frame, Value row, Value column,
   return arith::AddFOp::create(b, loc, sum, product);
 }
 
-/// The register tile: every vector of columns meets every row.
-void ContractionBuilder::tile(Frame &frame, const TileAt &at) {
-  if (tiling.tiles)
-    return matrixTile(frame, at);
-  Values states = loadTile(frame, at);
-  Value zero = number(frame, 0), one = number(frame, 1);
-  auto loop = scf::ForOp::create(in(frame), loc, zero, at.count, one, states);
+/// Follows the summed axis, `step` of its words at a time: `meet` adds to the
+/// sums what rows and columns give from there.
+Emitter::Values ContractionBuilder::alongTile(Frame &frame, const TileAt &at,
+                                              std::int64_t step, Values sums,
+                                              Meet meet) {
+  Value zero = number(frame, 0), stride = number(frame, step);
+  auto loop = scf::ForOp::create(in(frame), loc, zero, at.count, stride, sums);
   Operation *anchor = std::exchange(frame.anchor, loop);
   Frame inner = Frame::inside(frame, loop.getBody());
   Value deep = loop.getInductionVar();
@@ -375,30 +367,53 @@ void ContractionBuilder::tile(Frame &frame, const TileAt &at) {
   Value column =
       element(inner, at.columns,
               binary(inner, '*', deep, number(inner, tiling.width())));
-  if (at.ahead) {
-    Value ahead = element(inner, row, number(inner, at.ahead));
-    LLVM::Prefetch::create(in(inner), loc, ahead, /*rw=*/0, /*hint=*/2,
-                           /*cache=*/1);
-  }
-  Values vectors, now(loop.getRegionIterArgs());
-  for (unsigned v = 0; v < tiling.vectors; ++v)
-    vectors.push_back(emitter.read(
-        inner, element(inner, column, number(inner, v * tiling.lanes)),
-        tiling.element, tiling.lanes, Value(), Value()));
-  for (unsigned r = 0; r < tiling.height; ++r) {
-    Value skip = binary(inner, '*', number(inner, r), at.rowStep);
-    Value spread = emitter.read(inner, element(inner, row, skip),
-                                tiling.element, 1, Value(), Value());
-    in(inner);
-    spread = emitter.widen(spread, tiling.lanes);
-    for (unsigned v = 0; v < tiling.vectors; ++v) {
-      Value &sum = now[r * tiling.vectors + v];
-      sum = multiplyAdd(inner, spread, vectors[v], sum);
-    }
-  }
-  scf::YieldOp::create(in(inner), loc, now);
+  Values next = meet(inner, row, column, Values(loop.getRegionIterArgs()));
+  scf::YieldOp::create(in(inner), loc, next);
   frame.anchor = anchor;
-  for (auto [i, sum] : llvm::enumerate(loop.getResults()))
+  return Values(loop.getResults());
+}
+
+void ContractionBuilder::tile(Frame &frame, const TileAt &at) {
+  return tiling.tiles ? matrixTile(frame, at) : vectorTile(frame, at);
+}
+
+/// The register tile in vectors: every vector of columns meets every row.
+void ContractionBuilder::vectorTile(Frame &frame, const TileAt &at) {
+  unsigned count = tiling.height * tiling.vectors;
+  Type type = VectorType::get({std::int64_t(tiling.lanes)}, tiling.element);
+  auto zero = [&](Frame &yes, unsigned) -> Value {
+    return arith::ConstantOp::create(in(yes), loc, builder.getZeroAttr(type));
+  };
+  auto load = [&](Frame &no, unsigned which) {
+    return emitter.read(no, sumVector(no, at, which), tiling.element,
+                        tiling.lanes, Value(), Value());
+  };
+  auto meet = [&](Frame &inner, Value row, Value column, Values sums) {
+    if (at.ahead) {
+      Value ahead = element(inner, row, number(inner, at.ahead));
+      LLVM::Prefetch::create(in(inner), loc, ahead, /*rw=*/0, /*hint=*/2,
+                             /*cache=*/1);
+    }
+    Values vectors;
+    for (unsigned v = 0; v < tiling.vectors; ++v)
+      vectors.push_back(emitter.read(
+          inner, element(inner, column, number(inner, v * tiling.lanes)),
+          tiling.element, tiling.lanes, Value(), Value()));
+    for (unsigned r = 0; r < tiling.height; ++r) {
+      Value skip = binary(inner, '*', number(inner, r), at.rowStep);
+      Value spread = emitter.read(inner, element(inner, row, skip),
+                                  tiling.element, 1, Value(), Value());
+      in(inner);
+      spread = emitter.widen(spread, tiling.lanes);
+      for (unsigned v = 0; v < tiling.vectors; ++v) {
+        Value &sum = sums[r * tiling.vectors + v];
+        sum = multiplyAdd(inner, spread, vectors[v], sum);
+      }
+    }
+    return sums;
+  };
+  Values sums = loadTile(frame, at, SmallVector<Type>(count, type), zero, load);
+  for (auto [i, sum] : llvm::enumerate(alongTile(frame, at, 1, sums, meet)))
     emitter.write(frame, sumVector(frame, at, i), sum, tiling.element, Value());
 }
 

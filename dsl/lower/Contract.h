@@ -111,7 +111,6 @@ private:
 
   // MatrixTile.cpp
   void matrixTile(Frame &frame, const TileAt &at);
-  Values loadTiles(Frame &frame, const TileAt &at, mlir::Value stride);
   mlir::Value tileOfSums(Frame &frame, const TileAt &at, unsigned which);
   void clearLastLine(Frame &frame, mlir::Value base, Block depth,
                      std::int64_t width);
@@ -131,7 +130,14 @@ private:
                 Block columnRange);
   mlir::Value multiplyAdd(Frame &frame, mlir::Value row, mlir::Value column,
                           mlir::Value sum);
-  Values loadTile(Frame &frame, const TileAt &at);
+  using Begin = llvm::function_ref<mlir::Value(Frame &, unsigned)>;
+  using Meet = llvm::function_ref<Values(Frame &, mlir::Value rows,
+                                         mlir::Value columns, Values)>;
+  Values loadTile(Frame &frame, const TileAt &at,
+                  llvm::ArrayRef<mlir::Type> types, Begin zero, Begin load);
+  Values alongTile(Frame &frame, const TileAt &at, std::int64_t step,
+                   Values sums, Meet meet);
+  void vectorTile(Frame &frame, const TileAt &at);
   mlir::Value sumVector(Frame &frame, const TileAt &at, unsigned number);
   void epilogueAt(Frame &frame, llvm::ArrayRef<qn::StoreOp> stores,
                   mlir::Value offset);

@@ -140,7 +140,8 @@ void Emitter::piecesLoop(Frame &frame, const LoopSpec &loop, Value lower,
 }
 
 /// An unrolled loop, then one for the rest: masked where the target has masks,
-/// else element by element. A long body is made once, all of it masked.
+/// else vector by vector and then element by element. A long body is made once,
+/// all of it masked.
 void Emitter::laneLoop(Frame &frame, const LoopSpec &loop,
                        ArrayRef<LoopSpec> rest, Values &states, Body body) {
   unsigned copies = copiesOf(frame, frame.bound).size();
@@ -167,6 +168,14 @@ void Emitter::laneLoop(Frame &frame, const LoopSpec &loop,
     return piecesLoop(frame, loop, middle, rest, states, body);
   LoopSpec tail = loop;
   tail.plan.copies = 1;
+  if (!target.hasMask && loop.plan.lanes > 1 && loop.plan.copies > 1 &&
+      !target.isGpu()) {
+    Value lanes = constant(frame, loop.plan.lanes);
+    Value few = arith::RemUIOp::create(in(frame), loc, left, lanes);
+    Value whole = arith::SubIOp::create(in(frame), loc, loop.upper, few);
+    plainLoop(frame, tail, middle, whole, /*mask=*/false, rest, states, body);
+    middle = whole;
+  }
   if (!target.hasMask && !tail.plan.fixed)
     tail.plan.lanes = 1;
   plainLoop(frame, tail, middle, loop.upper, tail.plan.lanes > 1, rest, states,

@@ -3,6 +3,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace quern;
@@ -189,4 +190,16 @@ unsigned FlatAxes::bindCopies(Frame &frame, Value flat, unsigned copies) {
       frame.values[{first.getAsOpaquePointer(), copy}] = where[copy][number];
   }
   return slot;
+}
+
+Value quern::behindStaged(Emitter &emitter, Frame &frame, std::int64_t bytes) {
+  constexpr std::int64_t line = 64;
+  Value staged = emitter.stagedBytes(frame);
+  if (matchPattern(staged, m_Zero()))
+    return emitter.constant(frame, bytes);
+  Value more = emitter.constant(frame, bytes + line - 1);
+  Value whole = emitter.constant(frame, -line);
+  OpBuilder &b = emitter.in(frame);
+  Value sum = arith::AddIOp::create(b, staged.getLoc(), staged, more);
+  return arith::AndIOp::create(b, staged.getLoc(), sum, whole);
 }

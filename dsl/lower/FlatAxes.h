@@ -48,4 +48,8 @@ private:
   llvm::SmallVector<unsigned> axes;
 };
 
+/// How many bytes of the workspace are staged, and `bytes` more behind them,
+/// from a cache line on.
+mlir::Value behindStaged(Emitter &emitter, Frame &frame, std::int64_t bytes);
+
 } // namespace quern

@@ -166,7 +166,7 @@ void LaunchBuilder::buildPlan(ModuleOp module, StringRef name) {
     units = emitter.constant(root, 1);
   if (launch.choice != LaunchChoice::Always) {
     Value none = emitter.constant(root, 0);
-    Value few = emitter.constant(root, schedule.partsOffset());
+    Value few = behindStaged(emitter, root, schedule.partsOffset());
     Value here = runs(root);
     units = arith::SelectOp::create(emitter.in(root), loc, here, units, none);
     if (launch.choice != LaunchChoice::InPlace)

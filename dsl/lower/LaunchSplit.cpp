@@ -15,22 +15,20 @@ unsigned LaunchBuilder::stateCount() const {
   return count;
 }
 
-/// Bytes of workspace the launch needs: results first, then the parts.
+/// Bytes of workspace the launch needs: what is staged and other launches'
+/// results first, then its own.
 Value LaunchBuilder::workspace(Frame &root) {
-  if (model.kernel.getStaged()) {
-    Value staged = emitter.stagedBytes(root);
-    if (!launch.sort)
-      return staged;
-    Value more = scratch(root);
-    return arith::AddIOp::create(emitter.in(root), loc, staged, more);
-  }
   if (launch.choice == LaunchChoice::IfPacked ||
       launch.choice == LaunchChoice::Streamed ||
       launch.choice == LaunchChoice::FewRows)
     return columns ? columns->workspace(root) : contraction->workspace(root);
   if (launch.blocks)
     return rowBlocks->workspace(root);
-  Value bytes = emitter.constant(root, schedule.partsOffset());
+  Value bytes = behindStaged(emitter, root, schedule.partsOffset());
+  if (launch.sort) {
+    Value more = scratch(root);
+    return arith::AddIOp::create(emitter.in(root), loc, bytes, more);
+  }
   if (launch.reductions.empty())
     return bytes;
   Value parts = tiles(root, launch.axes.front());

@@ -59,56 +59,35 @@ Value ContractionBuilder::tileOfSums(Frame &frame, const TileAt &at,
   return element(frame, at.sums, binary(frame, '+', row, column));
 }
 
-/// What tile registers begin with: zeros, or the sums so far.
-Emitter::Values ContractionBuilder::loadTiles(Frame &frame, const TileAt &at,
-                                              Value stride) {
-  Type tile = LLVM::LLVMX86AMXType::get(builder.getContext());
-  SmallVector<Type> types(across * across, tile);
-  auto branch = scf::IfOp::create(in(frame), loc, types, at.isFirst, true);
-  Operation *anchor = std::exchange(frame.anchor, branch);
-  Frame yes = Frame::inside(frame, branch.thenBlock());
-  Frame no = Frame::inside(frame, branch.elseBlock());
-  Values zeros, sums;
-  for (unsigned i = 0; i < types.size(); ++i) {
-    zeros.push_back(Tiles{in(yes), loc}.zero());
-    Value from = tileOfSums(no, at, i);
-    sums.push_back(Tiles{in(no), loc}.load(from, stride));
-  }
-  scf::YieldOp::create(in(yes), loc, zeros);
-  scf::YieldOp::create(in(no), loc, sums);
-  frame.anchor = anchor;
-  return Values(branch.getResults());
-}
-
 /// The register tile in tile registers: what lines of two by two of them hold.
 void ContractionBuilder::matrixTile(Frame &frame, const TileAt &at) {
   std::int64_t line = tiling.lanes, wordBytes = 4;
   Value wide = number(frame, wordBytes);
   Value sumStride = binary(frame, '*', at.sumStep, wide);
-  Values sums = loadTiles(frame, at, sumStride);
-  Value zero = number(frame, 0), step = number(frame, line);
-  auto loop = scf::ForOp::create(in(frame), loc, zero, at.count, step, sums);
-  Operation *anchor = std::exchange(frame.anchor, loop);
-  Frame inner = Frame::inside(frame, loop.getBody());
-  Value word = loop.getInductionVar();
-  Value rows = element(inner, at.rows, binary(inner, '*', word, at.deepStep));
-  Value columns =
-      element(inner, at.columns,
-              binary(inner, '*', word, number(inner, tiling.width())));
-  Value rowStride = number(inner, line * wordBytes);
-  Value columnStride = number(inner, tiling.width() * wordBytes);
-  Values left, right, now(loop.getRegionIterArgs());
-  for (unsigned i = 0; i < across; ++i) {
-    Value row = element(inner, rows, number(inner, i * line * line));
-    Value column = element(inner, columns, number(inner, i * line));
-    left.push_back(Tiles{in(inner), loc}.load(row, rowStride));
-    right.push_back(Tiles{in(inner), loc}.load(column, columnStride));
-  }
-  for (auto [i, sum] : llvm::enumerate(now))
-    sum = Tiles{in(inner), loc}.add(sum, left[i / across], right[i % across]);
-  scf::YieldOp::create(in(inner), loc, now);
-  frame.anchor = anchor;
-  for (auto [i, sum] : llvm::enumerate(loop.getResults())) {
+  auto zero = [&](Frame &at, unsigned) { return Tiles{in(at), loc}.zero(); };
+  auto load = [&](Frame &inside, unsigned which) {
+    Value from = tileOfSums(inside, at, which);
+    return Tiles{in(inside), loc}.load(from, sumStride);
+  };
+  auto meet = [&](Frame &inner, Value rows, Value columns, Values sums) {
+    Value rowStride = number(inner, line * wordBytes);
+    Value columnStride = number(inner, tiling.width() * wordBytes);
+    Values left, right;
+    for (unsigned i = 0; i < across; ++i) {
+      Value row = element(inner, rows, number(inner, i * line * line));
+      Value column = element(inner, columns, number(inner, i * line));
+      left.push_back(Tiles{in(inner), loc}.load(row, rowStride));
+      right.push_back(Tiles{in(inner), loc}.load(column, columnStride));
+    }
+    for (auto [i, sum] : llvm::enumerate(sums))
+      sum = Tiles{in(inner), loc}.add(sum, left[i / across], right[i % across]);
+    return sums;
+  };
+  SmallVector<Type> types(across * across,
+                          LLVM::LLVMX86AMXType::get(builder.getContext()));
+  Values sums = loadTile(frame, at, types, zero, load);
+  for (auto [i, sum] :
+       llvm::enumerate(alongTile(frame, at, line, sums, meet))) {
     Value to = tileOfSums(frame, at, i);
     Tiles{in(frame), loc}.store(to, sumStride, sum);
   }

@@ -24,6 +24,8 @@ void ContractionBuilder::pack(Frame &frame, const Product &product, bool ofRows,
   }
   std::int64_t apart = ofRows && tiling.tiles ? tiling.lanes : 1;
   unsigned group = std::min<std::int64_t>(width, tiling.lanes);
+  if (width % tiling.lanes && !llvm::isPowerOf2_64(width))
+    group = llvm::alignTo(width, tiling.lanes);
   Value zero = number(frame, 0), end = number(frame, width);
   loop(frame, zero, end, group, [&](Frame &at, Value start) {
     Panel part = to;
@@ -195,8 +197,24 @@ Value ContractionBuilder::asWords(Frame &frame, Value vector, Value mask) {
   return LLVM::BitcastOp::create(b, loc, words, vector);
 }
 
+/// The squares of registers transposed, of `side` positions each; what stands
+/// for the same summed elements comes together.
+static SmallVector<Value> turnedSquares(OpBuilder &b, Location loc,
+                                        ArrayRef<Value> vectors,
+                                        unsigned side) {
+  SmallVector<Value> all(vectors);
+  unsigned squares = vectors.size() / side;
+  for (unsigned square = 0; square < squares; ++square) {
+    auto part = llvm::to_vector(vectors.slice(square * side, side));
+    for (auto [number, vector] : llvm::enumerate(turned(b, loc, part)))
+      all[number * squares + square] = vector;
+  }
+  return all;
+}
+
 /// Lanes run along the last summed axis for `group` positions of the panel at
-/// once; registers are transposed before they are stored.
+/// once; registers are transposed before they are stored. More positions than
+/// the panel is wide reach into the next summed element's, which comes later.
 void ContractionBuilder::packTurned(Frame &frame, const Product &product,
                                     bool ofRows, unsigned group, Block depth,
                                     Panel to) {
@@ -219,14 +237,17 @@ void ContractionBuilder::packTurned(Frame &frame, const Product &product,
         vector = asWords(at, vector, lane->mask);
       vectors.push_back(vector);
     }
+    unsigned side = std::min(group, tiling.lanes);
     if (lane->lanes > 1 && !inLines)
-      vectors = turned(in(at), loc, vectors);
-    unsigned wide = lanesOf(vectors[0]);
+      vectors = turnedSquares(in(at), loc, vectors, side);
+    unsigned wide = lanesOf(vectors[0]), squares = group / side;
     for (auto [count, vector] : llvm::enumerate(vectors)) {
-      // A vector holds whole rows of `group` positions.
-      std::int64_t offset = inLines    ? count * tiling.lanes
-                            : wide > 1 ? count * wide / group * to.width
-                                       : count;
+      // A vector holds whole rows of `side` positions.
+      std::int64_t row = count / squares, square = count % squares;
+      std::int64_t offset = inLines ? count * tiling.lanes
+                            : wide > 1
+                                ? row * wide / side * to.width + square * side
+                                : count;
       emitter.write(at, element(at, pointer, number(at, offset)), vector,
                     tiling.element, Value());
     }

@@ -27,7 +27,7 @@ RowBlockBuilder::RowBlockBuilder(Emitter &emitter, const KernelModel &model,
 }
 
 Value RowBlockBuilder::start(Frame &frame, bool ofValues) {
-  Value first = number(frame, workspaceStart);
+  Value first = behindStaged(emitter, frame, workspaceStart);
   return ofValues ? binary(frame, '+', first, scores.columnBytes(frame))
                   : first;
 }

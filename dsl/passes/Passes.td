@@ -29,8 +29,8 @@ def QnStageRepeated : Pass<"qn-stage-repeated", "::mlir::ModuleOp"> {
   let description = [{
     Sums of columns of what sums of rows have divided, and so on: made on demand,
     each of them would be made anew for every element of those behind it. Schedules
-    know what to do where this happens once; where it happens within itself, each
-    of the reductions becomes a launch that leaves its results in the workspace.
+    know what to do where this happens once; where it happens within itself, as few
+    reductions as end it become launches that leave their results in the workspace.
   }];
 }
 

@@ -1,7 +1,9 @@
 // Stores reductions that loops within loops would make again and again.
+#include "dsl/dialect/Behind.h"
 #include "dsl/passes/Passes.h"
 #include "dsl/schedule/KernelModel.h"
 
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace quern {
@@ -19,21 +21,35 @@ namespace {
 class Repeats {
 public:
   explicit Repeats(qn::RowwiseOp kernel) : model(kernel) {}
-  /// Stores them, unless they repeat each other once at most: schedules know
-  /// what to do with that.
+  /// Stores as many of them as leave none that repeats one which repeats
+  /// another: schedules know what to do with one that is repeated.
   void stage();
 
 private:
-  void stage(qn::ReduceOp op);
-  void addConsumer(Operation *op);
+  /// A reduction that something takes values of.
+  struct Source {
+    qn::ReduceOp made;
+    bool again = false; ///< within loops that it does not need
+  };
+  using Sources = llvm::SmallVector<Source, 4>;
+
+  Sources sourcesOf(Operation *op) const;
   llvm::SmallVector<qn::ReduceOp> behind(Operation *op) const;
   bool repeats(Operation *consumer, qn::ReduceOp made) const;
+  unsigned depth(Operation *op) const;
+  bool repeatedBy(qn::ReduceOp op,
+                  llvm::SmallVectorImpl<qn::ReduceOp> &found) const;
+  void settle(Operation *op);
   bool canBeStored(qn::ReduceOp op) const;
+  unsigned axesOf(qn::ReduceOp op) const {
+    return model.axesOf(op->getResult(0)).count();
+  }
+  void store(qn::ReduceOp op);
 
   KernelModel model;
+  llvm::MapVector<Operation *, Sources> sources;
   llvm::DenseMap<Operation *, unsigned> depths;
-  llvm::SmallSetVector<qn::ReduceOp, 8> repeated;
-  unsigned deepest = 0;
+  llvm::SmallSetVector<qn::ReduceOp, 8> stored;
 };
 
 } // namespace
@@ -41,23 +57,17 @@ private:
 /// The nearest reductions that the values of `op` are made of.
 SmallVector<qn::ReduceOp> Repeats::behind(Operation *op) const {
   SmallVector<qn::ReduceOp> found;
-  SmallVector<Operation *> open{op};
-  llvm::SmallPtrSet<Operation *, 32> seen;
-  Block &block = model.kernel.block();
-  while (!open.empty())
-    open.pop_back_val()->walk([&](Operation *inner) {
-      for (Value operand : inner->getOperands()) {
-        Operation *made = operand.getDefiningOp();
-        if (made)
-          made = block.findAncestorOpInBlock(*made);
-        if (!made || !seen.insert(made).second)
-          continue;
-        if (auto reduce = dyn_cast<qn::ReduceOp>(made))
-          found.push_back(reduce);
-        else
-          open.push_back(made);
-      }
-    });
+  SmallVector<Value> open;
+  op->walk([&](Operation *inner) {
+    llvm::append_range(open, inner->getOperands());
+  });
+  walkBehind(open, [&](Operation *made) {
+    auto reduce = dyn_cast<qn::ReduceOp>(made);
+    if (!reduce || reduce->getBlock() != &model.kernel.block())
+      return WalkResult::advance();
+    found.push_back(reduce);
+    return WalkResult::skip();
+  });
   return found;
 }
 
@@ -97,20 +107,59 @@ bool Repeats::canBeStored(qn::ReduceOp op) const {
          !(model.axesOf(op->getResult(0)) & ~declared);
 }
 
-void Repeats::addConsumer(Operation *op) {
-  unsigned found = 0;
-  for (qn::ReduceOp made : behind(op)) {
-    bool again = repeats(op, made);
-    found = std::max(found, depths.lookup(made) + again);
-    if (again && canBeStored(made))
-      repeated.insert(made);
+Repeats::Sources Repeats::sourcesOf(Operation *op) const {
+  Sources found;
+  for (qn::ReduceOp made : behind(op))
+    found.push_back({made, repeats(op, made)});
+  return found;
+}
+
+/// How many reductions repeat the next one behind `op`, at most.
+unsigned Repeats::depth(Operation *op) const {
+  unsigned deepest = 0;
+  for (const Source &source : sources.lookup(op))
+    if (!stored.contains(source.made))
+      deepest = std::max(deepest, depths.lookup(source.made) + source.again);
+  return deepest;
+}
+
+/// Collects what `op` repeats; false where something of that cannot be stored.
+bool Repeats::repeatedBy(qn::ReduceOp op,
+                         SmallVectorImpl<qn::ReduceOp> &found) const {
+  return llvm::all_of(sources.lookup(op), [&](const Source &source) {
+    if (stored.contains(source.made))
+      return true;
+    if (!source.again)
+      return !depths.lookup(source.made) || repeatedBy(source.made, found);
+    found.push_back(source.made);
+    return canBeStored(source.made);
+  });
+}
+
+/// Sees to it that `op` repeats nothing that repeats another: stored is what is
+/// repeated, or what repeats it, where that has fewer axes.
+void Repeats::settle(Operation *op) {
+  for (const Source &source : sources.lookup(op)) {
+    qn::ReduceOp made = source.made;
+    if (stored.contains(made) || !source.again || !depths.lookup(made))
+      continue;
+    SmallVector<qn::ReduceOp> inner;
+    bool innerCan = repeatedBy(made, inner);
+    bool isSmall = llvm::any_of(inner, [&](qn::ReduceOp repeated) {
+      return axesOf(made) < axesOf(repeated);
+    });
+    if (canBeStored(made) && (isSmall || !innerCan))
+      stored.insert(made);
+    else if (innerCan)
+      stored.insert_range(inner);
+    for (auto &[each, itsSources] : sources)
+      depths[each] = depth(each);
   }
-  depths[op] = found;
-  deepest = std::max(deepest, found);
+  depths[op] = depth(op);
 }
 
 /// Writes the results to the workspace; everything reads them from there.
-void Repeats::stage(qn::ReduceOp op) {
+void Repeats::store(qn::ReduceOp op) {
   AxisSet axes = model.axesOf(op->getResult(0));
   SmallVector<StringAttr, 4> names;
   for (auto name : model.kernel.getAxes().getAsRange<StringAttr>())
@@ -132,13 +181,14 @@ void Repeats::stage(qn::ReduceOp op) {
 void Repeats::stage() {
   if (!model.valid || model.reductions.size() < 2)
     return;
-  for (Operation &op : model.kernel.block())
-    if (isa<qn::ReduceOp, qn::StoreOp>(op))
-      addConsumer(&op);
-  if (deepest < 2)
-    return;
-  for (qn::ReduceOp op : repeated)
-    stage(op);
+  for (Operation &op : model.kernel.block()) {
+    if (!isa<qn::ReduceOp, qn::StoreOp>(op))
+      continue;
+    sources[&op] = sourcesOf(&op);
+    settle(&op);
+  }
+  for (qn::ReduceOp op : stored)
+    store(op);
 }
 
 namespace {

@@ -1,7 +1,7 @@
 // Finds column reductions that are worth rows of states.
 #include "dsl/schedule/Columns.h"
 
-#include "dsl/schedule/Behind.h"
+#include "dsl/dialect/Behind.h"
 #include "dsl/schedule/Contraction.h"
 #include "dsl/schedule/Schedule.h"
 

@@ -1,7 +1,7 @@
 // Finds contractions and sizes their blocks.
 #include "dsl/schedule/Contraction.h"
 
-#include "dsl/schedule/Behind.h"
+#include "dsl/dialect/Behind.h"
 #include "dsl/schedule/Windows.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -205,7 +205,8 @@ void quern::sizeTile(const TargetInfo &target, Type element, Tiling &tiling) {
   tiling.element = element;
   unsigned bytes = element.getIntOrFloatBitWidth() / 8;
   tiling.lanes = std::max(2u, target.vectorBytes / bytes);
-  tiling.height = target.vectorRegisters >= 32 ? 8 : 4;
+  // What is left are the vectors of columns and one element of a row.
+  tiling.height = target.vectorRegisters >= 32 ? 8 : 6;
 }
 
 void quern::sizeBlock(const TargetInfo &target, Tiling &tiling) {
@@ -214,8 +215,9 @@ void quern::sizeBlock(const TargetInfo &target, Tiling &tiling) {
   std::int64_t sums = tiling.products.size() * tiling.blockWidth();
   std::int64_t row = bytes * (tiling.depth + sums);
   std::int64_t fitting = target.l2Bytes / 2 / row;
-  tiling.rowBlock = std::clamp<std::int64_t>(
+  std::int64_t rows = std::clamp<std::int64_t>(
       llvm::bit_floor<std::uint64_t>(fitting), smallRowBlock, 512);
+  tiling.rowBlock = llvm::alignTo(rows, tiling.height);
 }
 
 /// Which factor of every product has the lanes' axis, and what the axes of the

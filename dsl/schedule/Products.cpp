@@ -49,7 +49,7 @@ static void addBlocks(const TargetInfo &target, const LaunchPlan &launch,
   }
   packed.kind = LaunchKind::Contract;
   AxisPlan rows = flattened(tiling.rows, tiling.rowBlock);
-  rows.narrow = smallRowBlock;
+  rows.narrow = llvm::alignTo(smallRowBlock, tiling.height);
   rows.narrowBelow = 2 * target.cores * tiling.rowBlock * tiling.blockWidth();
   rows.narrowBy.assign(tiling.rows.begin(), tiling.rows.end());
   llvm::append_range(rows.narrowBy, tiling.columns);
@@ -181,9 +181,6 @@ std::vector<LaunchPlan> Schedule::byAxes(const LaunchPlan &launch) {
 }
 
 void Schedule::addContractions() {
-  // Staged values lie at the front of the workspace.
-  if (model.kernel.getStaged())
-    return;
   SmallVector<LaunchPlan, 2> all;
   std::vector<LaunchPlan> open(std::make_move_iterator(launches.rbegin()),
                                std::make_move_iterator(launches.rend()));

@@ -1,7 +1,7 @@
 // Finds launches that keep blocks of products.
 #include "dsl/schedule/RowBlocks.h"
 
-#include "dsl/schedule/Behind.h"
+#include "dsl/dialect/Behind.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"

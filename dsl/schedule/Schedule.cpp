@@ -303,7 +303,7 @@ int Schedule::reusedAxis(const LaunchPlan &launch, int lane) const {
 
 /// Rows by columns so that the accumulators fill most of the registers.
 void Schedule::planTile(LaunchPlan &launch, unsigned rows, unsigned lane) {
-  unsigned columns = target.vectorRegisters >= 32 ? 2 : 1;
+  constexpr unsigned columns = 2;
   unsigned height = target.vectorRegisters >= 32 ? 8 : 6;
   launch.axes.push_back(
       AxisPlan{.axis = rows, .copies = height, .tile = 4 * height});
@@ -455,7 +455,7 @@ void Schedule::planTurned(LaunchPlan &launch, unsigned turned) {
 /// not arithmetic, takes the time.
 bool Schedule::onlyNeighbours(const LaunchPlan &launch) const {
   constexpr unsigned longest = 16;
-  if (launch.axes.size() > 1 && operations > longest)
+  if (isLong(1) || (launch.axes.size() > 1 && operations > longest))
     return false;
   return llvm::all_of(launch.stores, [&](qn::StoreOp store) {
     qn::OperandType type = store.getTensor().getType();

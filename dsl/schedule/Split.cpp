@@ -1,6 +1,6 @@
 // Reductions of everything: parts of an axis reduced by many tasks, then
 // merged.
-#include "dsl/schedule/Behind.h"
+#include "dsl/dialect/Behind.h"
 #include "dsl/schedule/Schedule.h"
 
 using namespace mlir;

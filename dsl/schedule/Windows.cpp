@@ -1,7 +1,7 @@
 // Finds the axes of windows and plans launches that reduce over them.
 #include "dsl/schedule/Windows.h"
 
-#include "dsl/schedule/Behind.h"
+#include "dsl/dialect/Behind.h"
 #include "dsl/schedule/Contraction.h"
 #include "dsl/schedule/Schedule.h"
 

@@ -1,5 +1,5 @@
 // An elementwise kernel runs in vectors along its contiguous axis, unrolled, and
-// ends in a masked loop where the target has masks, in a scalar one where not.
+// ends in a masked loop where the target has masks, in one of single vectors and a scalar one where not.
 // RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s --check-prefixes=CHECK,V4
 // RUN: quern-opt %s --qn-to-loops=target=x86-64-v3 | FileCheck %s --check-prefixes=CHECK,V3
 
@@ -17,7 +17,10 @@
 // V4: %[[MASK:.*]] = arith.cmpi slt
 // V4: llvm.intr.masked.load %{{.*}}, %[[MASK]]
 // V4: llvm.intr.masked.store %{{.*}}, %{{.*}}, %[[MASK]]
-// V3-NOT: masked
+// V3: arith.mulf %{{.*}}, %[[FACTOR]] : vector<8xf32>
+// V3: llvm.store {{.*}} : vector<8xf32>
+// V3: scf.for
+// V3-NOT: vector
 // V3: arith.mulf %{{.*}}, %{{.*}} : f32
 qn.rowwise @scale axes [C] (%x: !qn.tensor<f32, [C:1]>, %a: f32,
     %out: !qn.tensor<f32, [C:1]>) {

@@ -16,8 +16,10 @@
 // CHECK: %[[MASK:.*]] = arith.cmpi slt
 // CHECK: arith.select %[[MASK]]
 
-// Without masks the rest follows element by element.
+// Without masks the rest follows vector by vector, then element by element.
 // REST-LABEL: @rows_task
+// REST: scf.for {{.*}} -> (f32, i32)
+// REST: vector.shuffle
 // REST: scf.for {{.*}} -> (f32, i32)
 // REST: vector.shuffle
 // REST: scf.for {{.*}} -> (f32, i32)

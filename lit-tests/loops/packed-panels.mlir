@@ -20,9 +20,18 @@
 // CHECK: %[[BLOCKS:.*]] = arith.divui %{{.*}}, %[[WHOLE]]
 // CHECK: %[[ALONE:.*]] = arith.cmpi eq, %[[BLOCKS]], %[[ONE:c1_i64.*]] : i64
 // CHECK: arith.select %[[ALONE]], %[[ONE]], %{{.*}} : i64
+// With sixteen registers six rows meet two vectors: eight are transposed, in two squares, and
+// blocks have a multiple of six.
+// SMALL-LABEL: llvm.func @mm_task
+// SMALL-COUNT-16: vector.shuffle
 // SMALL-LABEL: llvm.func @mm_1_plan
 // SMALL-NOT: arith.constant 256
+// SMALL: arith.constant 132 : i64
 // SMALL-LABEL: llvm.func @mm_1_task
+// SMALL: scf.for {{.*}} -> (vector<4xf32>{{(, vector<4xf32>)+}})
+// SMALL-COUNT-12: arith.mulf
+// SMALL-NOT: arith.mulf
+// SMALL: scf.yield
 // CHECK-LABEL: llvm.func @mm_1_task
 // CHECK: llvm.alloca
 // Eight rows meet two vectors of columns.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import quern
 import torch
 
@@ -92,3 +93,46 @@ def test_neighbours_of_neighbours() -> None:
         wanted = wanted - torch.nn.functional.pad(wanted, (1, 0))[:, :-1]
     k = quern.compile(head + "\n".join(lines) + "\n    return v40\n")
     assert torch.equal(k.f(x), wanted)
+
+
+def test_places_of_places() -> None:
+    """Each link asks the one before where to ask it: 2 to the power of 12 gathers of the first."""
+    lines = [f"    let v{i} = v{i - 1}.at(C = v{i - 1})" for i in range(1, 13)]
+    k = quern.compile(
+        "rowwise f(v0: i64[C]) -> i64[C]:\n" + "\n".join(lines) + "\n    return v12\n"
+    )
+    v = torch.randperm(1000)
+    wanted = v
+    for _ in range(12):
+        wanted = wanted[wanted]
+    assert torch.equal(k.f(v), wanted)
+    v[7] = 1000
+    with pytest.raises(quern.Error, match="QN2050"):
+        k.f(v)
+
+
+def test_places_that_nobody_asks_for() -> None:
+    """What the last link does not read may lie anywhere."""
+    lines = [f"    let v{i} = v{i - 1} - v{i - 1}.at(C = at)" for i in range(1, 9)]
+    head = "rowwise f(v0: i64[C], at: i64[C], few: i64[K]) -> i64[K]:\n"
+    k = quern.compile(head + "\n".join(lines) + "\n    return v8.at(C = few)\n")
+    v, at, few = (
+        torch.randint(-9, 9, (50,)),
+        torch.randint(0, 20, (50,)),
+        torch.randint(0, 20, (30,)),
+    )
+    at[20:] = 99
+    wanted = v[:20]
+    for _ in range(8):
+        wanted = wanted - wanted[at[:20]]
+    assert torch.equal(k.f(v, at, few), wanted[few])
+
+
+def test_functions_that_call_others_twice() -> None:
+    """The same call is made once: not 2 to the power of 60 of the first."""
+    lines = [f"fn h{i}(x: f64) -> f64:\n    return h{i - 1}(x) * 0.5 + h{i - 1}(x) / 4.0\n"
+             for i in range(1, 61)]  # fmt: skip
+    first = "fn h0(x: f64) -> f64:\n    return x * x\n"
+    k = quern.compile(first + "".join(lines) + "elementwise f(x: f64) -> f64:\n    return h60(x)\n")
+    x = torch.randn(50, dtype=torch.float64)
+    torch.testing.assert_close(k.f(x), x * x * 0.75**60)

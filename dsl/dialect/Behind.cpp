@@ -1,5 +1,5 @@
 // Follows operands and what regions take from around them.
-#include "dsl/schedule/Behind.h"
+#include "dsl/dialect/Behind.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
 
