@@ -209,7 +209,7 @@ void EntryBuilder::describeWorkspace(LaunchEntry &entry) const {
                               .runs = launch.choice == LaunchChoice::IfPacked};
   if (!launch.reductions.empty())
     entry.workspace.push_back(
-        {8 * stateCount(), {describeTile(launch.axes.front())}});
+        {std::uint64_t(8) * stateCount(), {describeTile(launch.axes.front())}});
 }
 
 /// Slots of staged operands one behind the other, then the room of a sort.

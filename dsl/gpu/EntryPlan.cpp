@@ -3,6 +3,7 @@
 
 #include "dsl/gpu/Matrix.h"
 #include "dsl/gpu/Stages.h"
+#include "dsl/schedule/Contraction.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/Support/MathExtras.h"
@@ -102,8 +103,8 @@ unsigned copiesFor(const KernelModel &model, const Work &work,
 void planThread(EntryPlan &entry) {
   LaunchPlan &launch = entry.launch;
   launch.axes.clear();
-  for (unsigned axis = 0; axis < 64; ++axis)
-    if (hasAxis(launch.parallel, axis) && static_cast<int>(axis) != launch.lane)
+  for (unsigned axis : axisList(launch.parallel))
+    if (static_cast<int>(axis) != launch.lane)
       launch.axes.push_back(AxisPlan{.axis = axis});
   if (launch.lane >= 0 && hasAxis(launch.parallel, launch.lane))
     launch.axes.push_back(AxisPlan{.axis = unsigned(launch.lane)});
@@ -149,11 +150,10 @@ void planTile(EntryPlan &entry, std::int64_t side) {
   const MatrixProduct &product = *entry.product;
   LaunchPlan &launch = entry.launch;
   launch.axes.clear();
-  for (unsigned axis = 0; axis < 64; ++axis)
-    if (hasAxis(launch.parallel, axis)) {
-      bool isSide = axis == product.row || axis == product.column;
-      launch.axes.push_back(AxisPlan{.axis = axis, .tile = isSide ? side : 1});
-    }
+  for (unsigned axis : axisList(launch.parallel)) {
+    bool isSide = axis == product.row || axis == product.column;
+    launch.axes.push_back(AxisPlan{.axis = axis, .tile = isSide ? side : 1});
+  }
   launch.lane = product.column;
 }
 
@@ -166,7 +166,7 @@ EntryPlan planProduct(EntryPlan entry, const MatrixProduct &product,
   entry.vectors = std::min(matrixLayout(target, product.sumType()).run,
                            accessBytes / product.elementBytes());
   entry.copies = 1;
-  planTile(entry, 2 * matrixSize);
+  planTile(entry, std::int64_t(2) * matrixSize);
   return entry;
 }
 
@@ -362,7 +362,7 @@ std::vector<EntryPlan> rowEntries(const KernelModel &model,
     return {thread, warp, block};
   std::vector<EntryPlan> made{thread};
   for (unsigned each = std::max(leastKept, block.vectors);
-       each <= kept && target.warp * each <= warpLanes; each *= 2)
+       each <= kept && std::int64_t(target.warp) * each <= warpLanes; each *= 2)
     made.push_back(keeping(warp, each, warp.threads, target));
   // Small blocks cover each other's barriers; large ones fill the registers of
   // a multiprocessor. Longer rows are read again, such that all those under way

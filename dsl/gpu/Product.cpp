@@ -14,7 +14,7 @@ using namespace mlir;
 using namespace quern;
 
 /// The one axis of a set, or -1.
-static int only(AxisSet axes) {
+static int only(const AxisSet &axes) {
   return axes.count() == 1 ? int(axes.first()) : -1;
 }
 
@@ -229,13 +229,14 @@ EntryBuilder::Tile EntryBuilder::productTile(Frame &frame, Value rows,
   };
   for (unsigned part = 0; part < rowParts(); ++part)
     for (MatrixLayout::Place place : layout.left)
-      tile.rows.push_back(within(tile.firstRow, matrixSize * part + place.first,
+      tile.rows.push_back(within(tile.firstRow,
+                                 std::int64_t(matrixSize) * part + place.first,
                                  plan.product->row));
   for (unsigned part = 0; part < columnParts(); ++part)
     for (MatrixLayout::Place place : layout.right)
-      tile.columns.push_back(within(tile.firstColumn,
-                                    matrixSize * part + place.first,
-                                    plan.product->column));
+      tile.columns.push_back(within(
+          tile.firstColumn, std::int64_t(matrixSize) * part + place.first,
+          plan.product->column));
   return tile;
 }
 
@@ -250,7 +251,7 @@ void EntryBuilder::product(Frame &frame, ValueRange position) {
     return productAt(frame, row, column);
   Value zero = emitter.constant(frame, 0);
   Value step = emitter.constant(frame, matrixSize);
-  Value end = emitter.constant(frame, matrixSize * rowParts());
+  Value end = emitter.constant(frame, std::int64_t(matrixSize) * rowParts());
   auto loop = scf::ForOp::create(emitter.in(frame), loc, zero, end, step);
   loop.getBody()->getTerminator()->erase();
   Operation *anchor = std::exchange(frame.anchor, loop);
@@ -311,8 +312,8 @@ void EntryBuilder::storeTile(Frame &frame, const Tile &tile, ValueRange sums) {
   for (unsigned part = 0; part < rowParts() * columnParts(); ++part) {
     ValueRange of = sums.take_front(layout.sumValues());
     sums = sums.drop_front(layout.sumValues());
-    std::int64_t below = matrixSize * (part / columnParts());
-    std::int64_t beside = matrixSize * (part % columnParts());
+    std::int64_t below = std::int64_t(matrixSize) * (part / columnParts());
+    std::int64_t beside = std::int64_t(matrixSize) * (part % columnParts());
     for (unsigned number = 0; number < layout.sums.size(); number += lanes) {
       emitter.in(frame);
       Emitter::Values parts;

@@ -190,7 +190,7 @@ void EntryBuilder::multiplyStage(Frame &body, const Tile &tile, Value stage,
   for (std::int64_t depth = 0; depth < depthOf(plan); depth += layout.depth) {
     SmallVector<Emitter::Values> left, right;
     auto read = [&](bool isRight, Value first, unsigned part) {
-      first = math("addi", first, matrixSize * part);
+      first = math("addi", first, std::int64_t(matrixSize) * part);
       return byMatrices ? stagedFragment(isRight, first, depth, stage)
                         : bufferedFragment(tile, isRight, first, depth, stage);
     };
@@ -263,10 +263,11 @@ void EntryBuilder::findWarpTile(Frame &frame, Tile &tile, Value rows,
   if (!plan.staged)
     return;
   OpBuilder &b = emitter.in(frame);
+  std::int64_t size = matrixSize;
   tile.warpRow =
-      math("muli", math("remui", team.warp, 2), matrixSize * warpRowParts());
+      math("muli", math("remui", team.warp, 2), size * warpRowParts());
   tile.warpColumn =
-      math("muli", math("divui", team.warp, 2), matrixSize * columnParts());
+      math("muli", math("divui", team.warp, 2), size * columnParts());
   auto from = [&](Value corner, Value inside) -> Value {
     inside = arith::ExtUIOp::create(b, loc, b.getI64Type(), inside);
     return arith::AddIOp::create(b, loc, corner, inside);

@@ -111,10 +111,13 @@ void Device::keepMemory() const {
 Result<std::monostate> Device::learnTarget() {
   return run("asking for the architecture", [&](const Driver &driver) {
     if (driver.vendor == Vendor::Cuda) {
-      constexpr int kMajor = 75, kMinor = 76;
+      const DriverNumbers &numbers = driver.numbers;
       int major = 0, minor = 0;
-      int code = driver.deviceAttribute(&major, kMajor, number);
-      code = code ? code : driver.deviceAttribute(&minor, kMinor, number);
+      int code =
+          driver.deviceAttribute(&major, numbers.capabilityMajor, number);
+      code = code ? code
+                  : driver.deviceAttribute(&minor, numbers.capabilityMinor,
+                                           number);
       known.target = "sm_" + std::to_string(10 * major + minor);
       return code;
     }

@@ -6,10 +6,6 @@
 namespace quern::jit {
 namespace {
 
-/// Both vendors' flag for an event that only orders work.
-constexpr unsigned kWithoutTiming = 2;
-/// Both vendors' flag for a stream that ignores the default one.
-constexpr unsigned kNonBlocking = 1;
 /// Enough for the errors of an assembler; the driver cuts longer ones.
 constexpr std::size_t kLogBytes = 16384;
 
@@ -17,10 +13,9 @@ constexpr std::size_t kLogBytes = 16384;
 int allowShared(const Driver &driver, DeviceFunction function,
                 std::size_t bytes) {
   constexpr std::size_t kUnasked = 48 * 1024;
-  constexpr int kDynamicShared = 8;
   if (bytes <= kUnasked || driver.vendor != Vendor::Cuda)
     return 0;
-  return driver.cuda_allowShared(function.handle, kDynamicShared,
+  return driver.cuda_allowShared(function.handle, driver.numbers.dynamicShared,
                                  static_cast<int>(bytes));
 }
 
@@ -116,7 +111,8 @@ Result<Device::Image> Device::load(const std::string &image) {
 Result<Device::Stream> Device::makeStream() {
   void *stream = nullptr;
   auto made = run("making a stream", [&](const Driver &driver) {
-    return driver.createStream(&stream, kNonBlocking);
+    // One that ignores the default stream.
+    return driver.createStream(&stream, unsigned(driver.numbers.nonBlocking));
   });
   if (!made)
     return made.error();
@@ -126,7 +122,8 @@ Result<Device::Stream> Device::makeStream() {
 Result<Device::Event> Device::makeEvent(bool timing) {
   void *event = nullptr;
   auto made = run("making an event", [&](const Driver &driver) {
-    return driver.createEvent(&event, timing ? 0 : kWithoutTiming);
+    return driver.createEvent(
+        &event, timing ? 0 : unsigned(driver.numbers.withoutTiming));
   });
   if (!made)
     return made.error();

@@ -180,8 +180,8 @@ TEST_F(DeviceSession, RowsSayHowManyThreadsThereAre) {
                                 {20000, "grid 24 1 1 block 96 1 1"},
                                 {131072, "grid 24 1 1 block 512 1 1"},
                                 {262144, "grid 24 1 1 block 512 1 1"}}) {
-    auto x = device->allocate(3 * 4 * columns),
-         out = device->allocate(3 * 4 * columns);
+    auto x = device->allocate(std::int64_t(12) * columns),
+         out = device->allocate(std::int64_t(12) * columns);
     ASSERT_TRUE(x && out);
     const std::int64_t sizes[] = {3, columns}, strides[] = {columns, 1};
     Argument argument = TensorView{

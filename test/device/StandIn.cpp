@@ -114,7 +114,7 @@ int standin_ownPool(void **pool, int device) {
 int standin_askPool(void *pool, int attribute, void *value) {
   Call call("askPool");
   call.check(pool && attribute == 4, "no such attribute of a pool");
-  if (!call.code)
+  if (pool && !call.code)
     std::memcpy(value, pool, sizeof(std::uint64_t));
   return call.code;
 }
@@ -122,7 +122,7 @@ int standin_askPool(void *pool, int attribute, void *value) {
 int standin_setPool(void *pool, int attribute, void *value) {
   Call call("setPool");
   call.check(pool && attribute == 4, "no such attribute of a pool");
-  if (!call.code)
+  if (pool && !call.code)
     std::memcpy(pool, value, sizeof(std::uint64_t));
   return call.code;
 }
@@ -315,7 +315,8 @@ int standin_setDevice(int device) {
 int standin_deviceProperties(void *properties, int device) {
   Call call("deviceProperties");
   call.checkDevice(device);
-  std::strcpy(static_cast<char *>(properties) + 396, "gfx942:sramecc+:xnack-");
+  constexpr char name[] = "gfx942:sramecc+:xnack-";
+  std::memcpy(static_cast<char *>(properties) + 396, name, sizeof(name));
   return call.code;
 }
 

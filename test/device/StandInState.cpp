@@ -60,11 +60,11 @@ const Function *known(void *function) {
 std::size_t bytesOf(const std::string &declaration) {
   if (std::size_t open = declaration.find('['); open != std::string::npos)
     return std::strtoull(declaration.c_str() + open + 1, nullptr, 10);
-  for (const char *bits : {"64", "32", "16", "8"})
+  for (std::size_t bytes : {8, 4, 2, 1})
     for (const char *letter : {".u", ".b", ".s", ".f"})
-      if (declaration.find(std::string(letter) + bits + " ") !=
+      if (declaration.find(letter + std::to_string(8 * bytes) + " ") !=
           std::string::npos)
-        return static_cast<std::size_t>(std::atoi(bits)) / 8;
+        return bytes;
   return 8;
 }
 
@@ -239,7 +239,10 @@ void releaseContext(Call &call, int device) {
   std::lock_guard guard(state().lock);
   auto &[handle, holders] = state().contexts[device];
   call.check(holders > 0, "nothing to give back");
-  if (holders > 0 && --holders == 0)
+  if (holders == 0)
+    return;
+  --holders;
+  if (holders == 0)
     destroyObject(call, Kind::Context, handle);
 }
 
@@ -272,9 +275,10 @@ void loadModule(Call &call, void **module, const char *image, unsigned count,
     return;
   if (std::strstr(image, "syntax error")) {
     constexpr int kErrorLog = 5;
+    constexpr char log[] = "line 3: syntax error";
     for (unsigned i = 0; i < count; ++i)
       if (options[i] == kErrorLog)
-        std::strcpy(static_cast<char *>(values[i]), "line 3: syntax error");
+        std::memcpy(values[i], log, sizeof(log));
     call.code = 218;
     return;
   }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import json
 import re
 import subprocess
 import tempfile
@@ -141,11 +142,18 @@ class AmdKernel(GpuKernel):
 
     target: str = "gfx942"
     backwards: bool = False
-    library: ctypes.CDLL = field(init=False)
+    library: ctypes.CDLL | None = field(init=False, default=None)
+
+    @property
+    def warp(self) -> int:
+        return 64 if self.target.startswith("gfx9") else 32
+
+    @property
+    def meaning(self) -> str:
+        return f"{self.warp} {for_this_machine(self.code)} {json.dumps(self.abi)}"
 
     def prepare(self) -> None:
         self.code = self.build("llvm")
-        self.library = compiled(self.code)
 
     def execute(
         self, symbol: str, grid: Any, block: Any, words: Sequence[Any], shared: int
@@ -160,10 +168,10 @@ class AmdKernel(GpuKernel):
         shapes = [
             (ctypes.c_uint * 3)(*[*map(int, np.atleast_1d(n)), 1, 1][:3]) for n in (grid, block)
         ]
+        self.library = self.library or compiled(self.code)
         entry = ctypes.cast(getattr(self.library, symbol), ctypes.c_void_p)
-        warp = 64 if self.target.startswith("gfx9") else 32
         error = self.library.quern_run(
-            entry, ctypes.c_void_p(raw.ctypes.data), *shapes, warp, int(self.backwards)
+            entry, ctypes.c_void_p(raw.ctypes.data), *shapes, self.warp, int(self.backwards)
         )
         if error:
             raise AmdError(f"{symbol}: {error.decode()}")

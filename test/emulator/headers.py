@@ -10,7 +10,7 @@ HEADER = re.compile(
     r"(?:attributes \{.*?array<i64(?:: (?P<numbers>[^>]*))?>\})?\s*\((?P<arguments>[^{]*)\) \{"
 )
 OPERAND = re.compile(
-    r"%\w+: (?:!qn\.tensor<(?P<element>\w+|complex<\w+>), \[(?P<axes>[^\]]*)\]>|\w+)"
+    r"%\w+: (?:!qn\.tensor<(?P<element>\w+|complex<\w+>), \[(?P<axes>[^\]]*)\]>|(?P<scalar>\w+))"
 )
 
 
@@ -31,6 +31,8 @@ class Header:
     operands: list[Operand]
     scalars: int
     results: int
+    #: Operands and the types of scalars, as the text has them.
+    order: list[Operand | str]
 
 
 def names(listed: str) -> list[str]:
@@ -45,10 +47,15 @@ def read(text: str) -> Header:
     arguments = list(OPERAND.finditer(header["arguments"]))
     # Staged operands come last and have no number: the caller does not give them.
     del arguments[len(numbers) :]
-    tensors = [(n, a) for n, a in zip(numbers, arguments, strict=True) if a["element"]]
+    order = [
+        a["scalar"] or Operand(n, a["element"], names(a["axes"]))
+        for n, a in zip(numbers, arguments, strict=True)
+    ]
+    tensors = [one for one in order if isinstance(one, Operand)]
     return Header(
         names(header["axes"]),
-        [Operand(n, a["element"], names(a["axes"])) for n, a in tensors],
-        sum(not argument["element"] for argument in arguments),
+        tensors,
+        len(order) - len(tensors),
         len(set(re.findall(r"qn\.store %[\w#]+, %(arg\d+)", text))),
+        order,
     )

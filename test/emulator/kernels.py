@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import operator
+import re
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -87,6 +89,7 @@ class GpuKernel:
     operands: list[Operand] = field(init=False)
     scalars: int = field(init=False)
     results: int = field(init=False)
+    order: list[Operand | str] = field(init=False)
     errors: Array = field(init=False)
     code: str = field(init=False)
 
@@ -95,18 +98,28 @@ class GpuKernel:
         self.prepare()
         header = read(self.build("qn"))
         self.axes, self.operands = header.axes, header.operands
-        self.scalars, self.results = header.scalars, header.results
+        self.scalars, self.results, self.order = header.scalars, header.results, header.order
 
     def prepare(self) -> None:
         """Makes what `execute` needs."""
         self.code = self.build("ptx")
+
+    @functools.cached_property
+    def module(self) -> Module:
+        return Module(self.code)
+
+    @property
+    def meaning(self) -> str:
+        """All that a run depends on: targets that have the same need only one."""
+        head = r"^\.(version|target) .*$"
+        return re.sub(head, "", self.code, flags=re.MULTILINE) + json.dumps(self.abi)
 
     def execute(
         self, symbol: str, grid: Any, block: Any, words: Sequence[Any], shared: int
     ) -> list[Array]:
         """Runs an entry on a packet; gives its arrays, each once, as they are then."""
         packet = Words(words, self.abi.get("words_in_memory", False))
-        return Module(self.code).launch(symbol, grid, block, [packet], shared=shared)
+        return self.module.launch(symbol, grid, block, [packet], shared=shared)
 
     def build(self, stage: str) -> str:
         return quern(

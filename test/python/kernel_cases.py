@@ -262,7 +262,7 @@ def voted(x: Array, warp: int) -> list[Array]:
     wide = np.zeros(-(-len(x) // 64) * 64, x.dtype)
     wide[: len(x)] = x
     words = wide.reshape(-1, warp)
-    counts, every = np.zeros(8, "i4"), np.zeros(8, "?")
+    counts, every = np.zeros(16, "i4"), np.zeros(16, "?")
     counts[: len(words)] = (words > 0).sum(1)
     every[: len(words)] = (words > -100).all(1)
     return [counts, every]
@@ -280,7 +280,7 @@ def lanes() -> Iterator[Case]:
         )
     x = numbers("i32", 100)
     yield Case(
-        "lanes", "vote_words", [x, np.zeros(8, "i4"), np.zeros(8, "?")], lambda w: voted(x, w)
+        "lanes", "vote_words", [x, np.zeros(16, "i4"), np.zeros(16, "?")], lambda w: voted(x, w)
     )
     v = numbers("f32", 250)
     kept = np.zeros(250, "f4")

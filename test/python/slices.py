@@ -73,3 +73,8 @@ def matrix(
         seen.add(key)
     _log(name, len(listed), len(chosen))
     return [case for index, case in enumerate(listed) if index in chosen]
+
+
+def one_of(name: str, cases: Iterable[Case]) -> list[Case]:
+    """All cases under --all; else the one that the commit's hash chooses."""
+    return matrix(name, cases, group=lambda _: None, quick=0)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from emulator.amd import kernel_for
 from emulator.kernels import GpuKernel
+from slices import one_of
 from test_kernels import KERNELS, MORE, TOGETHER, pick
 from test_thread_reductions import SOURCE as SUMS
 from tree import build_dir
@@ -24,6 +25,8 @@ TEXTS = {"together": TOGETHER, "more": MORE, "sums": SUMS}
 WARP = 32
 
 every_target = pytest.mark.parametrize("target", NVIDIA)
+#: What no target has of its own: one of them in the quick tier.
+a_target = pytest.mark.parametrize("target", one_of("explicit kernels on NVIDIA", NVIDIA))
 every_gpu = pytest.mark.parametrize("target", [*NVIDIA, *AMD])
 
 
@@ -116,11 +119,12 @@ def test_stencil(target: str, block: tuple[int, int]) -> None:
     np.testing.assert_allclose(out, src + 0.25 * around, rtol=1e-5, atol=1e-5)
 
 
+@a_target
 @pytest.mark.parametrize("count", [1, 23, 64, 100])
-def test_warps(texts: Path, count: int) -> None:
+def test_warps(texts: Path, count: int, target: str) -> None:
     x = np.random.default_rng(4).integers(0, 100, count).astype("i4")
     y, bits = np.zeros((6, count), "i4"), np.zeros(count, "i8")
-    built(texts / "together.qn", "lanes", "sm_90").run([x, y, bits])
+    built(texts / "together.qn", "lanes", target).run([x, y, bits])
     for first in range(0, count, WARP):
         v, part = x[first : first + WARP], y[:, first : first + WARP]
         lane = np.arange(len(v))
@@ -145,8 +149,9 @@ def test_atomics(texts: Path, target: str) -> None:
     assert won.sum() == 1
 
 
-def test_threads_that_part_before_a_barrier(texts: Path) -> None:
-    divided = built(texts / "together.qn", "divided", "sm_90")
+@a_target
+def test_threads_that_part_before_a_barrier(texts: Path, target: str) -> None:
+    divided = built(texts / "together.qn", "divided", target)
     x, y = np.ones(64, "i4"), np.zeros(64, "i4")
     divided.run([x, y])
     assert y.all()
@@ -156,14 +161,16 @@ def test_threads_that_part_before_a_barrier(texts: Path) -> None:
     assert divided.abi["sites"][divided.errors[0] - 1]["axis"] == "barrier"
 
 
-def test_threads_that_provably_part(texts: Path) -> None:
+@a_target
+def test_threads_that_provably_part(texts: Path, target: str) -> None:
     with pytest.raises(RuntimeError, match="part before a barrier"):
-        built(texts / "more.qn", "parted", "sm_90")
+        built(texts / "more.qn", "parted", target)
 
 
+@a_target
 @pytest.mark.parametrize("bad", [-1, 10, 1 << 40])
-def test_an_index_out_of_range(texts: Path, bad: int) -> None:
-    gather = built(texts / "together.qn", "gather", "sm_90")
+def test_an_index_out_of_range(texts: Path, bad: int, target: str) -> None:
+    gather = built(texts / "together.qn", "gather", target)
     x, i, y = np.arange(10, dtype="f4"), np.arange(45) % 10, np.zeros(45, "f4")
     gather.run([x, i, y])
     np.testing.assert_array_equal(y, x[i])
@@ -172,7 +179,8 @@ def test_an_index_out_of_range(texts: Path, bad: int) -> None:
     assert tuple(gather.errors[1:]) == (bad, 10)
 
 
-def test_lanes_leave_a_loop_one_by_one(texts: Path) -> None:
+@a_target
+def test_lanes_leave_a_loop_one_by_one(texts: Path, target: str) -> None:
     def steps(n: int) -> int:
         count = 0
         while n != 1:
@@ -180,29 +188,32 @@ def test_lanes_leave_a_loop_one_by_one(texts: Path) -> None:
         return count
 
     x, out = np.arange(1, 71), np.zeros(70, "i4")
-    built(texts / "more.qn", "collatz", "sm_90").run([x, out])
+    built(texts / "more.qn", "collatz", target).run([x, out])
     np.testing.assert_array_equal(out, [steps(int(n)) for n in x])
 
 
-def test_bounds_differ_between_lanes(texts: Path) -> None:
+@a_target
+def test_bounds_differ_between_lanes(texts: Path, target: str) -> None:
     rng = np.random.default_rng(6)
     first, last, x = rng.integers(0, 50, 70), rng.integers(0, 50, 70), rng.standard_normal(50)
     y = np.zeros(70)
-    built(texts / "more.qn", "ragged", "sm_90").run([first, last, x, y])
+    built(texts / "more.qn", "ragged", target).run([first, last, x, y])
     np.testing.assert_allclose(y, [x[a:b:2].sum() for a, b in zip(first, last, strict=True)])
 
 
-def test_own_arrays(texts: Path) -> None:
+@a_target
+def test_own_arrays(texts: Path, target: str) -> None:
     x = normal(45, 8)
     y = np.zeros_like(x)
-    built(texts / "more.qn", "own_arrays", "sm_90").run([x, y])
+    built(texts / "more.qn", "own_arrays", target).run([x, y])
     np.testing.assert_array_equal(y, 2 * x[:, ::-1])
 
 
+@a_target
 @pytest.mark.parametrize("count", [1, 7, 50, 300])
-def test_barriers_in_loops_and_branches(texts: Path, count: int) -> None:
+def test_barriers_in_loops_and_branches(texts: Path, count: int, target: str) -> None:
     x, y = np.random.default_rng(8).integers(0, 9, count).astype("i4"), np.zeros(count, "i4")
-    built(texts / "more.qn", "rounds", "sm_90").run([x, y])
+    built(texts / "more.qn", "rounds", target).run([x, y])
     a, b = x.copy(), np.arange(count, dtype="i4")
     for k in range(3):
         s = a.copy()
@@ -228,12 +239,13 @@ def test_totals(texts: Path, count: int, target: str) -> None:
     np.testing.assert_allclose(y[3], x - x.mean())
 
 
+@a_target
 @pytest.mark.parametrize("block", [(24, 4), (7, 5), (32, 3)])
-def test_scans(texts: Path, block: tuple[int, int]) -> None:
+def test_scans(texts: Path, block: tuple[int, int], target: str) -> None:
     x = np.random.default_rng(9).integers(-50, 50, block[::-1])
     y = np.zeros((5, *x.shape), np.int64)
     options = f"--constants=X={block[0]},Y={block[1]}"
-    built(texts / "sums.qn", "scans", "sm_90", options).run([x, y])
+    built(texts / "sums.qn", "scans", target, options).run([x, y])
     flat = x.reshape(-1)
     back = flat[::-1]
     np.testing.assert_array_equal(y[0].reshape(-1), flat.cumsum())
@@ -318,10 +330,11 @@ def test_what_a_part_of_a_warp_does_together(tmp_path: Path, count: int, target:
         np.testing.assert_array_equal(part[4], wanted)
 
 
-def test_shared_memory_that_a_launch_asks_for(tmp_path: Path) -> None:
+@a_target
+def test_shared_memory_that_a_launch_asks_for(tmp_path: Path, target: str) -> None:
     (tmp_path / "divided.qn").write_text(DIVIDED)
     x, y = normal(20000), np.zeros(20000, np.float32)
-    large = built(tmp_path / "divided.qn", "large", "sm_90", "--constants=N=20000")
+    large = built(tmp_path / "divided.qn", "large", target, "--constants=N=20000")
     assert large.abi["launches"][0]["geometry"]["shared_bytes"] == 80000
     large.run([x, y])
     np.testing.assert_array_equal(y, x[::-1])

@@ -14,8 +14,10 @@ import torch
 from emulator.amd import kernel_for
 from emulator.kernels import GpuKernel, quern
 from kernel_cases import bits, floats
+from slices import one_of
 from tree import ROOT, build_dir
 
+NVIDIA = one_of("limits of NVIDIA", ("sm_80", "sm_90", "sm_100"))
 PROGRAM = build_dir() / "bin" / "quern"
 SCHEDULES = ROOT / "test" / "emulator" / "schedules.qn"
 CUDA = Path(sysconfig.get_path("purelib")) / "nvidia" / "cu13" / "bin"
@@ -40,7 +42,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-@pytest.mark.parametrize("target", ["sm_80", "sm_90", "gfx942", "gfx1100"])
+@pytest.mark.parametrize("target", [*NVIDIA, "gfx942", "gfx1100"])
 def test_very_many_words_lie_in_memory(many: Path, target: str) -> None:
     built = kernel_for(PROGRAM, many, "many", target, ["--ranks=many=3"])
     assert built.abi["words_in_memory"]
@@ -76,12 +78,13 @@ def test_tiles_of_products_stay_in_registers(name: str, target: str, tmp_path: P
     assert all(frame == spilled == "0" for frame, spilled in frames), told
 
 
+@pytest.mark.parametrize("target", NVIDIA)
 @pytest.mark.parametrize("name", ["mm", "mm_rows"])
 @pytest.mark.parametrize("shape", [(128, 256, 64), (130, 264, 72), (40, 520, 200)])
-def test_large_tiles_of_products(name: str, shape: tuple[int, int, int]) -> None:
+def test_large_tiles_of_products(name: str, shape: tuple[int, int, int], target: str) -> None:
     """Where there are enough of them a device runs these; here whatever the extents are."""
     m, n, k = shape
-    built = kernel_for(PROGRAM, SCHEDULES, name, "sm_90", ["--types=T=bf16"])
+    built = kernel_for(PROGRAM, SCHEDULES, name, target, ["--types=T=bf16"])
     built.forced = "_large"
     rng = np.random.default_rng(m + n + k)
     a, b = (rng.standard_normal(s).astype("f4") for s in ((m, k), (k, n)))
@@ -121,7 +124,7 @@ class Replayed(GpuKernel):
         return quern(self.program, f"--replay={self.file}", f"--emit={stage}")
 
 
-@pytest.mark.parametrize("target", ["sm_80", "sm_90"])
+@pytest.mark.parametrize("target", NVIDIA)
 @pytest.mark.parametrize("columns", [37, 1000, 5000])
 def test_offsets_of_64_bits(target: str, columns: int, tmp_path: Path) -> None:
     """What kernels for tensors beyond 2 GiB compute, on small ones."""

@@ -9,11 +9,13 @@ import ordered_cases as reference
 import pytest
 from emulator.amd import kernel_for
 from emulator.kernels import GpuKernel
+from slices import one_of
 from tree import ROOT, build_dir
 
 PROGRAM = build_dir() / "bin" / "quern"
 FILE = ROOT / "test" / "emulator" / "ordered.qn"
-TARGETS = ("sm_90", "gfx942", "gfx1100")
+NVIDIA = one_of("ordered reductions on NVIDIA", ("sm_80", "sm_90", "sm_100"))
+TARGETS = (*NVIDIA, "gfx942", "gfx1100")
 
 
 @functools.cache

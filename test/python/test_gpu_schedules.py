@@ -11,6 +11,7 @@ import torch
 from emulator.amd import kernel_for
 from emulator.kernels import GpuKernel
 from kernel_cases import bits, floats
+from slices import one_of
 from tree import ROOT, build_dir
 
 PROGRAM = build_dir() / "bin" / "quern"
@@ -18,7 +19,8 @@ FILE = ROOT / "test" / "emulator" / "schedules.qn"
 TARGETS = ("sm_80", "sm_90", "sm_100", "gfx90a", "gfx942", "gfx1100", "gfx1201")
 
 
-SOME = ("sm_90", "gfx942", "gfx1100")
+NVIDIA = one_of("schedules on NVIDIA", ("sm_80", "sm_90", "sm_100"))
+SOME = (*NVIDIA, "gfx942", "gfx1100")
 #: What makes products of 16-bit floats.
 INSTRUCTION = {
     "sm_80": r"mma\.sync",
@@ -32,7 +34,7 @@ INSTRUCTION = {
 
 
 @functools.cache
-def kernel(name: str, target: str = "sm_90", *options: str) -> GpuKernel:
+def kernel(name: str, target: str, *options: str) -> GpuKernel:
     return kernel_for(PROGRAM, FILE, name, target, options)
 
 
@@ -53,27 +55,30 @@ def test_elementwise(target: str, count: int) -> None:
     np.testing.assert_allclose(out, x * g / (1 + np.exp(-g)), rtol=1e-5)
 
 
-def test_elements_that_are_not_aligned() -> None:
+@pytest.mark.parametrize("target", NVIDIA)
+def test_elements_that_are_not_aligned(target: str) -> None:
     x, g = normal(3001)[1:], normal(3002)[2:]
     out = np.zeros(3000, np.float32)
-    kernel("gate").run([x, g, out])
+    kernel("gate", target).run([x, g, out])
     np.testing.assert_allclose(out, x * g / (1 + np.exp(-g)), rtol=1e-5)
 
 
+@pytest.mark.parametrize("target", NVIDIA)
 @pytest.mark.parametrize("kind", ["f16", "f64"])
-def test_elements_of_other_sizes(kind: str) -> None:
+def test_elements_of_other_sizes(kind: str, target: str) -> None:
     dtype = {"f16": np.float16, "f64": np.float64}[kind]
     x, a = normal(3000).astype(dtype), normal(3001)[1:].astype(dtype)
     out = np.zeros(3000, dtype)
-    kernel("scale", "sm_90", f"--types=T={kind}").run([x, a, out])
+    kernel("scale", target, f"--types=T={kind}").run([x, a, out])
     expected = (x.astype(np.float64) * a).astype(dtype)
     np.testing.assert_allclose(out, expected, rtol=2e-3 if kind == "f16" else 1e-15)
 
 
-def test_strided_elements() -> None:
+@pytest.mark.parametrize("target", NVIDIA)
+def test_strided_elements(target: str) -> None:
     x, a = normal(700, 9).T, normal(9, 700)
     out = np.zeros((9, 700), np.float32)
-    built = kernel("scale", "sm_90", "--ranks=scale=2", "--layouts=x=1d,a=d1")
+    built = kernel("scale", target, "--ranks=scale=2", "--layouts=x=1d,a=d1")
     built.run([x, a, out])
     np.testing.assert_allclose(out, x * a, rtol=1e-6)
 
@@ -149,9 +154,10 @@ def test_rows_twice_as_long_are_kept_where_nothing_else_is(columns: int, target:
     np.testing.assert_allclose(out, softmax(x.astype(np.float64)), rtol=2e-5)
 
 
+@pytest.mark.parametrize("target", NVIDIA)
 @pytest.mark.parametrize("kind", ["bf16", "f16", "f64"])
 @pytest.mark.parametrize("columns", [264, 600, 1032, 3000, 9000])
-def test_kept_rows_of_other_types(kind: str, columns: int) -> None:
+def test_kept_rows_of_other_types(kind: str, columns: int, target: str) -> None:
     x = normal(3, columns).astype(np.float64)
     if kind == "bf16":
         x = floats(bits(x.astype(np.float32))).astype(np.float64)
@@ -160,7 +166,7 @@ def test_kept_rows_of_other_types(kind: str, columns: int) -> None:
     given = {"bf16": lambda: bits(x.astype(np.float32)), "f16": lambda: x.astype(np.float16)}
     array = given.get(kind, lambda: x)()
     out = np.zeros_like(array)
-    kernel("softmax", "sm_90", f"--types=T={kind}").run([array, out])
+    kernel("softmax", target, f"--types=T={kind}").run([array, out])
     actual = floats(out) if kind == "bf16" else out
     np.testing.assert_allclose(
         actual, softmax(x), rtol={"bf16": 1e-2, "f16": 2e-3}.get(kind, 1e-13), atol=1e-7
@@ -250,11 +256,12 @@ def test_channels_in_parts(shape: tuple[int, int, int], target: str) -> None:
 
 
 @pytest.mark.parametrize("sizes", [(3, 5, 7), (17, 70, 9), (33, 130, 20), (4, 9, 130)])
+@pytest.mark.parametrize("target", NVIDIA)
 @pytest.mark.parametrize("name", ["mm", "mm_rows"])
-def test_products(name: str, sizes: tuple[int, int, int]) -> None:
+def test_products(name: str, sizes: tuple[int, int, int], target: str) -> None:
     m, n, k = sizes
     a, b, out = normal(m, k), normal(k, n), np.zeros((m, n), np.float32)
-    kernel(name).run([a, b if name == "mm" else np.ascontiguousarray(b.T), out])
+    kernel(name, target).run([a, b if name == "mm" else np.ascontiguousarray(b.T), out])
     np.testing.assert_allclose(out, a @ b, rtol=1e-4, atol=1e-5)
 
 
@@ -380,9 +387,10 @@ def test_windows(target: str) -> None:
     )
 
 
-def test_a_portable_sum_has_the_bits_of_the_cpu() -> None:
+@pytest.mark.parametrize("target", SOME)
+def test_a_portable_sum_has_the_bits_of_the_cpu(target: str) -> None:
     import quern
 
     x, out = normal(4, 300), np.zeros(4, np.float32)
-    kernel("fixed").run([x, out])
+    kernel("fixed", target).run([x, out])
     np.testing.assert_array_equal(out, np.asarray(quern.load(str(FILE)).fixed(x)))

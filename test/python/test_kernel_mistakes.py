@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 import quern
 from emulator.amd import kernel_for
+from slices import one_of
 from tree import ROOT, build_dir
 
 FILE = ROOT / "test" / "kernels" / "mistakes.qn"
 PROGRAM = build_dir() / "bin" / "quern"
+TARGETS = [*one_of("mistakes on NVIDIA", ("sm_80", "sm_90", "sm_100")), "gfx942", "gfx1100"]
 MISTAKES = {
     "parted_at_a_barrier": "QN2054.*threads of a block part before a barrier",
     "parted_in_a_loop": "QN2054.*threads of a block part before a barrier",
@@ -28,7 +30,7 @@ def test_on_the_cpu(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MISTAKES)
-@pytest.mark.parametrize("target", ["sm_90", "gfx942", "gfx1100"])
+@pytest.mark.parametrize("target", TARGETS)
 def test_on_a_gpu(name: str, target: str) -> None:
     """The emulator stops at an access out of bounds."""
     kernel = kernel_for(PROGRAM, FILE, name, target, ())
