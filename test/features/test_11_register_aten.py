@@ -7,16 +7,16 @@ from support import python
 TEXT = """
 import torch, quern
 x = torch.linspace(-3, 3, 50)
-f = lambda x: torch.tanh(x) + torch.special.bessel_j0(x)
+f = lambda x: torch.tanh(x) + torch.special.hermite_polynomial_h(x, 3)
 torch.compile(f, backend="quern")(x)
-assert quern.counters()["fallbacks"] == {"aten::special_bessel_j0": 1}
+assert quern.counters()["fallbacks"] == {"aten::special_hermite_polynomial_h.n_scalar": 1}
 quern.register_aten("aten::tanh", '''
 elementwise marked_tanh[T: Float](x: T) -> T:
     return tanh(x) + 100
 ''')
-quern.register_aten("aten::special_bessel_j0", '''
-@aten("special_bessel_j0")
-elementwise my_bessel[T: Float](x: T) -> T:
+quern.register_aten("aten::special_hermite_polynomial_h.n_scalar", '''
+@aten("special_hermite_polynomial_h.n_scalar")
+elementwise my_hermite[T: Float](x: T, n: int) -> T:
     return x * 0
 ''')
 torch._dynamo.reset()

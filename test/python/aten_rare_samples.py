@@ -79,12 +79,47 @@ def smoothed(*, is_backward: bool) -> Maker:
     return make
 
 
+def small_integers(dtype: torch.dtype) -> Iterator[Arguments]:
+    """Factors of a product of bytes."""
+    if dtype == torch.int64:
+        for m, k, n in ((3, 5, 4), (17, 32, 8), (2, 0, 3)):
+            a, b = (torch.randint(-128, 128, s, dtype=torch.int8) for s in ((m, k), (k, n)))
+            yield (a, b), {}
+
+
+def grouped(*, is_backward: bool) -> Maker:
+    """A group norm of images, with scale and shift and without."""
+
+    def make(dtype: torch.dtype) -> Iterator[Arguments]:
+        if not dtype.is_floating_point:
+            return
+        for channels, groups in ((6, 3), (20, 4), (3, 1)):
+            x, w, b = (
+                randn(dtype, 2, channels, 3, 5),
+                randn(dtype, channels),
+                randn(dtype, channels),
+            )
+            x = x.to(memory_format=torch.channels_last)
+            sizes = (2, channels, 15, groups)
+            for scale, shift in ((w, b), (None, None)):
+                if not is_backward:
+                    yield (x, scale, shift, *sizes, 1e-5), {}
+                    continue
+                y, mean, rstd = torch.native_group_norm(x, scale, shift, *sizes, 1e-5)
+                yield (torch.randn_like(y), x, mean, rstd, scale, *sizes, [True, True, True]), {}
+
+    return make
+
+
 QUANTISED = "aten::fake_quantize_per_"
 BY_TENSORS = "aten::_fake_quantize_per_tensor_affine_cachemask_tensor_qparams"
 RARE: dict[str, tuple[Maker, ...]] = {
     "aten::scatter.reduce": (reduced(is_number=False),),
     "aten::scatter.value_reduce": (reduced(is_number=True),),
     "aten::embedding_dense_backward": (rare_rows,),
+    "aten::_int_mm": (small_integers,),
+    "aten::native_group_norm": (grouped(is_backward=False),),
+    "aten::native_group_norm_backward": (grouped(is_backward=True),),
     "aten::_trilinear": (products_of_three,),
     QUANTISED + "tensor_affine_cachemask": (quantised(given="numbers"),),
     QUANTISED + "channel_affine_cachemask": (quantised(given="channels"),),

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+import _quern
 import numpy as np
 import pytest
 import quern
@@ -286,3 +287,10 @@ def test_counts_given_by_parameters_are_checked(
         getattr(quern.compile(TILES), name)(x, y, **constants)
     assert caught.value.diagnostics[0]["code"] == code
     assert not y.any()
+
+
+def test_code_of_another_machine_is_not_run() -> None:
+    session = _quern.Session(cache="-", target="aarch64")
+    module = session.compile("elementwise twice(x: f32) -> f32:\n    return x + x\n", "twice.qn")
+    with pytest.raises(quern.Error, match="`aarch64` cannot run here: it is another"):
+        module.twice(torch.ones(4))
