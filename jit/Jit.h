@@ -244,6 +244,14 @@ struct Counters {
   std::int64_t compiles = 0, diskHits = 0, launches = 0;
 };
 
+/// The machine that a session makes code for, as far as a choice between its
+/// kernels and those of others depends on it.
+struct MachineInfo {
+  unsigned vectorBytes = 16;
+  bool hasTiles = false; ///< registers of 16 x 16 words (AMX), for bf16
+  bool isIntel = false;  ///< whose own libraries are written for it
+};
+
 /// A call in an `op` of what is no Quern text: `extern "aten::mm"(a, b)`.
 struct ExternCall {
   std::string symbol;
@@ -282,6 +290,7 @@ public:
   /// Names this build and the machine that code is made for: what was compiled
   /// elsewhere is of use only under the same name.
   Result<std::string> identity() const;
+  Result<MachineInfo> machine() const;
   void setThreads(int threads);
   /// Without one, an `op` with `extern` cannot be bound.
   void setExternRunner(std::shared_ptr<ExternRunner> runner);

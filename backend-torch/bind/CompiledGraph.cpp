@@ -20,7 +20,10 @@ void Backend::readTable() {
   Result<std::vector<OperatorRow>> rows = compiler->operators();
   if (!rows)
     raise(rows.error().message);
-  table = OperatorTable(std::move(*rows));
+  Result<MachineInfo> machine = sessionOf(*this).machine();
+  if (!machine)
+    raise(machine.error().message);
+  table = OperatorTable(std::move(*rows), *machine);
 }
 
 void Backend::addModule(

@@ -85,6 +85,13 @@ static std::int64_t wrapped(std::int64_t dim, std::size_t rank) {
   return dim < 0 ? dim + static_cast<std::int64_t>(rank) : dim;
 }
 
+static Size countOf(SizeTable &sizes, const TensorFacts &facts) {
+  Size count = sizes.constant(1);
+  for (Size size : facts.sizes)
+    count = sizes.multiply(count, size);
+  return count;
+}
+
 Draft::Reason Draft::placeView(ValueId value, const ViewOf &view) {
   if (Reason why = place(view.source))
     return why;
@@ -95,6 +102,11 @@ Draft::Reason Draft::placeView(ValueId value, const ViewOf &view) {
   switch (view.kind) {
   case ViewKind::Window:
     return "a part of its own result is read";
+  case ViewKind::Part:
+    if (countOf(*analysis->sizes, *facts) !=
+        countOf(*analysis->sizes, *graph.values[view.source].tensor()))
+      return "a part of its own result is read";
+    [[fallthrough]];
   case ViewKind::Reshape: {
     std::optional<Dimensions> dims = axes.reshape(from, facts->sizes);
     if (!dims)

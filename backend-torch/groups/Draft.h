@@ -41,6 +41,8 @@ public:
   /// Takes copies into places in; again the only node.
   void addPlacement(int node, const Placement &placement);
   bool isWhole() const { return whole; }
+  /// Gives dimensions to a view of what the group computes, or says why not.
+  std::optional<std::string> look(ValueId view) { return place(view); }
 
   bool computes(ValueId value) const { return computed.contains(value); }
   const std::vector<int> &nodes() const { return members; }

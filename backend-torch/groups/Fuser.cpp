@@ -1,7 +1,6 @@
 // Greedy fusion: every node joins the groups that feed it, if it may.
-#include "backend-torch/graph/Readers.h"
 #include "backend-torch/groups/Copies.h"
-#include "backend-torch/groups/FusionPlan.h"
+#include "backend-torch/groups/Stores.h"
 #include "backend-torch/groups/UnitGraph.h"
 #include "backend-torch/ops/Attention.h"
 #include "backend-torch/ops/Preferred.h"
@@ -13,9 +12,10 @@ namespace quern {
 namespace {
 class Fuser {
 public:
-  Fuser(FusionPlan &plan, const FusionOptions &options)
+  Fuser(FusionPlan &plan, const FusionOptions &options,
+        const MachineInfo &machine)
       : plan(plan), graph(*plan.graph), analysis(*plan.analysis),
-        options(options), units(analysis), readers(graph) {}
+        options(options), machine(machine), units(analysis), readers(graph) {}
 
   void run();
 
@@ -32,6 +32,7 @@ private:
   void collectGroups();
   void finish(int unit, const Draft &draft);
   void addGroup(int unit, const Draft &draft);
+  void addParts(int unit, Group group, int node, const Placement &placement);
   void orderUnits();
   void emit(int node);
   void emitOperands(int node, int ownUnit = -1);
@@ -40,6 +41,7 @@ private:
   const Graph &graph;
   const Analysis &analysis;
   const FusionOptions &options;
+  const MachineInfo &machine;
   UnitGraph units;
   const Readers readers;
   std::map<int, Draft> drafts; ///< by unit
@@ -228,7 +230,7 @@ void Fuser::finish(int unit, const Draft &draft) {
       kind = OpaqueKind::Preferred;
     }
     if (!why && options.preferAten && draft.nodes().size() == 1) {
-      why = whyAtenAlone(graph, graph.nodes[draft.nodes().front()]);
+      why = whyAtenAlone(graph, graph.nodes[draft.nodes().front()], machine);
       kind = why ? OpaqueKind::Preferred : kind;
     }
   }
@@ -246,21 +248,35 @@ void Fuser::finish(int unit, const Draft &draft) {
   addGroup(unit, draft);
 }
 
+/// A copy for each part that is not stored in its place as it is made.
+void Fuser::addParts(int unit, Group group, int node,
+                     const Placement &placement) {
+  std::vector<int> &groups = groupsOf[unit];
+  for (std::size_t i = 0; i != placement.parts.size(); ++i) {
+    group.part = static_cast<int>(i);
+    group.inputs = {placement.parts[i]};
+    std::optional<std::string> why = "every node is a kernel of its own";
+    if (options.fuse)
+      why = storeInPlace(plan, readers, node, group.part);
+    if (!why)
+      continue;
+    group.stopped = *why;
+    groups.push_back(static_cast<int>(plan.groups.size()));
+    plan.groups.push_back(group);
+  }
+}
+
 void Fuser::addGroup(int unit, const Draft &draft) {
   Group group{.draft = draft,
               .inputs = {draft.inputs().begin(), draft.inputs().end()},
               .outputs = {},
               .stopped = stopped[unit],
-              .part = -1};
+              .part = -1,
+              .placed = {}};
   int first = draft.nodes().front();
   if (auto *placement = std::get_if<Placement>(&analysis.operations[first])) {
     group.outputs = {placement->target};
-    for (std::size_t i = 0; i != placement->parts.size(); ++i) {
-      group.part = static_cast<int>(i);
-      group.inputs = {placement->parts[i]};
-      groupsOf[unit].push_back(static_cast<int>(plan.groups.size()));
-      plan.groups.push_back(group);
-    }
+    addParts(unit, std::move(group), first, *placement);
     return;
   }
   for (int node : draft.nodes())
@@ -276,8 +292,14 @@ void Fuser::collectGroups() {
   std::vector<int> all;
   for (const auto &[unit, draft] : drafts)
     all.push_back(unit);
-  for (int unit : all)
-    finish(unit, Draft(drafts.at(unit)));
+  // What computes the parts of a placement comes first.
+  for (bool isPlacement : {false, true})
+    for (int unit : all) {
+      Draft draft = drafts.at(unit);
+      if (std::holds_alternative<Placement>(
+              analysis.operations[draft.nodes().front()]) == isPlacement)
+        finish(unit, draft);
+    }
   std::sort(plan.opaque.begin(), plan.opaque.end(),
             [](const auto &a, const auto &b) { return a.first < b.first; });
 }
@@ -378,7 +400,7 @@ FusionPlan planFusion(std::shared_ptr<const Graph> graph,
   plan.analysis->sizes = plan.sizes.get();
   static const OperatorTable none({});
   classifyAll(*plan.analysis, options.kernels ? table : none, options);
-  Fuser(plan, options).run();
+  Fuser(plan, options, table.machine()).run();
   return plan;
 }
 
@@ -400,6 +422,9 @@ std::string print(const FusionPlan &plan) {
     text += "group " + std::to_string(i) + " " + kindOf(plan, group) + ":";
     for (int node : group.draft.nodes())
       text += " " + plan.graph->nodes[node].name;
+    for (const auto &[value, place] : group.placed)
+      text += "\n  stores: " + plan.graph->producer(value).name +
+              " in its place in " + plan.graph->nodes[place.node].name;
     text += "\n  stopped: " +
             (group.stopped.empty() ? "nothing more reads it" : group.stopped) +
             "\n";

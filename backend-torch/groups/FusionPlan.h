@@ -7,12 +7,19 @@
 
 namespace quern {
 
+/// A part of a concatenation.
+struct Place {
+  int node = -1; ///< the concatenation
+  int part = -1; ///< of its placement
+};
+
 struct Group {
   Draft draft; ///< of a whole declaration only the node and what it reads
-  std::vector<ValueId> inputs;  ///< read from memory, views as they are
-  std::vector<ValueId> outputs; ///< needed outside
-  std::string stopped;          ///< why the last candidate was refused
-  int part = -1;                ///< of a placement: the one it puts in place
+  std::vector<ValueId> inputs;     ///< read from memory, views as they are
+  std::vector<ValueId> outputs;    ///< needed outside
+  std::string stopped;             ///< why the last candidate was refused
+  int part = -1;                   ///< of a placement: the one it puts in place
+  std::map<ValueId, Place> placed; ///< outputs that are parts of another value
 };
 
 /// A step in execution order: a group, or a node on its own.

@@ -124,8 +124,9 @@ static bool onlyTakesMemory(const Graph &graph, const Node &node) {
   });
 }
 
-OperatorTable::OperatorTable(std::vector<OperatorRow> rowsGiven)
-    : rows(std::move(rowsGiven)) {
+OperatorTable::OperatorTable(std::vector<OperatorRow> rowsGiven,
+                             MachineInfo machine)
+    : rows(std::move(rowsGiven)), ownMachine(machine) {
   for (const OperatorRow &row : rows)
     byName[row.overload].push_back(&row);
 }
@@ -314,7 +315,7 @@ Operation classify(const Graph &graph, const Node &node,
     return Opaque{"it only takes memory", OpaqueKind::Allocation};
   if (node.isRandom && !graph.named(node, seedArgument))
     return Opaque{"it draws from torch's generator", OpaqueKind::Random};
-  if (auto why = whyAten(graph, node, preferAten))
+  if (auto why = whyAten(graph, node, table.machine(), preferAten))
     return Opaque{*why, OpaqueKind::Preferred};
   if (node.kind == NodeKind::Call && table.hasKernels())
     if (std::optional<Placement> placement = placementOf(graph, node))

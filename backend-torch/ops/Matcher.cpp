@@ -207,7 +207,8 @@ Operation matchRows(const Graph &graph, const Node &node,
     return Opaque{"the library has no kernel for it", OpaqueKind::Fallback};
   std::string reason;
   std::optional<LibraryCall> whole;
-  std::optional<std::string_view> measured = measuredRow(graph, node);
+  std::optional<std::string_view> measured =
+      measuredRow(graph, node, table.machine());
   for (const OperatorRow *row : *rows) {
     bool isMeasured = measured == row->declaration;
     if (!isMeasured && isMeasuredOnly(row->overload, row->declaration))

@@ -14,6 +14,7 @@ enum class ViewKind : std::uint8_t {
   Permute,
   Transpose,
   Expand,
+  Part,
   Window
 };
 enum class Primitive : std::uint8_t { Copy, Cast, Fill };
@@ -141,16 +142,20 @@ struct Placement {
 using Operation =
     std::variant<Opaque, ViewOf, PrimitiveCall, LibraryCall, Placement>;
 
-/// The rows of the library by overload.
+/// The rows of the library by overload, and the machine that they are made
+/// code for.
 class OperatorTable {
 public:
-  explicit OperatorTable(std::vector<OperatorRow> rows);
+  explicit OperatorTable(std::vector<OperatorRow> rows,
+                         MachineInfo machine = {});
   const std::vector<const OperatorRow *> *find(std::string_view overload) const;
   std::vector<std::string> overloads() const;
   bool hasKernels() const { return !rows.empty(); }
+  const MachineInfo &machine() const { return ownMachine; }
 
 private:
   std::vector<OperatorRow> rows;
+  MachineInfo ownMachine;
   std::map<std::string, std::vector<const OperatorRow *>, std::less<>> byName;
 };
 

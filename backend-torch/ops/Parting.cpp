@@ -48,7 +48,8 @@ std::optional<std::vector<bool>> Parting::given(const Node &node) const {
   Node copy = node;
   NamedArgument *mask = maskOf(copy);
   auto *rows = table.find(node.overload);
-  std::optional<std::string_view> name = measuredRow(graph, node);
+  std::optional<std::string_view> name =
+      measuredRow(graph, node, table.machine());
   if (!mask || !rows || !name)
     return std::nullopt;
   auto row = std::find_if(rows->begin(), rows->end(), [&](const auto *each) {
@@ -110,7 +111,7 @@ std::shared_ptr<const Graph> partedByRows(std::shared_ptr<const Graph> graph,
   bool mayPart = std::any_of(
       graph->nodes.begin(), graph->nodes.end(), [&](const Node &node) {
         return node.kind == NodeKind::Call && node.results.size() > 1 &&
-               measuredRow(*graph, node);
+               measuredRow(*graph, node, table.machine());
       });
   if (!mayPart)
     return graph;

@@ -3,9 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#ifdef __x86_64__
-#include <cpuid.h>
-#endif
 
 namespace quern {
 
@@ -27,7 +24,8 @@ constexpr Preferred table[] = {
 /// A row of the library for a class of shapes, and only for it.
 struct Measured {
   std::string_view overload, declaration;
-  bool (*holds)(const Graph &graph, const Node &node);
+  bool (*holds)(const Graph &graph, const Node &node,
+                const MachineInfo &machine);
 };
 
 /// Of a product: columns are those of the second factor.
@@ -61,22 +59,19 @@ static std::optional<Extents> extentsOf(const Graph &graph, const Node &node) {
   return Extents{*left->type, *rows, *columns, *depth, left->sizes.size() > 2};
 }
 
-/// Registers of 16 x 16 words for products of bf16 (AMX).
-static bool hasTiles() {
-#ifdef __x86_64__
-  constexpr unsigned amxBf16 = 1U << 22;
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  return __get_cpuid_count(/*leaf=*/7, /*subleaf=*/0, &a, &b, &c, &d) &&
-         (d & amxBf16);
-#else
-  return false;
-#endif
+/// Whether its vectors are of 64 bytes; other machines have classes of their
+/// own.
+static bool isWide(const MachineInfo &machine) {
+  return machine.vectorBytes >= 64;
 }
 
 /// The class of products that ours were measured to win.
-static bool isOurs(const Extents &product) {
+static bool isOurs(const Extents &product, const MachineInfo &machine) {
   constexpr std::int64_t most = 4 << 20, widest = 8192;
-  if (product.type == DType::BF16 && (!hasTiles() || product.columns > widest))
+  if (product.type == DType::BF16 &&
+      (!machine.hasTiles || product.columns > widest))
+    return false;
+  if (!isWide(machine) && !product.isBatch)
     return false;
   return product.rows >= 16 && product.columns >= 64 && product.depth >= 64 &&
          product.rows * product.depth * 4 <= most;
@@ -86,16 +81,6 @@ static bool isOurs(const Extents &product) {
 static bool isThinBatch(const Extents &product) {
   return product.type == DType::F32 && product.isBatch && product.rows >= 16 &&
          (product.columns == 1 || product.depth == 1);
-}
-
-/// MKL is written for these.
-static bool isOnIntel() {
-#ifdef __x86_64__
-  __builtin_cpu_init();
-  return __builtin_cpu_is("intel");
-#else
-  return false;
-#endif
 }
 
 /// Of few rows, and few indices into them.
@@ -171,13 +156,15 @@ static bool isTiled(const Graph &graph, const Node &node,
          paysByTiles(images, channels, outputs, height, width);
 }
 
-static bool isTiled(const Graph &graph, const Node &node) {
+static bool isTiled(const Graph &graph, const Node &node,
+                    const MachineInfo & /*all*/) {
   return isTiled(graph, node, operandOf(graph, node, "input"),
                  graph.values[node.results[0]].tensor());
 }
 
 /// The derivative for the input is a convolution of what comes back.
-static bool isTiledForInput(const Graph &graph, const Node &node) {
+static bool isTiledForInput(const Graph &graph, const Node &node,
+                            const MachineInfo & /*all*/) {
   const TensorFacts *result = graph.values[node.results[0]].tensor();
   const GraphArgument *padding = graph.argument(node, "padding");
   return result && graph.sizes.constantOf(result->strides[1]) == 1 && padding &&
@@ -191,9 +178,11 @@ static bool isTiledForInput(const Graph &graph, const Node &node) {
 
 /// The derivative for the weights of a convolution of single channels, whose
 /// windows are wider than those that ATen has code for.
-static bool isWideDepthwise(const Graph &graph, const Node &node) {
+static bool isWideDepthwise(const Graph &graph, const Node &node,
+                            const MachineInfo &machine) {
   constexpr std::int64_t leastChannels = 128, mostPlaces = 7 * 7;
   constexpr std::int64_t widestOfAten = 3;
+  const std::int64_t widest = isWide(machine) ? 7 : 5;
   const TensorFacts *from = operandOf(graph, node, "input");
   const TensorFacts *back = operandOf(graph, node, "grad_output");
   auto image = imageOf(graph, from);
@@ -208,8 +197,18 @@ static bool isWideDepthwise(const Graph &graph, const Node &node) {
     return false;
   auto [outputs, each, windowHeight, windowWidth] = *weight;
   return outputs == (*image)[1] && outputs >= leastChannels && each == 1 &&
-         windowHeight > widestOfAten && windowWidth > widestOfAten &&
+         std::min(windowHeight, windowWidth) > widestOfAten &&
+         std::max(windowHeight, windowWidth) <= widest &&
          (*gradient)[2] * (*gradient)[3] <= mostPlaces;
+}
+
+/// Images whose channels lie side by side.
+static bool isChannelsLast(const Graph &graph, const Node &node,
+                           const MachineInfo & /*all*/) {
+  const TensorFacts *image = operandOf(graph, node, "input");
+  return image && image->strides.size() == 4 &&
+         graph.sizes.constantOf(image->strides[1]) == 1 &&
+         graph.sizes.constantOf(image->strides[3]) != 1;
 }
 
 static constexpr Measured measured[] = {
@@ -218,10 +217,10 @@ static constexpr Measured measured[] = {
 #include "backend-torch/ops/Preferred.def"
 };
 
-std::optional<std::string_view> measuredRow(const Graph &graph,
-                                            const Node &node) {
+std::optional<std::string_view>
+measuredRow(const Graph &graph, const Node &node, const MachineInfo &machine) {
   for (const Measured &row : measured)
-    if (row.overload == node.overload && row.holds(graph, node))
+    if (row.overload == node.overload && row.holds(graph, node, machine))
       return row.declaration;
   return std::nullopt;
 }
@@ -245,15 +244,15 @@ static std::string reason(const Preferred &row) {
 }
 
 std::optional<std::string> whyAten(const Graph &graph, const Node &node,
-                                   bool prefer) {
+                                   const MachineInfo &machine, bool prefer) {
   const Preferred *row = rowOf(node);
   if (!row || (row->shapes != Shapes::Host && !prefer))
     return std::nullopt;
-  if (measuredRow(graph, node))
+  if (measuredRow(graph, node, machine))
     return std::nullopt;
   if (row->shapes == Shapes::Product) {
     std::optional<Extents> product = extentsOf(graph, node);
-    if (product && (isOurs(*product) || isThinBatch(*product)))
+    if (product && (isOurs(*product, machine) || isThinBatch(*product)))
       return std::nullopt;
   }
   if (row->shapes == Shapes::Table && isSmallTable(graph, node))
@@ -261,9 +260,11 @@ std::optional<std::string> whyAten(const Graph &graph, const Node &node,
   return reason(*row);
 }
 
-std::optional<std::string> whyAtenAlone(const Graph &graph, const Node &node) {
+std::optional<std::string> whyAtenAlone(const Graph &graph, const Node &node,
+                                        const MachineInfo &machine) {
   const Preferred *row = rowOf(node);
-  if (!row || row->shapes != Shapes::Product || !isOnIntel())
+  if (!row || row->shapes != Shapes::Product ||
+      (isWide(machine) && !machine.isIntel))
     return std::nullopt;
   std::optional<Extents> product = extentsOf(graph, node);
   if (!product || isThinBatch(*product))

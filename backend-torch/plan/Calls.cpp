@@ -166,6 +166,10 @@ std::vector<Step> callsOf(const FusionPlan &fusion, const Group &group) {
   CallWriter writer(fusion);
   for (int node : group.draft.nodes())
     writer.add(node);
+  for (const auto &[value, place] : group.placed)
+    if (int producer = fusion.graph->values[value].node;
+        std::holds_alternative<ViewOf>(fusion.analysis->operations[producer]))
+      writer.add(producer);
   return std::move(writer.steps);
 }
 

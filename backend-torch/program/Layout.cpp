@@ -6,8 +6,15 @@
 
 namespace quern {
 
+const Placement &Layout::placementOf(const Place &place) const {
+  return std::get<Placement>(plan.analysis->operations[place.node]);
+}
+
 Layout::Walk Layout::walkOf(ValueId value) const {
-  const TensorFacts *facts = plan.graph->values[value].tensor();
+  auto placed = group.placed.find(value);
+  ValueId memory =
+      placed == group.placed.end() ? value : placementOf(placed->second).target;
+  const TensorFacts *facts = plan.graph->values[memory].tensor();
   Dimensions dims = group.draft.dimensionsOf(value);
   Walk walk;
   for (std::size_t d = 0; d != dims.size(); ++d) {
@@ -115,6 +122,12 @@ KernelOperand Layout::operand(ValueId value, bool all) const {
                         .extents = {},
                         .strides = {},
                         .offset = offsetInBase(plan, value)};
+  if (auto placed = group.placed.find(value); placed != group.placed.end()) {
+    const Placement &placement = placementOf(placed->second);
+    operand.base = placement.target;
+    operand.offset = offsetOfPart(plan, placement, placed->second.part);
+    operand.isPlaced = true;
+  }
   const Walk &walk = walks.at(value);
   std::vector<int> own = axesOf(value);
   std::vector<int> wanted = own;

@@ -32,6 +32,7 @@ private:
     std::map<Atom, Size> strides;
   };
   Walk walkOf(ValueId value) const;
+  const Placement &placementOf(const Place &place) const;
   void mergeNeighbours();
   bool canMerge(const Axis &outer, const Axis &inner) const;
   void nameAxes();

@@ -76,6 +76,21 @@ GroupKernel wholeKernel(const FusionPlan &plan, const Group &group) {
   return kernel;
 }
 
+Size offsetOfPart(const FusionPlan &plan, const Placement &placement,
+                  int part) {
+  const Graph &graph = *plan.graph;
+  const TensorFacts *target = graph.values[placement.target].tensor();
+  Size offset = plan.sizes->constant(0);
+  for (int i = 0; i != part; ++i) {
+    const TensorFacts *before = graph.values[placement.parts[i]].tensor();
+    offset = plan.sizes->apply(
+        SizeOp::Add,
+        {offset, plan.sizes->multiply(before->sizes[placement.dim],
+                                      target->strides[placement.dim])});
+  }
+  return offset;
+}
+
 GroupKernel placeKernel(const FusionPlan &plan, const Group &group) {
   int node = group.draft.nodes().front();
   const auto &placement = std::get<Placement>(plan.analysis->operations[node]);
@@ -90,13 +105,10 @@ GroupKernel placeKernel(const FusionPlan &plan, const Group &group) {
   KernelOperand target = whole(placement.target);
   target.isPlaced = true;
   target.extents = source.extents;
-  for (int i = 0; placement.dim >= 0 && i != group.part; ++i) {
-    const TensorFacts *before = graph.values[placement.parts[i]].tensor();
+  if (group.part > 0)
     target.offset = plan.sizes->apply(
         SizeOp::Add,
-        {target.offset, plan.sizes->multiply(before->sizes[placement.dim],
-                                             target.strides[placement.dim])});
-  }
+        {target.offset, offsetOfPart(plan, placement, group.part)});
   GroupKernel kernel;
   kernel.inputs = {std::move(source)};
   kernel.outputs = {std::move(target)};

@@ -6,6 +6,9 @@
 
 namespace quern {
 
+/// Elements of a placement's target before one of its parts.
+Size offsetOfPart(const FusionPlan &plan, const Placement &placement, int part);
+
 /// The kernel that puts one part of a placement into its place, without its
 /// declaration's name.
 GroupKernel placeKernel(const FusionPlan &plan, const Group &group);

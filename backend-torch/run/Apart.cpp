@@ -3,6 +3,7 @@
 #include "backend-torch/run/Executor.h"
 #include "backend-torch/run/Raise.h"
 
+#include <ATen/ATen.h>
 #include <c10/util/Exception.h>
 
 namespace quern {
@@ -20,6 +21,14 @@ Executor::callsInPlace(int kernel, const std::string &reason) const {
       TORCH_WARN("`", launchPlan.graph->nodes[call.node].overload,
                  "` runs through ATen: ", reason);
   return it->second;
+}
+
+/// Into a part of a concatenation, which begins `offset` elements into it.
+static void copyIntoPlace(const at::Tensor &whole, const at::Tensor &part,
+                          std::int64_t offset) {
+  at::Tensor place = whole.as_strided(part.sizes(), whole.strides(),
+                                      whole.storage_offset() + offset);
+  place.copy_(part);
 }
 
 void Executor::runApart(const Step &step, const std::string &reason,
@@ -40,8 +49,17 @@ void Executor::runApart(const Step &step, const std::string &reason,
     if (!call.isView)
       counts->addFallback(overload);
   }
-  for (ValueId output : group.outputs)
-    frame.slots[output] = std::move(own.slots[output]);
+  const GroupKernel &kernel = compiled.kernels[step.kernel]->operands();
+  for (const KernelOperand &output : kernel.outputs) {
+    c10::IValue &made = own.slots[output.value];
+    if (!group.placed.contains(output.value)) {
+      frame.slots[output.value] = std::move(made);
+      continue;
+    }
+    const SizeTable &sizes = *compiled.fusion->sizes;
+    copyIntoPlace(frame.slots[output.base].toTensor(), made.toTensor(),
+                  sizes.evaluate(output.offset, frame.symbols).asInt());
+  }
   ++counts->unlaunched;
   report(step, frame, nullptr, 0);
 }

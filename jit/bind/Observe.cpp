@@ -3,6 +3,8 @@
 #include "frontend/typed/Walk.h"
 #include "jit/bind/Binding.h"
 
+#include "llvm/ADT/DenseMap.h"
+
 using namespace quern;
 using namespace quern::jit;
 using namespace quern::typed;
@@ -11,7 +13,11 @@ namespace {
 
 class Observer {
 public:
-  explicit Observer(const Declaration &declaration) : declaration(declaration) {
+  /// What was observed of declarations that are called, each once.
+  using Known = llvm::DenseMap<const Declaration *, Observed>;
+
+  Observer(const Declaration &declaration, Known &known)
+      : declaration(declaration), known(known) {
     observed.axes.resize(declaration.axes.size());
     observed.named.resize(declaration.axes.size());
   }
@@ -107,7 +113,12 @@ private:
 
   /// A pack that a called declaration looks into.
   void through(const CallExpression &call) {
-    Observed inner = observe(*call.callee);
+    auto found = known.find(call.callee);
+    if (found == known.end()) {
+      Observed made = Observer(*call.callee, known).run();
+      found = known.try_emplace(call.callee, std::move(made)).first;
+    }
+    const Observed &inner = found->second;
     observed.linearIndex |= inner.linearIndex;
     for (auto [number, binding] : llvm::enumerate(call.axes)) {
       if (number < inner.axes.size() && inner.axes[number])
@@ -119,11 +130,13 @@ private:
   }
 
   const Declaration &declaration;
+  Known &known;
   Observed observed;
 };
 
 } // namespace
 
 Observed quern::jit::observe(const Declaration &declaration) {
-  return Observer(declaration).run();
+  Observer::Known known;
+  return Observer(declaration, known).run();
 }

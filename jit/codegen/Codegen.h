@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace llvm {
@@ -23,6 +24,10 @@ Result<std::string> linkCodeObject(const std::string &object);
 
 /// This machine: CPU name, features and cache sizes.
 TargetInfo hostTarget();
+/// Why code for a target cannot run in this process, or nothing.
+std::optional<std::string> whyNotHere(const TargetInfo &target);
+/// Whether Intel made it, whose libraries are written for its own machines.
+bool isOnIntel();
 /// A target by name; "" and "native" are this machine.
 Result<TargetInfo> findTarget(const std::string &name);
 

@@ -4,6 +4,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
 
 #include <algorithm>
 #include <array>
@@ -107,6 +108,27 @@ TargetInfo hostTarget() {
                     hasAvx2, hasAvx512, llvm::sys::getProcessTriple());
   cacheSizes(target);
   return target;
+}
+
+std::optional<std::string> whyNotHere(const TargetInfo &target) {
+  TargetInfo host = hostTarget();
+  if (llvm::Triple(target.triple).getArch() !=
+      llvm::Triple(host.triple).getArch())
+    return "it is another architecture's";
+  if (target.vectorBytes > host.vectorBytes)
+    return llvm::formatv("its vectors have {0} bytes, the machine's {1}",
+                         target.vectorBytes, host.vectorBytes)
+        .str();
+  if (target.hasBf16Dot && !host.hasBf16Dot)
+    return "the machine has no dot products of bf16";
+  if (target.hasTiles && !host.hasTiles)
+    return "the machine has no tile registers";
+  return std::nullopt;
+}
+
+bool isOnIntel() {
+  using namespace llvm::sys::detail::x86;
+  return getVendorSignature() == VendorSignatures::GENUINE_INTEL;
 }
 
 Result<TargetInfo> findTarget(const std::string &name) {

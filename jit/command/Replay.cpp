@@ -177,7 +177,8 @@ int Replayer::run(const std::string &kernel,
     if (!expected)
       return complain(failure, "cannot read `" + output.file + "`");
     Bytes &bytes = memory[output.base];
-    bytes.assign(expected->size(), 0);
+    // Other launches may have stored parts of it.
+    bytes.resize(expected->size());
     results.push_back(output.view(bytes, true));
     pointers.push_back(results.back().data);
   }

@@ -1,7 +1,9 @@
 // From a request to code: who makes it, where it is kept, and its stages.
 #include "jit/session/Compiler.h"
 
+#include "frontend/diagnostics/Render.h"
 #include "frontend/typed/TypedModule.h"
+#include "jit/bind/Report.h"
 #include "jit/session/AbiText.h"
 #include "jit/session/BuildId.h"
 #include "jit/session/Keep.h"
@@ -20,21 +22,38 @@ namespace {
 
 constexpr std::uint64_t cacheBytes = 512u << 20;
 
-/// A lowering's errors in the words of the interface.
-Error dslError(const std::vector<DslError> &errors, llvm::StringRef fallback) {
+/// Where an error lies in the text of the declaration; empty where it names
+/// another one.
+Span spanOf(const CompileRequest &request, const DslError &error) {
+  const SourceManager &sources = request.module->sources();
+  const SourceFile *file = sources.fileOf(request.declaration->nameSpan.begin);
+  return file && file->name() == error.file
+             ? sources.spanAt(*file, error.line, error.column)
+             : Span();
+}
+
+/// A lowering's errors in the words of the interface, above their lines.
+Error dslError(const std::vector<DslError> &errors, llvm::StringRef fallback,
+               const CompileRequest &request) {
   Error error;
+  llvm::raw_string_ostream text(error.message);
   for (const DslError &each : errors) {
     error.diagnostics.push_back(
         {each.code, "error", each.message, each.file, each.line, each.column});
-    if (!error.message.empty())
-      error.message += "\n";
-    if (!each.file.empty())
-      error.message += each.file + ":" + std::to_string(each.line) + ":" +
-                       std::to_string(each.column) + ": ";
-    error.message += "error[" + each.code + "]: " + each.message;
+    DiagnosticInfo info = fault::LoweringFailed.info;
+    llvm::StringRef(each.code).drop_front(2).getAsInteger(10, info.code);
+    SourceDiagnostic shown;
+    shown.info = &info;
+    shown.message = each.message;
+    shown.span = spanOf(request, each);
+    if (!shown.span.valid() && !each.file.empty())
+      text << each.file << ':' << each.line << ':' << each.column << ": ";
+    renderText(shown, request.module->sources(), text, /*color=*/false);
   }
   if (errors.empty())
-    error.message = fallback.str();
+    text << fallback;
+  while (llvm::StringRef(error.message).ends_with("\n"))
+    error.message.pop_back();
   return error;
 }
 
@@ -171,6 +190,13 @@ Compiler::kernel(const CompileRequest &request) {
 
 Result<std::shared_ptr<const CompiledKernel>>
 Compiler::make(const CompileRequest &request, const CacheKey &key) {
+  Result<TargetInfo> machine = target();
+  if (!machine)
+    return machine.error();
+  if (!options.target.empty() && !machine->isGpu())
+    if (std::optional<std::string> why = whyNotHere(*machine))
+      return Error{"code for `" + options.target + "` cannot run here: " + *why,
+                   {}};
   if (DiskCache *cache = disk())
     if (auto entry = cache->load(key))
       if (auto kernel = load(*entry)) {
@@ -227,11 +253,11 @@ Result<LoweredModule> Compiler::lowered(Tools &tools,
                                .target = target};
   std::optional<QnModule> made = generateQn(tools.dsl, generation, errors);
   if (!made)
-    return dslError(errors, "IR generation failed without a reason");
+    return dslError(errors, "IR generation failed without a reason", request);
   std::optional<LoweredModule> low =
       lower(tools.dsl, std::move(*made), lowering, errors);
   if (!low)
-    return dslError(errors, "lowering failed without a reason");
+    return dslError(errors, "lowering failed without a reason", request);
   return std::move(*low);
 }
 

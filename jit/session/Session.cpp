@@ -202,6 +202,15 @@ Result<std::string> Session::identity() const {
       .text();
 }
 
+Result<MachineInfo> Session::machine() const {
+  Result<TargetInfo> target = state->core->compiler.target();
+  if (!target)
+    return target.error();
+  return MachineInfo{.vectorBytes = target->vectorBytes,
+                     .hasTiles = target->hasTiles,
+                     .isIntel = isOnIntel()};
+}
+
 void Session::setThreads(int threads) { state->core->pool.resize(threads); }
 
 void Session::setExternRunner(std::shared_ptr<ExternRunner> runner) {

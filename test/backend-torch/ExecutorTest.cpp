@@ -144,17 +144,57 @@ TEST_F(ExecutorTest, RefusedGroupGoesToATen) {
 TEST_F(ExecutorTest, PartsAreCopiedIntoTheirPlaces) {
   ValueId x = maker.input({maker.size(2), maker.size(3)});
   ValueId y = maker.input({maker.size(1), maker.size(3)});
-  NamedArgument tensors{"tensors", {}, false, false};
-  tensors.value.kind = GraphArgument::Kind::List;
-  for (ValueId part : {x, y, x})
-    tensors.value.list.push_back(maker.tensor("", part).value);
-  ValueId z = maker.call("aten::cat", {tensors, maker.integer("dim", 0)},
-                         {maker.size(5), maker.size(3)});
+  ValueId z =
+      maker.call("aten::cat",
+                 {maker.tensors("tensors", {x, y, x}), maker.integer("dim", 0)},
+                 {maker.size(5), maker.size(3)});
   auto executor = make({z});
   EXPECT_TRUE(executor->plan().fusion->opaque.empty());
   at::Tensor a = at::rand({2, 3}), b = at::rand({1, 3});
   EXPECT_TRUE(
       at::equal(executor->run({a, b})[0].toTensor(), at::cat({a, b, a}) + 100));
+}
+
+TEST_F(ExecutorTest, WhatIsMadeForAPlaceIsStoredThere) {
+  ValueId x = maker.input({maker.size(6)});
+  ValueId a =
+      maker.call("aten::silu", {maker.tensor("self", x)}, {maker.size(6)});
+  ValueId rows =
+      maker.view("aten::view", a, {}, {maker.size(3), maker.size(2)});
+  ValueId y = maker.input({maker.size(1), maker.size(2)});
+  ValueId b = maker.call("aten::silu", {maker.tensor("self", y)},
+                         {maker.size(1), maker.size(2)});
+  ValueId z = maker.call(
+      "aten::cat",
+      {maker.tensors("tensors", {b, rows, y}), maker.integer("dim", 0)},
+      {maker.size(5), maker.size(2)});
+  auto executor = make({z});
+  EXPECT_EQ(executor->plan().steps.size(), 3u) << print(executor->plan());
+  at::Tensor p = at::rand({6}), q = at::rand({1, 2});
+  at::Tensor wanted = at::cat({q, p.view({3, 2}), q}) + 100;
+  EXPECT_TRUE(at::equal(executor->run({p, q})[0].toTensor(), wanted));
+}
+
+TEST_F(ExecutorTest, APlaceIsFilledByATenWhereItsKernelCannotBeMade) {
+  Size n = maker.symbol("s0");
+  ValueId x = maker.input({n, maker.size(1)}), y = maker.input({n});
+  ValueId a =
+      maker.call("aten::silu", {maker.tensor("self", x)}, {n, maker.size(1)});
+  ValueId flat =
+      maker.view("aten::view", a, {maker.integers("size", {-1})}, {n});
+  ValueId b = maker.call("aten::silu", {maker.tensor("self", y)}, {n});
+  ValueId z =
+      maker.call("aten::cat",
+                 {maker.tensors("tensors", {b, flat}), maker.integer("dim", 0)},
+                 {maker.graph.sizes.multiply(maker.size(2), n)});
+  auto executor = make({z});
+  EXPECT_EQ(executor->plan().steps.size(), 2u) << print(executor->plan());
+  for (std::int64_t extent : {2, 13}) {
+    at::Tensor p = at::rand({extent, 1}), q = at::rand({extent});
+    at::Tensor both = at::cat({q, p.view({extent})});
+    EXPECT_TRUE(at::allclose(executor->run({p, q})[0].toTensor(),
+                             extent == 2 ? both + 100 : at::silu(both)));
+  }
 }
 
 TEST_F(ExecutorTest, WriteGoesToTheArgumentItself) {

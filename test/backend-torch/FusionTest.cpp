@@ -167,6 +167,57 @@ TEST(Fusion, EqualGroupsShareADeclaration) {
   EXPECT_EQ(plan.opaque[0].second.reason, "the library has no kernel for it");
 }
 
+/// `x` through a kernel, once or for others as well, joined with itself.
+FusionPlan joined(bool othersRead, DType type) {
+  GraphMaker maker;
+  std::vector<Size> sizes = {maker.size(3), maker.size(8)};
+  ValueId x = maker.input(sizes, type);
+  ValueId a = maker.call("aten::silu", {maker.tensor("self", x)}, sizes, type);
+  ValueId z = maker.call(
+      "aten::cat", {maker.tensors("tensors", {x, a}), maker.integer("dim", 1)},
+      {maker.size(3), maker.size(16)});
+  return fused(maker, othersRead ? std::vector<ValueId>{z, a}
+                                 : std::vector<ValueId>{z});
+}
+
+TEST(Fusion, APartIsStoredInItsPlace) {
+  FusionPlan plan = joined(/*othersRead=*/false, DType::F32);
+  ASSERT_EQ(plan.groups.size(), 2u) << print(plan);
+  EXPECT_NE(print(plan).find("stores: n1 in its place in n2"),
+            std::string::npos)
+      << print(plan);
+  Program program = writeProgram(plan);
+  const KernelOperand &stored = program.kernels[0].outputs[0];
+  EXPECT_EQ(stored.base, plan.graph->nodes[2].results[0]);
+  EXPECT_EQ(plan.sizes->constantOf(stored.offset), 8);
+  EXPECT_EQ(plan.sizes->constantOf(stored.strides[0]), 16);
+}
+
+TEST(Fusion, APartThatOthersReadIsCopied) {
+  FusionPlan plan = joined(/*othersRead=*/true, DType::F32);
+  ASSERT_EQ(plan.groups.size(), 3u) << print(plan);
+  EXPECT_EQ(plan.groups[2].stopped, "others read it");
+}
+
+TEST(Fusion, APartOfAnotherTypeIsCopied) {
+  FusionPlan plan = joined(/*othersRead=*/false, DType::F64);
+  ASSERT_EQ(plan.groups.size(), 3u) << print(plan);
+  EXPECT_EQ(plan.groups[2].stopped, "it is of another type");
+}
+
+TEST(Fusion, APartThatIsAllOfAnAxisIsTheWhole) {
+  GraphMaker maker;
+  ValueId x = maker.input({maker.size(4), maker.size(1)});
+  ValueId a = maker.call("aten::silu", {maker.tensor("self", x)},
+                         {maker.size(4), maker.size(1)});
+  ValueId column = maker.view(
+      "aten::select.int", a,
+      {maker.integer("dim", 1), maker.integer("index", 0)}, {maker.size(4)});
+  ValueId b =
+      maker.call("aten::sin", {maker.tensor("self", column)}, {maker.size(4)});
+  EXPECT_EQ(fused(maker, {b}).groups.size(), 1u);
+}
+
 TEST(Fusion, StepBetweenIsNoCycle) {
   GraphMaker maker;
   ValueId x = maker.input({maker.size(7)});

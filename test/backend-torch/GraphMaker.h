@@ -51,6 +51,15 @@ public:
     return argument;
   }
 
+  static NamedArgument tensors(const std::string &name,
+                               const std::vector<ValueId> &values) {
+    NamedArgument argument{name, {}, false, false};
+    argument.value.kind = GraphArgument::Kind::List;
+    for (ValueId value : values)
+      argument.value.list.push_back(tensor("", value).value);
+    return argument;
+  }
+
   static GraphArgument integer(std::int64_t value) {
     GraphArgument argument;
     argument.kind = GraphArgument::Kind::Int;

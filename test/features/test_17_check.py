@@ -32,6 +32,19 @@ except quern.Error as error:
 """
 
 
+JOINED = """
+import torch
+def f(x, y):
+    return torch.cat([y, x.sin(), y + 1, x], 1) * 2
+torch.compile(f, backend="quern")(torch.randn(2, 3), torch.randn(2, 4))
+print("same")
+"""
+
+
+def test_concatenations_are_compared_when_they_are_complete() -> None:
+    assert python(JOINED, QUERN_CHECK="1").strip() == "same"
+
+
 def test_right_results_pass() -> None:
     assert python(GOOD, QUERN_CHECK="1").strip() == "same"
 

@@ -48,3 +48,19 @@ def test_program_with_modules_of_the_user(tmp_path: Path, monkeypatch: pytest.Mo
     torch.compile(lambda x: thrice(x) + 1, backend="quern")(torch.ones(3))
     (program,) = tmp_path.glob("*/program.qn")
     assert run(program).endswith("as recorded\n")
+
+
+def test_program_with_parts_of_a_concatenation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("QUERN_DEBUG", str(tmp_path))
+
+    def f(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return torch.cat([x.sin(), y, x.exp() + 1, y], 1) * 2
+
+    x, y = torch.randn(2, 3), torch.randn(2, 4)
+    torch.testing.assert_close(torch.compile(f, backend="quern")(x, y), f(x, y))
+    (program,) = tmp_path.glob("*/program.qn")
+    lines = run(program).splitlines()
+    assert len(lines) == 5
+    assert all(line.endswith("as recorded") for line in lines)

@@ -324,6 +324,19 @@ TEST_F(SessionTest, AKernelOutlivesItsSession) {
   EXPECT_TRUE(bound->run(pointers));
 }
 
+TEST_F(SessionTest, TheMachineIsThatOfItsTarget) {
+  for (auto [name, bytes, tiles] : {std::tuple("x86-64-v2", 16U, false),
+                                    std::tuple("x86-64-v3", 32U, false),
+                                    std::tuple("sapphirerapids", 64U, true)}) {
+    auto other = Session::create({.cacheDirectory = "-", .target = name});
+    ASSERT_TRUE(other) << name;
+    auto machine = (*other)->machine();
+    ASSERT_TRUE(machine) << name;
+    EXPECT_EQ(machine->vectorBytes, bytes) << name;
+    EXPECT_EQ(machine->hasTiles, tiles) << name;
+  }
+}
+
 TEST_F(SessionTest, ATextWithAnErrorIsRefused) {
   auto wrong = session->compile("elementwise f(x: f32) -> f32:\n  return y\n",
                                 "wrong.qn");

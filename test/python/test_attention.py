@@ -50,6 +50,12 @@ rowwise keys_gradient[T: Float](q: T[*B, M, D], k: T[*B, N, D], v: T[*B, N, E], 
     let d = p * (sum(g * v over E) - delta)
     return sum(d * q over M), sum(p * g over M)
 
+rowwise projected[T: Float](x: T[M, D], w: T[D, F], k: T[N, D], u: T[D, F], v: T[N, E]) -> T[M, E]:
+    let q = sum(x * w over D)
+    let s = sum(q * sum(k * u over D) over F)
+    let p = exp(s - max(s over N))
+    return sum(p * v over N) / sum(p over N)
+
 rowwise softmax_of_product[T: Float](x: T[*R, K], w: T[N, K]) -> T[*R, N]:
     let s = sum(x * w over K)
     let e = exp(s - max(s over N))
@@ -147,6 +153,15 @@ def test_gradient_of_keys_and_values(kernels: quern.Module) -> None:
     dk, dv = kernels.keys_gradient(*(t.detach().float() for t in (q, k, v)), g, lse, delta)
     close(dk, k.grad, 1e-4)
     close(dv, v.grad, 1e-4)
+
+
+@pytest.mark.parametrize(("m", "n"), [(1, 1), (33, 50), (70, 131)])
+def test_projections_within(kernels: quern.Module, m: int, n: int) -> None:
+    """Both projections are stored, the scores are kept for a block of rows."""
+    x, w, k = torch.randn(m, 24), torch.randn(24, 16) / 5, torch.randn(n, 24)
+    u, v = torch.randn(24, 16) / 5, torch.randn(n, 20)
+    s = (x.double() @ w.double()) @ (k.double() @ u.double()).mT
+    close(kernels.projected(x, w, k, u, v), torch.softmax(s, -1) @ v.double())
 
 
 def test_softmax_and_norm_behind_a_product(kernels: quern.Module) -> None:

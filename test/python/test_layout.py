@@ -318,3 +318,32 @@ def test_batch_norm_lies_as_eagers(
     (wanted_gradient,) = torch.autograd.grad(wanted.square().sum(), given)
     (gradient,) = torch.autograd.grad(result.square().sum(), ours)
     torch.testing.assert_close(gradient, wanted_gradient, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize(("channels", "groups"), [(6, 3), (40, 8), (5, 5), (7, 1)])
+def test_group_norm_of_channels_that_lie_side_by_side(
+    channels: int, groups: int, dtype: torch.dtype
+) -> None:
+    norm = nn.GroupNorm(groups, channels, dtype=dtype)
+    nn.init.normal_(norm.weight)
+    images = (torch.randn(2, channels, 5, 6) + 20).to(dtype).to(memory_format=torch.channels_last)
+    back = torch.randn_like(images)
+
+    def step(module: Any, kind: torch.dtype) -> list[torch.Tensor]:
+        x = images.detach().to(kind).requires_grad_()
+        module.zero_grad()
+        y = module(x)
+        y.backward(back.to(kind))
+        assert x.grad is not None
+        return [y.detach(), x.grad, *(each.grad.clone() for each in module.parameters())]
+
+    eager = step(norm, dtype)
+    exact = step(copy.deepcopy(norm).double(), torch.float64)
+    quern.reset_counters()
+    ours = step(torch.compile(norm, backend="quern", options={"fallback": "error"}), dtype)
+    for one, other, right in zip(ours, eager, exact, strict=True):
+        assert one.stride() == other.stride()
+        bound = max(2 * (other - right).abs().max().item(), 1e-4 * right.abs().max().item())
+        assert (one - right).abs().max().item() <= bound
+    assert "group_norm_channels" in str(quern.explain(norm, images))

@@ -6,8 +6,9 @@ import _quern
 import pytest
 import quern
 import torch
+from targets import LEVELS, runnable
 
-TARGETS = ["x86-64-v2", "x86-64-v3", "x86-64-v4"]
+TARGETS = [runnable(name) for name in LEVELS]
 
 
 def test_a_scan_that_a_reduction_walks_along_is_not_the_store_s() -> None:

@@ -8,13 +8,19 @@ import _quern
 import numpy as np
 import ordered_cases as reference
 import pytest
+from targets import runnable
 from tree import ROOT
 
 Array = np.ndarray[Any, Any]
 TEXT = (ROOT / "test" / "emulator" / "ordered.qn").read_text()
 LENGTHS = (0, 1, 2, 7, 8, 9, 31, 64, 65, 100, 257, 1000)
 #: Vector widths, with masks and without; teams of threads.
-SESSIONS = [("", 1), ("", 2), ("", 7), ("x86-64-v2", 1), ("x86-64-v3", 2), ("x86-64-v4", 1)]
+SESSIONS = [
+    *(("", threads) for threads in (1, 2, 7)),
+    runnable("x86-64-v2", 1),
+    runnable("x86-64-v3", 2),
+    runnable("x86-64-v4", 1),
+]
 
 
 @pytest.fixture(scope="module", params=SESSIONS, ids=lambda p: f"{p[0] or 'host'}-{p[1]}")

@@ -6,6 +6,7 @@ import _quern
 import numpy as np
 import pytest
 import torch
+from targets import LEVELS, runnable
 
 SOURCE = """
 from math use exp
@@ -75,7 +76,7 @@ def test_any_number_of_threads(wanted: list[torch.Tensor], threads: int) -> None
     assert all(torch.equal(a, b) for a, b in zip(got, wanted, strict=True))
 
 
-@pytest.mark.parametrize("target", ["x86-64-v2", "x86-64-v3", "x86-64-v4"])
+@pytest.mark.parametrize("target", [runnable(name) for name in LEVELS])
 def test_any_vector_width(wanted: list[torch.Tensor], target: str) -> None:
     got = results(_quern.Session(threads=1, cache="-", target=target), strided=False)
     assert all(torch.equal(a, b) for a, b in zip(got, wanted, strict=True))
@@ -86,7 +87,7 @@ def test_any_layout(wanted: list[torch.Tensor]) -> None:
     assert all(torch.equal(a, b) for a, b in zip(got, wanted, strict=True))
 
 
-@pytest.mark.parametrize("target", ["x86-64-v2", "x86-64-v3", "x86-64-v4"])
+@pytest.mark.parametrize("target", [runnable(name) for name in LEVELS])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
 def test_ends_of_special_values(target: str, dtype: torch.dtype) -> None:
     """The larger zero is the positive one, and a NaN stays, wherever they stand in the row."""

@@ -12,10 +12,12 @@ import pytest
 import quern
 from emulator.amd import kernel_for
 from emulator.kernels import GpuKernel
+from slices import one_of
 from tree import ROOT, build_dir
 
 Array = np.ndarray[Any, Any]
 FILE = ROOT / "test" / "emulator" / "rounds.qn"
+TARGETS = [*one_of("rounds on NVIDIA", ("sm_80", "sm_90", "sm_100")), "gfx942", "gfx1100"]
 SESSIONS = [("", 1), ("", 3), ("x86-64-v2", 1), ("x86-64-v3", 2)]
 
 
@@ -127,7 +129,7 @@ def kernel(name: str, target: str) -> GpuKernel:
 
 @pytest.mark.parametrize("shape", [(3, 5), (5, 40), (2, 300)])
 @pytest.mark.parametrize(("name", "reference", "scalars"), CASES, ids=lambda c: str(c)[:20])
-@pytest.mark.parametrize("target", ["sm_90", "gfx942", "gfx1100"])
+@pytest.mark.parametrize("target", TARGETS)
 def test_on_a_gpu(
     target: str,
     name: str,

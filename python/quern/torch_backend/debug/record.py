@@ -64,6 +64,8 @@ class Recorder:
         self._stale = [name for name in self._stale if name not in stale]
         outputs = []
         for base, tensor in event["outputs"]:
+            # Parts of one block come one by one.
+            self._saved.discard(base)
             outputs.append(self._operand(base, tensor, f"{number}-out-{base}.bin"))
         self._launches.append(
             {
