@@ -362,6 +362,17 @@ def emit(family: str, name: str, target: str, stage: str, output: Path) -> None:
     subprocess.run([PROGRAM, "build", *words], check=True)
 
 
+def has_local_arrays(family: str, name: str) -> bool:
+    """Whether each thread may index into memory of its own."""
+    text = (KERNELS / f"{family}.qn").read_text()
+    body = text[re.search(rf"^kernel {name}\b", text, re.MULTILINE).start() :]  # type: ignore[union-attr]
+    return re.search(r"^    local ", body.split("\nkernel ")[0], re.MULTILINE) is not None
+
+
+def most_bytes(report: str, what: str) -> int:
+    return max(int(count) for count in re.findall(rf"(\d+) bytes {what}", report))
+
+
 @every_target
 @pytest.mark.parametrize(("family", "name"), declarations())
 def test_ptxas_accepts(family: str, name: str, target: str, tmp_path: Path) -> None:
@@ -369,7 +380,10 @@ def test_ptxas_accepts(family: str, name: str, target: str, tmp_path: Path) -> N
     words = [f"-arch={target}", "-v", tmp_path / "k.ptx", "-o", tmp_path / "k.cubin"]
     done = subprocess.run([CUDA / "ptxas", *words], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert "0 bytes stack frame, 0 bytes spill stores" in done.stderr
+    frame, spilled = most_bytes(done.stderr, "stack frame"), most_bytes(done.stderr, "spill stores")
+    few_registers = ".reqntid 32, 32, 1" in (tmp_path / "k.ptx").read_text()
+    assert spilled <= (64 if few_registers else 0)
+    assert frame <= spilled + 8 or has_local_arrays(family, name)
 
 
 @pytest.mark.parametrize("target", AMD)
