@@ -26,6 +26,17 @@ CASES: dict[str, Callable[[torch.Tensor], Any]] = {
         _stored(x.t(), torch.arange(30).reshape(6, 5) % 4 > 0, 0.5),
         _stored(x, torch.arange(30).reshape(6, 5).t() % 4 > 0, 0.5),
     ),
+    "five tensors of indices": lambda x: x.reshape(1, 5, 2, 1, 3)[
+        AT * 0, AT, AT % 2, AT * 0, AT - 1
+    ],
+    "stores at four tensors of indices": lambda x: [
+        x.reshape(5, 2, 1, 3).index_put((AT, AT % 2, AT * 0, AT - 3), x[0, :3], accumulate=added)
+        for added in (False, True)
+    ],
+    "truth values stored at four": lambda x: [
+        (x > 2).reshape(5, 2, 1, 3).index_put((AT, AT % 2, AT * 0, AT - 3), AT > 1, accumulate=added)
+        for added in (False, True)
+    ],
     "take": lambda x: x.take(PLACES * 7 - 3),
     "put": lambda x: x.put(PLACES * 3, PLACES.float()),
     "put, added": lambda x: x.put(PLACES * 3, PLACES.float(), accumulate=True),

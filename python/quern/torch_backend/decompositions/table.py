@@ -130,6 +130,7 @@ def _table(kept: frozenset[str]) -> dict[Any, Callable[..., Any]]:
         table[torch.ops.aten.addmm.default] = _product_and_bias
     table[torch.ops.aten._embedding_bag_forward_only.default] = _bags_with_gradients
     table[torch.ops.aten.repeat.default] = _repeated
+    table[torch.ops.aten._to_copy.default] = _number_copied
     for op in _MARKS:
         table[op] = _once(op)
     table |= norm_decompositions(table)
@@ -158,6 +159,13 @@ def _repeated(x: torch.Tensor, repeats: Any) -> Any:
     if missing <= 0:
         return NotImplemented
     return torch.ops.aten.repeat.default(x.reshape([1] * missing + list(x.shape)), repeats)
+
+
+def _number_copied(x: Any, *, dtype: torch.dtype | None = None, **_: Any) -> Any:
+    """What torch traces as a number has no copy of its own."""
+    if isinstance(x, torch.Tensor):
+        return NotImplemented
+    return torch.ops.aten.scalar_tensor.default(x, dtype=dtype)
 
 
 def _once(op: Any) -> Callable[..., Any]:
