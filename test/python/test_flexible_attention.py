@@ -1,4 +1,4 @@
-"""`flex_attention` in compiled functions: one kernel with the functions of scores and masks in it."""
+"""`flex_attention` in compiled functions: one kernel with the functions given to it inside."""
 
 from __future__ import annotations
 
@@ -91,9 +91,7 @@ def test_log_sums_and_narrow_types() -> None:
 
     compiled = torch.compile(function, backend="quern", fullgraph=True)
     inputs = [x.bfloat16() for x in tensors()]
-    for mine, exact in zip(
-        compiled(*inputs), function(*(x.double() for x in inputs)), strict=True
-    ):
+    for mine, exact in zip(compiled(*inputs), function(*(x.double() for x in inputs)), strict=True):
         torch.testing.assert_close(mine.double(), exact.double(), rtol=2e-2, atol=2e-2)
 
 

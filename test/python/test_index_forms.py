@@ -34,7 +34,9 @@ CASES: dict[str, Callable[[torch.Tensor], Any]] = {
         for added in (False, True)
     ],
     "truth values stored at four": lambda x: [
-        (x > 2).reshape(5, 2, 1, 3).index_put((AT, AT % 2, AT * 0, AT - 3), AT > 1, accumulate=added)
+        (x > 2)
+        .reshape(5, 2, 1, 3)
+        .index_put((AT, AT % 2, AT * 0, AT - 3), AT > 1, accumulate=added)
         for added in (False, True)
     ],
     "take": lambda x: x.take(PLACES * 7 - 3),
