@@ -14,6 +14,7 @@ from ..overloads import full_name
 from .encoder import encoder_decompositions
 from .foreach import foreach_decompositions
 from .indices import index_decompositions
+from .losses import loss_decompositions
 from .norms import norm_decompositions
 
 # Operators of the core table that ATen runs as one kernel faster than as
@@ -135,6 +136,7 @@ def _table(kept: frozenset[str]) -> dict[Any, Callable[..., Any]]:
         table[op] = _once(op)
     table |= norm_decompositions(table)
     table |= encoder_decompositions()
+    table |= loss_decompositions()
     return table | foreach_decompositions() | index_decompositions()
 
 

@@ -1,4 +1,4 @@
-"""Resampling kept whole: torch takes it apart before it asks any table."""
+"""Operators kept whole that torch takes apart before it asks any table."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from typing import Any
 
 import torch
 from torch._dispatch.python import no_python_dispatcher
-from torch.nn.functional import interpolate
+from torch.nn.functional import interpolate, multilabel_margin_loss
 from torch.overrides import TorchFunctionMode
 
+_FUNCTIONS = (interpolate, multilabel_margin_loss)
 _PARAMETERS = signature(interpolate)
 
 
 class _Whole(TorchFunctionMode):
-    """Leaves out the dispatcher's Python half, which takes the operator apart: its parts
-    would read an image through lists of indices, and its derivative add through them."""
+    """Leaves out the dispatcher's Python half, which takes these apart: an image would be
+    read through lists of indices, and the margin is not eager's (losses.py)."""
 
     def __torch_function__(
         self,
@@ -27,7 +28,7 @@ class _Whole(TorchFunctionMode):
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
         given = kwargs or {}
-        if func is not interpolate or not _infers_result(*args, **given):
+        if func not in _FUNCTIONS or (func is interpolate and not _infers_result(*args, **given)):
             return func(*args, **given)
         with no_python_dispatcher():
             return func(*args, **given)
@@ -45,9 +46,9 @@ def _infers_result(*args: Any, **kwargs: Any) -> bool:
     return not is_symbolic or (given.get("mode") != "area" and not x.requires_grad)
 
 
-def whole_resampling(module: torch.fx.GraphModule) -> AbstractContextManager[Any]:
-    """While a graph is traced: only one that resamples pays for it."""
+def operators_whole(module: torch.fx.GraphModule) -> AbstractContextManager[Any]:
+    """While a graph is traced: only one that has such an operator pays for it."""
     graphs = (m.graph for m in module.modules() if isinstance(m, torch.fx.GraphModule))
-    if any(graph.find_nodes(op="call_function", target=interpolate) for graph in graphs):
+    if any(g.find_nodes(op="call_function", target=f) for g in graphs for f in _FUNCTIONS):
         return _Whole()
     return nullcontext()
