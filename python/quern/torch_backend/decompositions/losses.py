@@ -1,4 +1,4 @@
-"""The margin of labels that stand in front of a first -1; torch's own parts count what follows it."""
+"""Margins of labels in front of a first -1: torch's own parts count what stands behind it."""
 
 from __future__ import annotations
 
@@ -49,6 +49,7 @@ def _backward(
 
 
 def loss_decompositions() -> dict[Any, Callable[..., Any]]:
+    """Rows of the table."""
     return {
         _aten.multilabel_margin_loss_forward.default: _forward,
         _aten.multilabel_margin_loss_backward.default: _backward,
