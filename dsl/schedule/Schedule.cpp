@@ -331,7 +331,11 @@ void Schedule::planScatter(LaunchPlan &launch) {
   if (launch.lane < 0)
     return;
   AxisPlan plan = laneLoop(launch.lane, /*reduces=*/false);
-  plan.copies = 1;
+  bool shared = llvm::none_of(launch.scatter.getIndices(), [&](Value index) {
+    return !index.getDefiningOp<qn::IndexOp>() &&
+           hasAxis(model.axesOf(index), launch.lane);
+  });
+  plan.copies = shared ? 4 : 1;
   plan.tile = 4 * plan.lanes;
   launch.axes.push_back(plan);
 }

@@ -9,8 +9,14 @@
 // CHECK: scf.for
 // CHECK: scf.for
 // CHECK: scf.for
-// A bad index is noted, and nothing is written there.
-// CHECK: arith.cmpi ult
+// An index that all lanes share is looked at once for four vectors. A bad one
+// is noted, and nothing is written there.
+// CHECK: %[[GOOD:.*]] = arith.cmpi ult, %{{.*}}, %{{.*}} : i64
+// CHECK: scf.if
+// CHECK: scf.if %[[GOOD]]
+// CHECK: llvm.load {{.*}} -> vector<16xf32>
+// CHECK-COUNT-4: arith.addf {{.*}} : vector<16xf32>
+// The rest, by masks.
 // CHECK: scf.if
 // CHECK: llvm.intr.masked.load
 // CHECK: arith.addf {{.*}} : vector<16xf32>
@@ -56,5 +62,31 @@ qn.rowwise @squeeze axes [R, K, C] (%x: !qn.tensor<f32, [R, C:1]>,
   %r = qn.index R
   %i = qn.index C
   qn.scatter %i to %out[%r, %s] when %keep checked : i64 to !qn.tensor<i64, [R, K:1]> {
+  }
+}
+
+// -----
+
+// Lanes that write to places apart do so one after the other where all are
+// good; vectors with others are gathered.
+// CHECK-LABEL: llvm.func @apart_1_task
+// CHECK: %[[GOOD:.*]] = arith.cmpi ult, {{.*}} : vector<16xi64>
+// CHECK: %[[ALL:.*]] = vector.reduction <and>, %[[GOOD]]
+// CHECK: scf.if %[[ALL]] {
+// CHECK-COUNT-16: arith.addf {{.*}} : f32
+// CHECK: } else {
+// CHECK: llvm.intr.masked.gather
+// CHECK: llvm.intr.masked.scatter
+qn.rowwise @apart axes [V, N, D] (%i: !qn.tensor<i64, [N, D:1]>,
+    %x: !qn.tensor<f32, [N, D:1]>, %out: !qn.tensor<f32, [V, D:1]>) {
+  %zero = arith.constant 0.0 : f32
+  qn.store %zero, %out : f32, !qn.tensor<f32, [V, D:1]>
+  %v = qn.load %i : !qn.tensor<i64, [N, D:1]>
+  %d = qn.index D
+  %e = qn.load %x : !qn.tensor<f32, [N, D:1]>
+  qn.scatter %e to %out[%v, %d] checked : f32 to !qn.tensor<f32, [V, D:1]> {
+  ^bb0(%a: f32, %b: f32):
+    %n = arith.addf %a, %b : f32
+    qn.yield %n : f32
   }
 }
