@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -86,35 +87,68 @@ Value Emitter::lanesInside(Frame &frame, Value first, Value extent,
   return arith::AndIOp::create(b, loc, below, above);
 }
 
-/// Reads lanes that lie `step` elements apart; neighbours, where that turns out
-/// to be one, in one piece.
+/// Every second element of two vectors that meet in one element.
+static Value everySecond(OpBuilder &b, Value low, Value high) {
+  std::int64_t lanes = cast<VectorType>(low.getType()).getNumElements();
+  SmallVector<std::int64_t> picks;
+  for (std::int64_t at = 0; at < 2 * lanes; at += 2)
+    picks.push_back(at < lanes ? at : at + 1);
+  return vector::ShuffleOp::create(b, low.getLoc(), low, high, picks);
+}
+
+static Value equals(OpBuilder &b, Value value, std::int64_t number) {
+  Location loc = value.getLoc();
+  Value other = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(number));
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, value, other);
+}
+
+/// Reads lanes that lie `step` elements apart: in one piece where that turns
+/// out to be one, in two where it is two and every lane reads.
 Value Emitter::readSteps(Frame &frame, qn::LoadOp load, Value pointer,
                          Value step, unsigned lanes, Value mask,
                          Value otherwise) {
   auto type = cast<qn::OperandType>(load.getTensor().getType());
   Type element = load.getType();
+  Location loc = load.getLoc();
+  auto either = [&](Frame &at, Value first, auto yes, auto no) {
+    Type result = VectorType::get({std::int64_t(lanes)}, element);
+    auto branch = scf::IfOp::create(in(at), loc, TypeRange{result}, first,
+                                    /*withElseRegion=*/true);
+    Frame then = Frame::inside(at, branch.thenBlock());
+    Value made = yes(then);
+    scf::YieldOp::create(in(then), loc, made);
+    Frame other = Frame::inside(at, branch.elseBlock());
+    made = no(other);
+    scf::YieldOp::create(in(other), loc, made);
+    return branch.getResult(0);
+  };
+  auto whole = [&](Frame &at) {
+    return read(at, pointer, element, lanes, mask, otherwise);
+  };
   auto scattered = [&](Frame &at) {
     Value pointers = advance(at, type, pointer, ramp(at, step, lanes));
     return read(at, pointers, element, lanes, mask, otherwise);
   };
+  auto inTwo = [&](Frame &at) {
+    Value low = read(at, pointer, element, lanes, Value(), Value());
+    Value behind = advance(at, type, pointer, constant(at, lanes - 1));
+    Value high = read(at, behind, element, lanes, Value(), Value());
+    return everySecond(in(at), low, high);
+  };
+  auto apart = [&](Frame &at) {
+    Value two = equals(in(at), step, 2);
+    if (mask)
+      two = both(at, two,
+                 vector::ReductionOp::create(in(at), loc,
+                                             vector::CombiningKind::AND, mask));
+    return either(at, two, inTwo, scattered);
+  };
   if (matchPattern(step, m_One()))
-    return read(frame, pointer, element, lanes, mask, otherwise);
-  if (step.getDefiningOp<arith::ConstantOp>())
-    return scattered(frame);
-  Value one = constant(frame, 1);
-  OpBuilder &b = in(frame);
-  Location loc = load.getLoc();
-  Value near =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, step, one);
-  Type result = VectorType::get({std::int64_t(lanes)}, element);
-  auto branch = scf::IfOp::create(b, loc, TypeRange{result}, near, true);
-  Frame yes = Frame::inside(frame, branch.thenBlock());
-  Value whole = read(yes, pointer, element, lanes, mask, otherwise);
-  scf::YieldOp::create(in(yes), loc, whole);
-  Frame no = Frame::inside(frame, branch.elseBlock());
-  Value apart = scattered(no);
-  scf::YieldOp::create(in(no), loc, apart);
-  return branch.getResult(0);
+    return whole(frame);
+  APInt number;
+  if (matchPattern(step, m_ConstantInt(&number)))
+    return number == 2 ? apart(frame) : scattered(frame);
+  return either(frame, equals(in(frame), step, 1), whole, apart);
 }
 
 /// How far each index moves from lane to lane, and how many elements apart the

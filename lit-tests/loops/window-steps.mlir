@@ -1,5 +1,6 @@
 // Lanes of a window move by one step, a number of the launch: neighbours where
-// it is one, else a gather at multiples of it. Bounds are checked in 32 bits.
+// it is one, every second element of two vectors where it is two and all lanes
+// read, else a gather at multiples of it. Bounds are checked in 32 bits.
 // RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
 
 // CHECK-LABEL: llvm.func @pool_task
@@ -7,6 +8,13 @@
 // CHECK: %[[NEAR:.*]] = arith.cmpi eq
 // CHECK: scf.if %[[NEAR]]
 // CHECK: llvm.intr.masked.load
+// CHECK: else
+// CHECK: %[[SECOND:.*]] = arith.cmpi eq
+// CHECK: %[[ALL:.*]] = vector.reduction <and>
+// CHECK: %[[BOTH:.*]] = arith.andi %[[SECOND]], %[[ALL]]
+// CHECK: scf.if %[[BOTH]]
+// CHECK-COUNT-2: llvm.load {{.*}} -> vector<16xf32>
+// CHECK: vector.shuffle {{.*}} [0, 2, 4, 6, 8, 10, 12, 14, 17, 19, 21, 23, 25, 27, 29, 31]
 // CHECK: else
 // CHECK: llvm.intr.masked.gather
 qn.rowwise @pool axes [Q, W] (%x: !qn.tensor<f32, [W:1]>, %s: i64, %k: i64,
