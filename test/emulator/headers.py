@@ -13,6 +13,8 @@ OPERAND = re.compile(
     r"%\w+: (?:!qn\.tensor<(?P<element>\w+|complex<\w+>), \[(?P<axes>[^\]]*)\]>|(?P<scalar>\w+))"
 )
 
+STORED = r"qn\.store %[\w#]+, %arg(\d+)"
+
 
 @dataclass
 class Operand:
@@ -33,6 +35,8 @@ class Header:
     results: int
     #: Operands and the types of scalars, as the text has them.
     order: list[Operand | str]
+    #: The axis along which tensors of a list are joined.
+    joined: str = ""
 
 
 def names(listed: str) -> list[str]:
@@ -51,11 +55,13 @@ def read(text: str) -> Header:
         a["scalar"] or Operand(n, a["element"], names(a["axes"]))
         for n, a in zip(numbers, arguments, strict=True)
     ]
+    joined = re.search(r"qn\.joined .* ends .* along (\w+)", text)
     tensors = [one for one in order if isinstance(one, Operand)]
     return Header(
         names(header["axes"]),
         tensors,
         len(order) - len(tensors),
-        len(set(re.findall(r"qn\.store %[\w#]+, %(arg\d+)", text))),
+        len([n for n in set(re.findall(STORED, text)) if int(n) < len(numbers)]),
         order,
+        joined[1] if joined else "",
     )

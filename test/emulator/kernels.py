@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from emulator.headers import Operand, read
+from emulator.headers import Header, Operand, read
 from emulator.ptx import Module, Words
 from emulator.ptx_types import Array
 
@@ -85,20 +85,22 @@ class GpuKernel:
     options: Sequence[str] = ()
     #: The end of an entry's name that is taken whatever the extents are.
     forced: str = ""
-    axes: list[str] = field(init=False)
-    operands: list[Operand] = field(init=False)
-    scalars: int = field(init=False)
-    results: int = field(init=False)
-    order: list[Operand | str] = field(init=False)
+    header: Header = field(init=False)
     errors: Array = field(init=False)
     code: str = field(init=False)
 
     def __post_init__(self) -> None:
         self.abi: dict[str, Any] = json.loads(self.build("abi"))
         self.prepare()
-        header = read(self.build("qn"))
-        self.axes, self.operands = header.axes, header.operands
-        self.scalars, self.results, self.order = header.scalars, header.results, header.order
+        self.header = read(self.build("qn"))
+
+    @property
+    def axes(self) -> list[str]:
+        return self.header.axes
+
+    @property
+    def operands(self) -> list[Operand]:
+        return self.header.operands
 
     def prepare(self) -> None:
         """Makes what `execute` needs."""
