@@ -68,7 +68,7 @@ def fill(folder: Path, preset: str) -> list[str]:
         if cases.name.endswith(("_case.py", "_cases.py")):
             shutil.copy2(cases, folder)
     shutil.copy2(GPU / "archive.sh", folder / "dev")
-    for name in ("headers.py", "schedules.qn"):
+    for name in ("calls.py", "declared.py", "headers.py", "schedules.qn"):
         shutil.copy2(ROOT / "test" / "emulator" / name, folder / "emulator")
     (folder / "emulator" / "__init__.py").touch()
     shutil.copytree(ROOT / "test" / "kernels", folder / "kernels")

@@ -13,6 +13,7 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import torch
 from device_library import HERE, Library, QuernError
@@ -138,47 +139,51 @@ def declarations() -> list[tuple[Path, str]]:
     return [(p, n) for p in sorted(STDLIB.glob("*.qn")) for n in pattern.findall(p.read_text())]
 
 
-def sample(element: str, shape: list[int], seed: int) -> torch.Tensor:
-    made = torch.Generator().manual_seed(seed)
-    if element in ("f16", "bf16", "f32", "f64"):
-        dtype = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32}
-        return (torch.rand(shape, generator=made) + 0.25).to(dtype.get(element, torch.float64))
-    if element == "i1":
-        return torch.rand(shape, generator=made) < 0.5
-    if element in ("i32", "i64"):
-        dtype = {"i32": torch.int32, "i64": torch.int64}
-        return torch.randint(0, 3, shape, generator=made, dtype=dtype[element])
-    raise SkippedError("an element type without samples")
+def program() -> Path:
+    places = (HERE / "bin" / "quern", *(TREE.parent / "build").glob("*/bin/quern"))
+    return next(place for place in places if place.exists())
 
 
-def library_case(lib: Library, path: Path, name: str) -> None:
-    """The same call on the host and on the device."""
+def on(device: str, value: Any) -> Any:
+    """A copy of what a call is given; `device` is where its tensors go."""
+    import numpy as np
+
+    if isinstance(value, list | complex):
+        raise SkippedError("the C interface takes neither lists nor complex numbers")
+    return torch.from_numpy(value.copy()).to(device) if isinstance(value, np.ndarray) else value
+
+
+def digits(value: Any) -> Any:
+    """Several bools for a compile-time parameter are a text."""
+    return "".join(str(int(one)) for one in value) if isinstance(value, tuple) else value
+
+
+def library_case(lib: Library, path: Path, name: str, device: str = "cuda") -> None:
+    """The same call on the host and on the device: its results, and what it wrote."""
+    from emulator.calls import calls, options
+    from emulator.declared import declared
     from emulator.headers import read
 
-    program = next(
-        p
-        for p in (HERE / "bin" / "quern", *(TREE.parent / "build").glob("*/bin/quern"))
-        if p.exists()
-    )
-    words = [str(program), "build", str(path), name, "--emit=qn", "--target=x86-64-v3"]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SkippedError("needs parameters")
-    header = read(done.stdout)
-    if header.scalars:
-        raise SkippedError("takes scalars")
-    inputs = header.operands[: len(header.operands) - header.results]
-    sizes = {axis: 3 + 40 * place for place, axis in enumerate(header.axes)}
-    arrays = [sample(o.element, [sizes[a] for a in o.axes], i) for i, o in enumerate(inputs)]
-    module = lib.load(path)
-    try:
-        expected = module(name, *arrays)
-    except QuernError as error:
-        raise SkippedError(str(error)) from error
-    actual = module(name, *[array.cuda() for array in arrays])
-    both = (actual, expected) if isinstance(expected, tuple) else ((actual,), (expected,))
-    for device, host in zip(*both, strict=True):
-        torch.testing.assert_close(device.cpu(), host, rtol=2e-5, atol=1e-5, equal_nan=True)
+    declaration = declared(path.read_text(), name)
+    words = [str(program()), "build", str(path), name, "--emit=qn", "--target=x86-64-v3"]
+    words += options(declaration)
+    built = subprocess.run(words, capture_output=True, text=True, check=True)
+    module, problem = lib.load(path), "no call that is legal"
+    for call in calls(declaration, read(built.stdout), 43, 1):
+        named = {key: digits(value) for key, value in call.named.items()}
+        given = {place: [on(place, value) for value in call.given] for place in ("cpu", device)}
+        try:
+            expected = module(name, *given["cpu"], **named)
+            break
+        except QuernError as error:
+            problem = str(error)
+    else:
+        raise SkippedError(problem)
+    actual = module(name, *given[device], **named)
+    several = [one if isinstance(one, tuple) else (one,) for one in (actual, expected)]
+    written = [[a for a in given[p] if isinstance(a, torch.Tensor)] for p in (device, "cpu")]
+    for now, then in (*zip(*several, strict=True), *zip(*written, strict=True)):
+        torch.testing.assert_close(now.cpu(), then, rtol=2e-5, atol=1e-5, equal_nan=True)
 
 
 def library_cases(lib: Library) -> Iterator[Case]:

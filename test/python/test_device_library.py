@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import torch
 from device_library import Library, QuernError
+from emulator.calls import chosen
+from emulator.declared import declared
+from gpu_test import SkippedError, declarations, library_case
+from slices import matrix
 from test_written_kernels import host_warp
 from tree import build_dir
 from written import written_cases
@@ -49,3 +55,29 @@ def test_written_kernels_through_the_library(library: Library, place: int) -> No
     """What `gpu-test` runs on a device."""
     _, case = list(written_cases(library, "cpu", host_warp()))[place]
     case()
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    matrix("calls of a device's tests", declarations(), group=lambda case: case[0], quick=0.02),
+    ids=str,
+)
+def test_calls_that_a_device_is_to_make(library: Library, file: Path, name: str) -> None:
+    """They are legal, and what they are compared with follows from their arguments."""
+    try:
+        library_case(library, file, name, device="cpu")
+    except SkippedError as error:
+        if "the C interface" not in str(error):
+            raise
+
+
+def test_what_a_declaration_says() -> None:
+    text = 'rowwise f[T: Float, K: {"a", "b"}](x: mut T[N, (G C), *S]?, n: int[*S], e: f64 = 1)\n'
+    read = declared(text + "        -> (T[N, P = n[0]], T[*S]?):\n    return x\n", "f")
+    assert read.types == {"T": "Float"}
+    assert chosen(read) == {"K": "a"}
+    assert [p.typed.axes for p in read.parameters] == [[["N"], ["G", "C"], ["*S"]], [["*S"]], None]
+    assert [p.typed.mutable for p in read.parameters] == [True, False, False]
+    assert [p.default for p in read.parameters] == ["", "", "1"]
+    assert [result.axes for result in read.results] == [[["N"], ["P"]], [["*S"]]]
+    assert read.packs == ["S"]
