@@ -23,7 +23,7 @@ from . import native
 from .cache import CachedGraph, LoggedBuilder, caching, key_tag
 from .check import Checker
 from .debug.folder import DebugFolder
-from .decompositions import attention_apart, decomposition_table, operators_whole
+from .decompositions import decomposition_table, functions_traced
 from .fx_import import describe
 from .layout import relaid
 from .observers import Event, ObservedGraph, Observer
@@ -60,7 +60,7 @@ def backend(
         keep_inference_input_mutations=True,
     )
     cached = caching(job.options) if job.is_cacheable else contextlib.nullcontext()
-    with cached, operators_whole(module), attention_apart(module):
+    with cached, functions_traced(module):
         compiled: Callable[..., Any] = compile_with(module, example_inputs)
     return _directly(module, compiled)
 
