@@ -106,8 +106,10 @@ void Signature::add(const TensorView &view) {
 }
 
 CallArguments::CallArguments(const DeclarationInfo &info, FrameworkCache &cache)
-    : info(info), cache(cache), slots(info.parameters.size(), nullptr),
-      operandOf(info.parameters.size(), nullptr) {}
+    : info(info), cache(cache), slots(info.parameters.size(), nullptr, &memory),
+      named(&memory), numbers(&memory), pointers(&memory),
+      operandOf(info.parameters.size(), nullptr, &memory),
+      outOperands(&memory) {}
 
 bool CallArguments::place(PyObject *const *args, Py_ssize_t count,
                           PyObject *names) {

@@ -5,6 +5,7 @@
 #include "python/bind/Tensor.h"
 
 #include <memory>
+#include <memory_resource>
 #include <pybind11/pybind11.h>
 #include <string>
 #include <utility>
@@ -52,7 +53,9 @@ public:
   std::vector<TensorView> outs() const;
   std::vector<std::pair<std::string, Argument>> constants() const;
   /// The data of every present tensor parameter, then of the given outputs.
-  std::vector<void *> takePointers() { return std::move(pointers); }
+  std::span<void *const> data() const { return pointers; }
+  /// Of an output that was allocated for the call.
+  void add(void *data) { pointers.push_back(data); }
   /// The framework of the first tensor argument.
   const Framework &framework() const { return maker; }
   PyObject *out() const { return outObject; }
@@ -74,18 +77,22 @@ private:
   const DeclarationInfo &info;
   FrameworkCache &cache;
   Signature key;
-  std::vector<PyObject *> slots;
-  std::vector<std::pair<PyObject *, PyObject *>> named;
-  std::vector<pybind11::object> numbers; ///< made for slots and `named`
-  std::vector<void *> pointers;
+  /// What follows lies here unless there is very much of it.
+  std::array<std::byte, 1024> room;
+  std::pmr::monotonic_buffer_resource memory{room.data(), room.size()};
+  std::pmr::vector<PyObject *> slots;
+  std::pmr::vector<std::pair<PyObject *, PyObject *>> named;
+  std::pmr::vector<pybind11::object> numbers; ///< made for those above
+  std::pmr::vector<void *> pointers;
   PyObject *outObject = nullptr;
   Framework maker;
   std::array<Borrowed, kInline> inlineOperands;
   std::vector<std::unique_ptr<Borrowed>> moreOperands;
-  std::vector<const Borrowed *> operandOf; ///< by parameter, null for scalars
+  /// By parameter, null for scalars.
+  std::pmr::vector<const Borrowed *> operandOf;
   /// Of list parameters, which few declarations have.
   std::vector<std::pair<std::size_t, std::vector<const Borrowed *>>> lists;
-  std::vector<const Borrowed *> outOperands;
+  std::pmr::vector<const Borrowed *> outOperands;
   std::size_t operandCount = 0;
 };
 

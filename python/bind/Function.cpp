@@ -105,18 +105,17 @@ PyObject *packCounted(const FunctionObject &self, const BoundKernel &kernel,
   return nullptr;
 }
 
-bool allocateResults(const BoundKernel &kernel, const Framework &framework,
-                     std::vector<PyObject *> &results,
-                     std::vector<void *> &pointers) {
+bool allocateResults(const BoundKernel &kernel, CallArguments &call,
+                     std::vector<PyObject *> &results) {
   for (const TensorSpec &spec : kernel.outputs()) {
-    Allocated result = allocate(framework, spec, kernel.device());
+    Allocated result = allocate(call.framework(), spec, kernel.device());
     if (!result.object) {
       for (PyObject *object : results)
         Py_DECREF(object);
       return false;
     }
     results.push_back(result.object);
-    pointers.push_back(result.data);
+    call.add(result.data);
   }
   return true;
 }
@@ -135,10 +134,8 @@ PyObject *launch(FunctionObject &self, const BoundKernel &bound,
                  CallArguments &call) {
   // Another thread may drop the binding while this one runs.
   BoundKernel kernel = bound;
-  std::vector<void *> pointers = call.takePointers();
   std::vector<PyObject *> results;
-  if (!call.out() &&
-      !allocateResults(kernel, call.framework(), results, pointers)) {
+  if (!call.out() && !allocateResults(kernel, call, results)) {
     explain("the results cannot be allocated");
     refuseCall(self.errorClass); // no fault of the call's
     return nullptr;
@@ -150,7 +147,7 @@ PyObject *launch(FunctionObject &self, const BoundKernel &bound,
     return nullptr;
   }
   PyThreadState *thread = PyEval_SaveThread();
-  auto status = kernel.run(pointers, stream);
+  auto status = kernel.run(call.data(), stream);
   PyEval_RestoreThread(thread);
   if (!status) {
     for (PyObject *object : results)

@@ -47,15 +47,25 @@ static PyObject *requiresGrad() {
   return name;
 }
 
+/// Whether a type has the property, and how it is read without looking it up.
+static void findDerives(PyTypeObject *type, Framework &framework) {
+  PyObject *property =
+      PyObject_GetAttr(reinterpret_cast<PyObject *>(type), requiresGrad());
+  PyErr_Clear();
+  framework.derives = property != nullptr;
+  if (property && Py_IS_TYPE(property, &PyGetSetDescr_Type))
+    framework.derivesBy =
+        reinterpret_cast<PyGetSetDescrObject *>(property)->d_getset;
+  Py_XDECREF(property); // the type keeps it
+}
+
 const Framework &FrameworkCache::of(PyTypeObject *type) {
   if (last.type == type)
     return last;
   last = {.type = type,
-          .api = nullptr,
           .buffer = type->tp_as_buffer != nullptr &&
-                    type->tp_as_buffer->bf_getbuffer != nullptr,
-          .derives = PyObject_HasAttr(reinterpret_cast<PyObject *>(type),
-                                      requiresGrad()) != 0};
+                    type->tp_as_buffer->bf_getbuffer != nullptr};
+  findDerives(type, last);
   PyObject *capsule = PyObject_GetAttrString(reinterpret_cast<PyObject *>(type),
                                              "__dlpack_c_exchange_api__");
   if (!capsule) {
@@ -87,8 +97,11 @@ static bool isRecording() {
 
 /// A kernel's result has no derivative, and nothing else would say so; false
 /// where warnings are errors.
-static bool warnsOfGradients(PyObject *object, const char *what) {
-  PyObject *answer = PyObject_GetAttr(object, requiresGrad());
+static bool warnsOfGradients(PyObject *object, const Framework &maker,
+                             const char *what) {
+  PyObject *answer =
+      maker.derivesBy ? maker.derivesBy->get(object, maker.derivesBy->closure)
+                      : PyObject_GetAttr(object, requiresGrad());
   bool isWanted = answer == Py_True;
   Py_XDECREF(answer);
   PyErr_Clear();
@@ -147,7 +160,7 @@ bool Borrowed::read(PyObject *object, FrameworkCache &cache, const char *what) {
       return false;
     }
     return take(source, what) && isPlain(object, tensor, what) &&
-           (!maker.derives || warnsOfGradients(object, what));
+           (!maker.derives || warnsOfGradients(object, maker, what));
   }
   if (maker.buffer)
     return readBuffer(object, what);

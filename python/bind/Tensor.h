@@ -18,6 +18,7 @@ struct Framework {
   const DLExchangeApi *api = nullptr; ///< null: no C exchange
   bool buffer = false;                ///< speaks the buffer protocol: NumPy
   bool derives = false; ///< its tensors say whether they require gradients
+  const PyGetSetDef *derivesBy = nullptr; ///< their property, if it is native
 };
 
 /// Looks up what a type offers; remembers the last type asked for, since the
