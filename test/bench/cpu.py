@@ -127,32 +127,40 @@ def bench_products(options: argparse.Namespace, section: str) -> None:
           f"{sum(r < 0.85 for r in ratios)} of {len(ratios)} rows below 0.85")  # fmt: skip
 
 
-def bench_busy(options: argparse.Namespace) -> None:
-    """A 256 KiB call with the other core taken, against the same call on one thread."""
+def spent_calls(call: Callable[[], Any], count: int = 1500) -> list[float]:
+    """Microseconds of every call, sorted."""
+    for _ in range(count // 10):
+        call()
+    spent = []
+    for _ in range(count):
+        start = time.perf_counter()
+        call()
+        spent.append(1e6 * (time.perf_counter() - start))
+    return sorted(spent)
+
+
+def bench_busy(_options: argparse.Namespace) -> None:
+    """A 256 KiB call with the other core taken, against the same call on one thread, in turn."""
     import _quern
 
     x = torch.randn(1 << 16)
     out = torch.empty_like(x)
-    spin = "while True: pass"
-    times: dict[str, list[float]] = {}
-    for label, threads in (("one thread", 1), ("busy", 2)):
-        session = _quern.Session(threads=threads)
-        module = session.compile(quern_source(), "elementwise.qn")
-        other = subprocess.Popen([sys.executable, "-c", spin]) if threads == 2 else None
+    sessions = [_quern.Session(threads=threads) for threads in (1, 2)]
+    alone, busy = (s.compile(quern_source(), "elementwise.qn").bench_exp for s in sessions)
+    pairs = []
+    for _ in range(9):
+        one = spent_calls(lambda: alone(x, out=out))
+        other = subprocess.Popen([sys.executable, "-c", "while True: pass"])
         try:
-            module.bench_exp(x, out=out)
-            spent = []
-            for _ in range(3000):
-                start = time.perf_counter()
-                module.bench_exp(x, out=out)
-                spent.append(1e6 * (time.perf_counter() - start))
-            times[label] = sorted(spent)
+            pairs.append((one, spent_calls(lambda: busy(x, out=out))))
         finally:
-            if other:
-                other.kill()
+            other.kill()
+            other.wait()
     for part, label in ((0.5, "median"), (0.99, "p99")):
-        one, busy = (values[int(part * len(values))] for values in times.values())
-        print(f"busy neighbour, {label}: {busy:.1f} us, one thread {one:.1f}, {busy / one:.2f}x")
+        at = int(part * len(pairs[0][0]))
+        one, two = (median([pair[which][at] for pair in pairs]) for which in (0, 1))
+        ratio = median([b[at] / a[at] for a, b in pairs])
+        print(f"busy neighbour, {label}: {two:.1f} us, one thread {one:.1f}, {ratio:.2f}x")
 
 
 PORTABLE = """

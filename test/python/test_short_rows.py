@@ -1,0 +1,98 @@
+"""Reductions of short rows, made several at a time, against PyTorch in higher precision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import quern
+import torch
+
+SOURCE = """
+rowwise total[T: Float](x: T[R, C]) -> T[R]:
+    return T(sum(x over C))
+
+rowwise largest[T: Float](x: T[R, C]) -> (T[R], i64[R]):
+    return (max(x over C), argmax(x over C))
+
+rowwise soft[T: Float](x: T[R, C]) -> T[R, C]:
+    let e = exp(x - max(x over C))
+    return e / sum(e over C)
+
+rowwise spread[T: Float](x: T[B, R, C]) -> (T[B, R], T[B, R, C]):
+    let mean = sum(x over C) / T(size(C))
+    let d = x - mean
+    return (T(sum(d * d over C)), d)
+
+rowwise picked[T: Float](x: T[R, C], place: i64[R]) -> T[R]:
+    return T(sum(x if index(C) <= place else 0 over C)) + x.at(C = place)
+"""
+
+COLUMNS = [1, 2, 3, 7, 8, 15, 16, 17, 31, 32, 33, 65]
+ROWS = [1, 2, 3, 4, 5, 15, 16, 17, 63, 1030]
+
+
+@pytest.fixture(scope="module")
+def kernels() -> quern.Module:
+    return quern.compile(SOURCE)
+
+
+def close(got: torch.Tensor, wanted: torch.Tensor, dtype: torch.dtype) -> None:
+    allowed = {torch.float32: 1e-5, torch.float64: 1e-12, torch.bfloat16: 1e-2}[dtype]
+    assert got.dtype == dtype
+    torch.testing.assert_close(got.double(), wanted.double(), rtol=allowed, atol=allowed)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("columns", COLUMNS)
+def test_rows_and_columns(kernels: quern.Module, columns: int, dtype: torch.dtype) -> None:
+    for rows in ROWS:
+        x = torch.randn(rows, columns).to(dtype)
+        exact = x.double()
+        close(kernels.total(x), exact.sum(1), dtype)
+        value, place = kernels.largest(x)
+        assert torch.equal(value, x.amax(1))
+        assert torch.equal(x.gather(1, place[:, None])[:, 0], value)
+        close(kernels.soft(x), exact.softmax(1), dtype)
+
+
+LAYOUTS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "contiguous": lambda x: x,
+    "rows apart": lambda x: torch.cat([x, x], 2)[:, :, : x.shape[2]],
+    "turned": lambda x: x.transpose(0, 1).contiguous().transpose(0, 1),
+    "strided": lambda x: x.repeat_interleave(2, 2)[:, :, ::2],
+    "misaligned": lambda x: torch.cat([x.flatten()[:1], x.flatten()])[1:].view(x.shape),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_layouts(kernels: quern.Module, layout: str) -> None:
+    for shape in ((3, 5, 16), (2, 9, 11), (4, 4, 32)):
+        x = LAYOUTS[layout](torch.randn(shape))
+        exact = x.double()
+        squares, apart = kernels.spread(x)
+        d = exact - exact.mean(2, keepdim=True)
+        close(squares, (d * d).sum(2), torch.float32)
+        close(apart, d, torch.float32)
+
+
+def test_nan_is_found_in_each_row(kernels: quern.Module) -> None:
+    x = torch.randn(19, 12)
+    x[torch.arange(0, 19, 3), torch.arange(0, 7) + 2] = torch.nan
+    value, _ = kernels.largest(x)
+    assert torch.equal(value.isnan(), x.isnan().any(1))
+
+
+def test_positions_belong_to_their_rows(kernels: quern.Module) -> None:
+    x, place = torch.randn(23, 10), torch.randint(0, 10, (23,))
+    wanted = [x[r, : i + 1].double().sum() + x[r, i] for r, i in enumerate(place.tolist())]
+    close(kernels.picked(x, place), torch.stack(wanted), torch.float32)
+    place[21] = 10
+    with pytest.raises(quern.Error, match="10"):
+        kernels.picked(x, place)
+
+
+def test_short_and_long_calls_of_one_kernel(kernels: quern.Module) -> None:
+    for columns in (16, 4000, 16, 33, 32):
+        x = torch.randn(37, columns)
+        close(kernels.total(x), x.double().sum(1), torch.float32)
