@@ -43,17 +43,20 @@ def in_memory(element: str, numbers: Any) -> Array:
     """Numbers as a kernel reads them: NumPy has bits for bf16. They are cut, not rounded."""
     if element != "bf16":
         return np.asarray(numbers).astype(ELEMENTS[element])
-    return (np.asarray(numbers, np.float32).view(np.uint32) >> 16).astype(np.uint16)
+    return np.asarray(np.asarray(numbers, np.float32).view(np.uint32) >> 16, np.uint16)
 
 
 def numbers_of(element: str, array: Array) -> Array:
     """What the memory of a kernel means."""
-    return (array.astype(np.uint32) << 16).view(np.float32) if element == "bf16" else array
+    if element != "bf16":
+        return array
+    return np.asarray(array.astype(np.uint32) << 16, np.uint32).view(np.float32)
 
 
-def as_given(element: str, array: Array) -> Any:
-    """The same memory as a caller has it."""
-    return torch.from_numpy(array).view(torch.bfloat16) if element == "bf16" else array
+def as_given(element: str, array: Array) -> torch.Tensor:
+    """The same memory as a caller has it who has bf16."""
+    tensor = torch.from_numpy(array)
+    return tensor.view(torch.bfloat16) if element == "bf16" else tensor
 
 
 def sample(element: str, shape: Sequence[int], seed: int) -> Array:
@@ -197,20 +200,21 @@ class Maker:
         is_complex = self.declaration.types.get(typed.element) == "Complex"
         return complex(value, self.word(parameter.name)) if is_complex else value
 
-    def tensors(self, typed: Typed) -> list[Array]:
+    def tensors(self, typed: Typed) -> list[Any]:
         """They share out the axis along which they are joined."""
         total = self.call.extents[self.joined]
         self.ends = [total * (place + 1) // LISTED for place in range(LISTED)]
         lengths = np.diff(self.ends, prepend=0).tolist()
         return [self.tensor(typed, {**self.call.extents, self.joined: n}) for n in lengths]
 
-    def tensor(self, typed: Typed, sizes: dict[str, int]) -> Array:
+    def tensor(self, typed: Typed, sizes: dict[str, int]) -> Any:
         operand = self.order.pop(0)
         assert isinstance(operand, Operand)
         shape = [sizes[axis] for axis in operand.axes]
         array = sample(operand.element, shape, len(self.call.arrays))
         self.call.arrays.append(array)
-        return as_given(operand.element, array.reshape(folded(typed, shape)))
+        array = array.reshape(folded(typed, shape))
+        return as_given(operand.element, array) if self.way.element == "bf16" else array
 
     def word(self, name: str) -> Any:
         kind = self.order.pop(0)
