@@ -26,11 +26,17 @@ constexpr std::int64_t tiledLanes = 64;
 /// Columns of a product that are too few for a warp's tile, or a block's.
 constexpr std::int64_t productLanes = 7, productWarpLanes = 64;
 
+/// Where much is done to an element, more of them at once need more registers
+/// than there are, and their access is not what takes time.
+constexpr unsigned manyOperations = 64, fewElements = 4, singleBytes = 8;
+
 /// What is done to one element, as far as it decides on the shape of code.
 struct Work {
   unsigned operations = 0;
   bool isPlain = true; ///< neither loops nor computed positions
   bool isPortable = false;
+
+  bool isMuch() const { return operations > manyOperations; }
 };
 
 Work workOf(const KernelModel &model) {
@@ -47,10 +53,6 @@ Work workOf(const KernelModel &model) {
   return work;
 }
 
-/// Where much is done to an element, more of them at once need more registers
-/// than there are, and their access is not what takes time.
-constexpr unsigned manyOperations = 64, fewElements = 4, singleBytes = 8;
-
 /// Elements of one access of the widest operand whose elements are neighbours.
 unsigned vectorsFor(const KernelModel &model, const Work &work) {
   unsigned bytes = 0;
@@ -64,8 +66,7 @@ unsigned vectorsFor(const KernelModel &model, const Work &work) {
   }
   if (!bytes || !work.isPlain)
     return 1;
-  bool isMuch = work.operations > manyOperations;
-  unsigned most = !isMuch                ? accessBytes
+  unsigned most = !work.isMuch()         ? accessBytes
                   : bytes >= singleBytes ? 1
                                          : fewElements;
   return std::clamp(accessBytes / bytes, 1u, most);
@@ -349,7 +350,7 @@ std::vector<EntryPlan> rowEntries(const KernelModel &model,
                                   EntryPlan thread, EntryPlan block) {
   constexpr unsigned blockThreads = 256, largeThreads = 512;
   planRows(block, rowWords(model, launch));
-  block.isFull |= work.operations > manyOperations;
+  block.isFull |= work.isMuch();
   block.threads = blockThreads;
   EntryPlan warp = block;
   warp.team = TeamKind::Warp;
@@ -407,8 +408,8 @@ constexpr std::int64_t narrowColumns = 16;
 
 /// A warp has columns, a vector for each thread, and goes along the rows.
 EntryPlan planColumns(EntryPlan entry, const KernelModel &model,
-                      const TargetInfo &target) {
-  constexpr unsigned mostRows = 8;
+                      const Work &work, const TargetInfo &target) {
+  unsigned mostRows = work.isMuch() ? 1 : 8;
   unsigned each = std::max(1u, entry.vectors * stateWords(model));
   entry.rows = llvm::bit_floor(std::clamp(mostRegisters / each, 1u, mostRows));
   entry.team = TeamKind::Warp;
@@ -427,14 +428,14 @@ EntryPlan planColumns(EntryPlan entry, const KernelModel &model,
 
 /// The entries of a reduction in parts, or of the merge of these.
 std::vector<EntryPlan> partEntries(const KernelModel &model,
-                                   const LaunchPlan &launch,
+                                   const LaunchPlan &launch, const Work &work,
                                    const TargetInfo &target, EntryPlan block) {
   if (launch.kind == LaunchKind::ColumnMerge) {
     block.team = TeamKind::Warp;
     block.vectors = block.copies = 1;
     return {block};
   }
-  EntryPlan columns = planColumns(block, model, target);
+  EntryPlan columns = planColumns(block, model, work, target);
   block.threads = 256;
   if (launch.columns->isRow)
     return {block};
@@ -462,7 +463,7 @@ std::vector<EntryPlan> quern::planEntries(const KernelModel &model,
   if (launch.choice == LaunchChoice::IfPacked && launch.turned >= 0)
     return turnedEntries(thread, block);
   if (launch.choice == LaunchChoice::IfPacked)
-    return partEntries(model, launch, target, block);
+    return partEntries(model, launch, work, target, block);
   auto product = findProduct(model, launch, target);
   if (product && !product->byLanes)
     return productEntries(thread, planProduct(block, *product, target), target);
@@ -482,7 +483,7 @@ std::vector<EntryPlan> quern::planEntries(const KernelModel &model,
     if (tile)
       block.vectors = block.copies = 1;
     if (launch.columns)
-      block = planColumns(block, model, target);
+      block = planColumns(block, model, work, target);
     else
       planTiled(block, model);
     thread.mostLanes = tiledLanes;

@@ -27,10 +27,11 @@ private:
   const Solution &solution;
 };
 
-/// Whether the call returns a value for the optional result `number`, as far as
-/// conditions that are known before compiling say.
-std::optional<bool> returnsValue(const CallRequest &request,
-                                 const Solution &solution, std::size_t number);
+/// Whether the call has the result `number`: an optional one is switched by the
+/// `bool[n]` that has a digit for every result, and by what the body returns as
+/// far as conditions that are known before compiling say.
+bool hasResult(const CallRequest &request, const Solution &solution,
+               std::size_t number);
 
 /// Marks the optional results that no call of the specialization has.
 void dropAbsentResults(const typed::Declaration &declaration,

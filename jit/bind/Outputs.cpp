@@ -63,7 +63,6 @@ private:
   bool results();
   bool result(const typed::Result &result, std::size_t number,
               const TensorView *&next);
-  bool isPresent(std::size_t number) const;
   bool takesChannelsLast(std::size_t rank) const;
   Extents stridesOf(const Operand &operand, std::size_t number) const;
   Extents shapeOf(llvm::ArrayRef<Dimension> dimensions) const;
@@ -228,28 +227,10 @@ Extents OperandBuilder::shapeOf(llvm::ArrayRef<Dimension> dimensions) const {
   return shape;
 }
 
-/// An optional result is switched by what the body returns, and by the
-/// `bool[n]` that has a digit for every result.
-bool OperandBuilder::isPresent(std::size_t number) const {
-  if (!declaration.results[number].isOptional)
-    return true;
-  for (const ConstantParameter *parameter : declaration.constantParameters) {
-    if (parameter->kind != ConstantParameterKind::Booleans ||
-        parameter->count !=
-            static_cast<std::int64_t>(declaration.results.size()))
-      continue;
-    if (auto *digits =
-            std::get_if<std::string>(&solution.constants[parameter->index]))
-      if ((*digits)[number] != '1')
-        return false;
-  }
-  return returnsValue(request, solution, number).value_or(true);
-}
-
 bool OperandBuilder::results() {
   std::size_t present = 0;
   for (std::size_t number = 0; number < declaration.results.size(); ++number)
-    present += isPresent(number);
+    present += hasResult(request, solution, number);
   if (!request.outs.empty() && request.outs.size() != present) {
     report.report(declaration.nameSpan, fault::OutputCount, declaration.name,
                   present, request.outs.size());
@@ -301,7 +282,7 @@ bool OperandBuilder::result(const typed::Result &result, std::size_t number,
   operand.span = result.span;
   operand.type = result.element.substitute(solution.types);
   operand.isResult = operand.isWritten = true;
-  operand.present = isPresent(number);
+  operand.present = hasResult(request, solution, number);
   Extents shape = shapeOf(result.dimensions);
   if (!operand.present) {
     solution.operands.push_back(std::move(operand));

@@ -189,13 +189,33 @@ std::optional<bool> PresenceSolver::returns(Walk &walk, Block block,
   return std::nullopt;
 }
 
-std::optional<bool> jit::returnsValue(const CallRequest &request,
-                                      const Solution &solution,
-                                      std::size_t number) {
-  Walk walk(request.declaration);
+/// Whether a `bool[n]` with a digit for every result has 0 for this one.
+static bool isSwitchedOff(const Declaration &declaration,
+                          const Solution &solution, std::size_t number) {
+  auto count = static_cast<std::int64_t>(declaration.results.size());
+  return llvm::any_of(
+      declaration.constantParameters, [&](const ConstantParameter *each) {
+        if (each->kind != ConstantParameterKind::Booleans ||
+            each->count != count)
+          return false;
+        auto *digits =
+            std::get_if<std::string>(&solution.constants[each->index]);
+        return digits && (*digits)[number] != '1';
+      });
+}
+
+bool jit::hasResult(const CallRequest &request, const Solution &solution,
+                    std::size_t number) {
+  const Declaration &declaration = request.declaration;
+  if (!declaration.results[number].isOptional)
+    return true;
+  if (isSwitchedOff(declaration, solution, number))
+    return false;
+  Walk walk(declaration);
   walk.types = solution.types;
   return PresenceSolver(request, solution)
-      .returns(walk, request.declaration.body, number);
+      .returns(walk, declaration.body, number)
+      .value_or(true);
 }
 
 void jit::dropAbsentResults(const Declaration &declaration,
@@ -218,6 +238,6 @@ void jit::dropAbsentResults(const Declaration &declaration,
   CallRequest request{declaration, arguments, {}, {}};
   for (auto [number, result] : llvm::enumerate(declaration.results))
     if (OperandLayout &layout = *operand++;
-        result.isOptional && returnsValue(request, solution, number) == false)
+        !hasResult(request, solution, number))
       layout = {.present = false, .strides = {}};
 }

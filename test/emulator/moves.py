@@ -78,12 +78,16 @@ class Moves(State):
 
     def compare_halves(self, ins: Ins) -> None:
         """A predicate for the low half, one for the high half."""
-        if ins.t.kind == "bf" or len(ins.args) > 3 or ins.args[0][0] != "2":
+        if len(ins.args) > 3 or ins.args[0][0] != "2":
             raise PtxError(f"{ins} is not emulated")
-        word, part = TYPES["b32"], TYPES["f16"]
+        word, part = TYPES["b32"], TYPES[ins.t.name.removesuffix("x2")]
         raw = [np.atleast_1d(self.get(a, word)).astype(np.uint32) for a in ins.args[1:3]]
         for place, shift in zip(ins.args[0][1:], (0, 16), strict=True):
-            a, b = ((r >> np.uint32(shift)).astype(np.uint16).view(np.float16) for r in raw)
+            bits = [(r >> np.uint32(shift)).astype(np.uint16) for r in raw]
+            if part.kind == "bf":
+                a, b = ((r.astype(np.uint32) << np.uint32(16)).view(np.float32) for r in bits)
+            else:
+                a, b = (r.view(np.float16) for r in bits)
             self.put(place, PRED, np.broadcast_to(self.compared(ins, part, a, b), self.n))
 
     def op_set(self, ins: Ins) -> None:

@@ -158,18 +158,29 @@ def digits(value: Any) -> Any:
     return "".join(str(int(one)) for one in value) if isinstance(value, tuple) else value
 
 
-def library_case(lib: Library, path: Path, name: str, device: str = "cuda") -> None:
+def ways() -> list[tuple[Path, str, int]]:
+    """Each declaration, once for every way in which its choices are made."""
+    from emulator.calls import variants
+    from emulator.declared import declared
+
+    texts = {path: path.read_text() for path, _ in declarations()}
+    return [(p, n, v) for p, n in declarations() for v in variants(declared(texts[p], n))]
+
+
+def library_case(
+    lib: Library, path: Path, name: str, variant: int = 0, device: str = "cuda"
+) -> None:
     """The same call on the host and on the device: its results, and what it wrote."""
-    from emulator.calls import calls, options
+    from emulator.calls import Way, calls, options
     from emulator.declared import declared
     from emulator.headers import read
 
     declaration = declared(path.read_text(), name)
     words = [str(program()), "build", str(path), name, "--emit=qn", "--target=x86-64-v3"]
-    words += options(declaration)
+    words += options(declaration, variant)
     built = subprocess.run(words, capture_output=True, text=True, check=True)
     module, problem = lib.load(path), "no call that is legal"
-    for call in calls(declaration, read(built.stdout), 43, 1):
+    for call in calls(declaration, read(built.stdout), 43, Way(1, variant)):
         named = {key: digits(value) for key, value in call.named.items()}
         given = {place: [on(place, value) for value in call.given] for place in ("cpu", device)}
         try:
@@ -187,10 +198,10 @@ def library_case(lib: Library, path: Path, name: str, device: str = "cuda") -> N
 
 
 def library_cases(lib: Library) -> Iterator[Case]:
-    for path, name in declarations():
+    for path, name, variant in ways():
         yield (
-            f"library {path.stem}.{name}",
-            lambda path=path, name=name: library_case(lib, path, name),  # type: ignore[misc]
+            f"library {path.stem}.{name}" + f" {variant}" * (variant > 0),
+            lambda p=path, n=name, v=variant: library_case(lib, p, n, v),  # type: ignore[misc]
         )
 
 

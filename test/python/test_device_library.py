@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import torch
 from device_library import Library, QuernError
-from emulator.calls import chosen
+from emulator.calls import chosen, options, subjects, variants
 from emulator.declared import declared
-from gpu_test import SkippedError, declarations, library_case
+from gpu_test import SkippedError, library_case, ways
 from slices import matrix
 from test_written_kernels import host_warp
 from tree import build_dir
@@ -58,14 +58,16 @@ def test_written_kernels_through_the_library(library: Library, place: int) -> No
 
 
 @pytest.mark.parametrize(
-    ("file", "name"),
-    matrix("calls of a device's tests", declarations(), group=lambda case: case[0], quick=0.02),
+    ("file", "name", "variant"),
+    matrix("calls of a device's tests", ways(), group=lambda case: case[0], quick=0.02),
     ids=str,
 )
-def test_calls_that_a_device_is_to_make(library: Library, file: Path, name: str) -> None:
+def test_calls_that_a_device_is_to_make(
+    library: Library, file: Path, name: str, variant: int
+) -> None:
     """They are legal, and what they are compared with follows from their arguments."""
     try:
-        library_case(library, file, name, device="cpu")
+        library_case(library, file, name, variant, device="cpu")
     except SkippedError as error:
         if "the C interface" not in str(error):
             raise
@@ -75,9 +77,26 @@ def test_what_a_declaration_says() -> None:
     text = 'rowwise f[T: Float, K: {"a", "b"}](x: mut T[N, (G C), *S]?, n: int[*S], e: f64 = 1)\n'
     read = declared(text + "        -> (T[N, P = n[0]], T[*S]?):\n    return x\n", "f")
     assert read.types == {"T": "Float"}
-    assert chosen(read) == {"K": "a"}
+    assert [chosen(read, variant) for variant in variants(read)] == [{"K": "a"}, {"K": "b"}]
     assert [p.typed.axes for p in read.parameters] == [[["N"], ["G", "C"], ["*S"]], [["*S"]], None]
     assert [p.typed.mutable for p in read.parameters] == [True, False, False]
     assert [p.default for p in read.parameters] == ["", "", "1"]
     assert [result.axes for result in read.results] == [[["N"], ["P"]], [["*S"]]]
     assert read.packs == ["S"]
+
+
+def test_every_choice_is_made() -> None:
+    text = "rowwise f[A: bool, M: bool[2], I: int, P: match p {0, inf, else}](p: f64, x: f32[N]):\n"
+    read = declared(text, "f")
+    made = [chosen(read, variant) for variant in variants(read)]
+    assert [one["A"] for one in made] == [True, False, True]
+    assert [one["M"] for one in made] == [(True, True), (True, False), (False, True)]
+    assert [one["I"] for one in made] == [1, 2, 0]
+    assert [options(read, variant)[0].split("P=")[1] for variant in variants(read)] == [
+        "0",
+        "inf",
+        "else",
+    ]
+    given = [subjects(read, variant)["p"] for variant in variants(read)]
+    assert given[:2] == [0, float("inf")]
+    assert given[2] not in given[:2]

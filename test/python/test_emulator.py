@@ -101,6 +101,18 @@ def test_a_shuffle_from_an_absent_lane() -> None:
         run(program(body), np.zeros(32, np.uint32))
 
 
+@pytest.mark.parametrize(
+    ("kind", "one", "two"), [("f16x2", 0x3C00, 0x4000), ("bf16x2", 0x3F80, 0x4000)]
+)
+@pytest.mark.parametrize(("how", "held"), [("lt", 1), ("nan", 2), ("geu", 2), ("ne", 1)])
+def test_halves_are_compared(kind: str, one: int, two: int, how: str, held: int) -> None:
+    """1 with 2 in the low half, a NaN with 2 in the high one."""
+    body = f"""mov.b32 %r4, {0x7FFF0000 | one}; mov.b32 %r5, {two << 16 | two};
+        setp.{how}.{kind} %p1|%p2, %r4, %r5; selp.u32 %r6, 1, 0, %p1; selp.u32 %r7, 2, 0, %p2;
+        or.b32 %r6, %r6, %r7; st.global.u32 [%rd3], %r6;"""
+    np.testing.assert_array_equal(run(program(body), np.zeros(32, np.uint32)), held)
+
+
 def test_an_unknown_instruction() -> None:
     with pytest.raises(PtxError, match="not emulated"):
         run(program("frobnicate.u32 %r2, %r1;"), np.zeros(32, np.uint32))

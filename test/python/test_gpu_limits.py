@@ -79,6 +79,16 @@ def test_tiles_of_products_stay_in_registers(name: str, target: str, tmp_path: P
 
 
 @pytest.mark.parametrize("target", NVIDIA)
+def test_columns_of_many_operations_stay_in_registers(target: str, tmp_path: Path) -> None:
+    """Powers take many of them: eight rows at once were put into memory."""
+    file = ROOT / "stdlib-kernels" / "distances.qn"
+    told = assembled(file, "cdist_backward", target, tmp_path, "--constants=P=else")
+    frames = re.findall(r"(\d+) bytes stack frame, (\d+) bytes spill stores", told)
+    assert len(frames) == 5
+    assert all(frame == spilled == "0" for frame, spilled in frames), told
+
+
+@pytest.mark.parametrize("target", NVIDIA)
 @pytest.mark.parametrize("name", ["mm", "mm_rows"])
 @pytest.mark.parametrize("shape", [(128, 256, 64), (130, 264, 72), (40, 520, 200)])
 def test_large_tiles_of_products(name: str, shape: tuple[int, int, int], target: str) -> None:
