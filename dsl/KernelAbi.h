@@ -24,7 +24,8 @@ struct PacketWord {
   std::uint16_t axis = 0;
 };
 
-/// Written by a kernel whose checked index is out of range.
+/// Written by a kernel whose checked index is out of range, or that finds what
+/// its text requires not to hold.
 struct ErrorRecord {
   std::int64_t site = 0; ///< 0: no error; else 1 + index into KernelAbi::sites
   std::int64_t index = 0;
@@ -36,7 +37,8 @@ struct ErrorSite {
   enum class Kind : std::uint8_t {
     Index,   ///< an index out of range
     Barrier, ///< threads of a block part before a barrier
-    Threads  ///< a block has too many threads, or a grid or block too few
+    Threads, ///< a block has too many threads, or a grid or block too few
+    Required ///< what the text requires does not hold; `axis` says it
   };
   std::string kernel, axis, location;
   Kind kind = Kind::Index;

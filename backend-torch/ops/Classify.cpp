@@ -311,10 +311,11 @@ Operation classify(const Graph &graph, const Node &node,
   if (node.kind == NodeKind::Call)
     if (std::optional<ViewOf> view = viewOf(graph, node))
       return *view;
-  if (onlyTakesMemory(graph, node))
-    return Opaque{"it only takes memory", OpaqueKind::Allocation};
+  // Where nothing is drawn the numbers may still be refused.
   if (node.isRandom && !graph.named(node, seedArgument))
     return Opaque{"it draws from torch's generator", OpaqueKind::Random};
+  if (onlyTakesMemory(graph, node))
+    return Opaque{"it only takes memory", OpaqueKind::Allocation};
   if (auto why = whyAten(graph, node, table.machine(), preferAten))
     return Opaque{*why, OpaqueKind::Preferred};
   if (node.kind == NodeKind::Call && table.hasKernels())

@@ -122,6 +122,23 @@ def Qn_LookupOp : Qn_PureOp<"lookup"> {
   let hasVerifier = 1;
 }
 
+def Qn_RequireOp : Qn_PureOp<"require", [AllTypesMatch<["value", "result"]>]> {
+  let summary = "a value, where a condition holds";
+  let description = [{
+    Where the condition does not hold the launch is in error, which says `text`;
+    what the value is there has no meaning. As a checked load it is pure: without
+    a use of the value nothing is asked.
+
+    ```mlir
+    %p = qn.require %x when %c, "x is no probability" : f32
+    ```
+  }];
+  let arguments = (ins AnyType:$value, I1:$condition, StrAttr:$text);
+  let results = (outs AnyType:$result);
+  let assemblyFormat =
+    "$value `when` $condition `,` $text attr-dict `:` type($value)";
+}
+
 def Qn_StoreOp : Qn_Op<"store"> {
   let summary = "writes a value at an operand's own axes";
   let description = [{

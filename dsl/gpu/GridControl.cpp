@@ -68,6 +68,8 @@ Value GridEmitter::single(Operation *op) {
     return vote(some);
   if (auto table = dyn_cast<qn::LookupOp>(op))
     return lookup(table);
+  if (auto asked = dyn_cast<qn::RequireOp>(op))
+    return required(asked);
   return {};
 }
 

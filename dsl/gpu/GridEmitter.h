@@ -5,8 +5,8 @@
 #include "dsl/gpu/Device.h"
 #include "dsl/lower/InMemory.h"
 #include "dsl/lower/Packet.h"
+#include "dsl/lower/Sites.h"
 #include "dsl/threads/Rebuild.h"
-#include "dsl/threads/Sites.h"
 #include "dsl/threads/ThreadModel.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -30,7 +30,8 @@ public:
               const Packet &packet, std::vector<ErrorSite> &sites,
               mlir::OpBuilder &builder)
       : model(model), target(target), packet(packet),
-        sites(sites, model.kernel), b(builder), device(target, builder) {}
+        sites(sites, model.kernel.getSymName()), b(builder),
+        device(target, builder) {}
 
   // Grid.cpp
   /// Adds the entry to the end of `module`, and describes how it is launched.
@@ -89,6 +90,7 @@ private:
     return constant(value, b.getI32Type());
   }
   mlir::Value lookup(qn::LookupOp op);
+  mlir::Value required(qn::RequireOp op);
   /// A value of a thread that the device gives, or null for others.
   mlir::Value special(mlir::Operation *op);
 

@@ -87,6 +87,18 @@ void GridEmitter::record(std::int64_t site, Value index, Value extent) {
   claimError(b, words[Packet::errorWord], parts);
 }
 
+/// The value itself, behind a note where the condition does not hold.
+Value GridEmitter::required(qn::RequireOp op) {
+  Value fails = arith::XOrIOp::create(b, loc, get(op.getCondition()),
+                                      constant(1, b.getI1Type()));
+  guarded(fails, {}, [&]() -> Value {
+    record(sites.of(op, 0, op.getText(), ErrorSite::Kind::Required),
+           constant(0), constant(0));
+    return {};
+  });
+  return get(op.getValue());
+}
+
 GridEmitter::Place GridEmitter::place(Operation *op, Value of,
                                       ValueRange indices, bool checked,
                                       std::optional<std::uint64_t> part) {

@@ -166,6 +166,16 @@ Scalar Generator::classify(Builtin builtin, Scalar x) {
   return b.less(raw, b.integer(bits, 0));
 }
 
+/// Nothing is asked where the text around does not run.
+Scalar Generator::required(Scalar value, Scalar holds, StringRef text) {
+  if (mlir::Value around = predicate())
+    holds = b.bitOr(b.bitNot({ElementType::Bool, around, nullptr}), holds);
+  for (mlir::Value *part : {&value.value, &value.imaginary})
+    if (*part)
+      *part = b.create<qn::RequireOp>(*part, holds.value, text);
+  return value;
+}
+
 Scalar Generator::scalarBuiltin(const typed::BuiltinExpression &expression,
                                 ArrayRef<Scalar> operands) {
   Scalar x = operands.front();
@@ -191,6 +201,8 @@ Scalar Generator::scalarBuiltin(const typed::BuiltinExpression &expression,
   case Builtin::Im:
     return complexBuiltin(expression.builtin, operands,
                           frame->type(expression.scalar()));
+  case Builtin::Require:
+    return required(x, operands[1], expression.text);
   case Builtin::Abs:
     return x.isComplex() ? modulus(b, x) : absolute(b, x);
   default:

@@ -100,6 +100,7 @@ private:
   Scalar integerBuiltin(typed::Builtin builtin,
                         llvm::ArrayRef<Scalar> operands);
   Scalar classify(typed::Builtin builtin, Scalar operand);
+  Scalar required(Scalar value, Scalar holds, llvm::StringRef text);
   Scalar complexBuiltin(typed::Builtin builtin, llvm::ArrayRef<Scalar> operands,
                         ElementType type);
 

@@ -1,4 +1,4 @@
-// An operand read or written at computed positions.
+// An operand read or written at computed positions, and what may go wrong.
 #pragma once
 
 #include "mlir/IR/Operation.h"
@@ -12,6 +12,14 @@ struct Access {
   mlir::BlockArgument operand;
   mlir::OperandRange indices;
   std::optional<std::uint64_t> part;
+};
+
+/// What may be found wrong when a kernel runs.
+struct Suspect {
+  mlir::Operation *op;
+  std::int64_t site;         ///< its number (Sites)
+  mlir::Value index, extent; ///< of a position that is checked
+  mlir::Value when = {};     ///< where it matters; null: everywhere
 };
 
 } // namespace quern

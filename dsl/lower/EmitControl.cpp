@@ -5,6 +5,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace quern;
@@ -72,10 +73,23 @@ static bool isDear(Region &region) {
   return operations >= least;
 }
 
+/// Whether the code of a region may find something wrong.
+static bool mayFail(Region &region) {
+  auto found = region.walk([](Operation *op) {
+    auto load = dyn_cast<qn::LoadOp>(op);
+    bool fails = isa<qn::RequireOp>(op) || (load && load.getChecked());
+    return fails ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return found.wasInterrupted();
+}
+
 /// What a region yields, made only if some lane takes it.
 Emitter::Values Emitter::whereTaken(Frame &frame, Value taken, Region &region,
                                     Local &local, Copies copies) {
   unsigned lanes = lanesOf(taken);
+  llvm::SaveAndRestore around(frame.arm);
+  if (mayFail(region))
+    frame.arm = both(frame, frame.arm, taken);
   if (lanes == 1 || !isDear(region))
     return regionValues(frame, region, local, {}, copies);
   Location loc = taken.getLoc();
@@ -103,13 +117,15 @@ Emitter::Values Emitter::whereTaken(Frame &frame, Value taken, Region &region,
   return Values(branch.getResults());
 }
 
-/// Both sides are made, since lanes may differ; nothing in them has effects.
+/// Both sides are made, since lanes may differ; what they find wrong
+/// counts where it is taken.
 Emitter::Values Emitter::conditional(Frame &frame, Operation *op, Local &local,
                                      Copies copies) {
   auto branch = cast<scf::IfOp>(op);
   Value condition = operand(frame, branch.getCondition(), local, copies);
   Value against = condition;
-  if (lanesOf(condition) > 1 && isDear(branch.getElseRegion())) {
+  bool isDearElse = lanesOf(condition) > 1 && isDear(branch.getElseRegion());
+  if (isDearElse || mayFail(branch.getElseRegion())) {
     OpBuilder &b = in(frame);
     Value ones = arith::ConstantOp::create(b, op->getLoc(),
                                            b.getOneAttr(condition.getType()));
@@ -230,11 +246,13 @@ Emitter::Values Emitter::whileLoop(Frame &frame, Operation *op, Local &local,
   unsigned count = loop.getInits().size();
   auto test = [&](Block *before) {
     Frame inside = Frame::inside(frame, before);
+    inside.active = before->getArguments().back();
     whileTest(inside, loop, local, copies, lanes);
   };
   auto step = [&](Block *after) {
     Frame body = Frame::inside(frame, after);
     auto now = after->getArguments();
+    body.active = now.back();
     Values stepped = regionValues(body, loop.getAfter(), local,
                                   now.drop_front(count).drop_back(), copies);
     return select(body, now.back(), stepped, now.take_front(count));
@@ -243,10 +261,8 @@ Emitter::Values Emitter::whileLoop(Frame &frame, Operation *op, Local &local,
   return lanesLeave(frame, loop, states, test, step);
 }
 
-/// Keeps the states of lanes whose own bounds leave out this round.
-Emitter::Values Emitter::withinBounds(Frame &body, Value at, Value lower,
-                                      Value upper, Values stepped,
-                                      ValueRange old) {
+/// The lanes whose own bounds do not leave out this round.
+Value Emitter::withinBounds(Frame &body, Value at, Value lower, Value upper) {
   in(body);
   Location loc = at.getLoc();
   unsigned lanes = std::max(lanesOf(lower), lanesOf(upper));
@@ -255,7 +271,7 @@ Emitter::Values Emitter::withinBounds(Frame &body, Value at, Value lower,
                                     widen(lower, lanes));
   Value high = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
                                      at, widen(upper, lanes));
-  return select(body, both(body, low, high), stepped, old);
+  return both(body, low, high);
 }
 
 /// The least or the largest lane.
@@ -297,6 +313,8 @@ Emitter::Values Emitter::countedLoop(Frame &frame, Operation *op, Local &local,
     made.getBody()->getTerminator()->erase();
   Frame body = Frame::inside(frame, made.getBody());
   Operation *anchor = std::exchange(frame.anchor, made);
+  if (!uniform)
+    body.active = withinBounds(body, made.getInductionVar(), lower, upper);
   Values arguments{made.getInductionVar()};
   llvm::append_range(arguments, made.getRegionIterArgs());
   Values stepped =
@@ -305,8 +323,7 @@ Emitter::Values Emitter::countedLoop(Frame &frame, Operation *op, Local &local,
   for (Value &value : stepped)
     value = widen(value, lanes);
   if (!uniform)
-    stepped = withinBounds(body, made.getInductionVar(), lower, upper, stepped,
-                           made.getRegionIterArgs());
+    stepped = select(body, body.active, stepped, made.getRegionIterArgs());
   scf::YieldOp::create(in(body), loc, stepped);
   frame.anchor = anchor;
   return Values(made.getResults());

@@ -61,65 +61,15 @@ Value Emitter::goodLanes(Frame &frame, const Access &access, ValueRange indices,
     Value at = held ? constant(frame, 0) : index;
     Value fits = inRange(frame, at, size);
     if (report)
-      reportBad(frame, access, number, at, fits, when);
+      this->report(frame,
+                   {access.op,
+                    sites.of(access.op, number, type.getAxes()[number],
+                             ErrorSite::Kind::Index),
+                    at, size, when},
+                   fits);
     good = both(frame, good, fits);
   }
   return good;
-}
-
-/// The number of a place that may fail, from 1; code for it may be made often.
-std::int64_t Emitter::siteOf(Operation *op, unsigned dimension,
-                             StringRef axis) {
-  std::int64_t &number = siteNumbers[{op, dimension}];
-  if (number)
-    return number;
-  std::string place;
-  if (auto at = op->getLoc()->findInstanceOf<FileLineColLoc>())
-    place = llvm::formatv("{0}:{1}:{2}", at.getFilename().getValue(),
-                          at.getLine(), at.getColumn());
-  sites.push_back({model.kernel.getSymName().str(), axis.str(), place});
-  return number = sites.size();
-}
-
-/// Notes a position out of range in the error record of the launch.
-void Emitter::reportBad(Frame &frame, const Access &access, unsigned dimension,
-                        Value index, Value good, Value when) {
-  auto type = cast<qn::OperandType>(access.operand.getType());
-  StringAttr axis = type.getAxes()[dimension];
-  Value size = extent(frame, model.axisOf(axis));
-  Value record = word(frame, Packet::errorWord,
-                      LLVM::LLVMPointerType::get(builder.getContext()));
-  Value number = constant(frame, siteOf(access.op, dimension, axis));
-  OpBuilder &b = in(frame);
-  Location loc = access.op->getLoc();
-  Value ones = arith::ConstantOp::create(b, loc, b.getOneAttr(good.getType()));
-  Value bad = arith::XOrIOp::create(b, loc, good, ones);
-  if (const Binding *lane = laneOf(frame, frame.bound))
-    if (lane->mask && lanesOf(bad) == lane->lanes)
-      bad = arith::AndIOp::create(b, loc, bad, lane->mask);
-  bad = both(frame, bad, when);
-  if (lanesOf(bad) > 1)
-    index = widen(index, lanesOf(bad));
-  Value any = bad;
-  if (lanesOf(bad) > 1)
-    any = vector::ReductionOp::create(b, loc, vector::CombiningKind::OR, bad);
-  auto branch = scf::IfOp::create(b, loc, any, /*withElseRegion=*/false);
-  b.setInsertionPointToStart(branch.thenBlock());
-  if (lanesOf(bad) > 1)
-    index = vector::ReductionOp::create(
-        b, loc, vector::CombiningKind::MAXUI,
-        arith::SelectOp::create(
-            b, loc, bad, index,
-            arith::ConstantOp::create(b, loc, b.getZeroAttr(index.getType()))));
-  Value parts[] = {number, index, size};
-  if (target.isGpu())
-    return claimError(b, record, parts);
-  for (auto [offset, value] : llvm::enumerate(parts)) {
-    Value at = LLVM::GEPOp::create(
-        b, loc, record.getType(), b.getI64Type(), record,
-        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset)});
-    LLVM::StoreOp::create(b, loc, value, at, 8);
-  }
 }
 
 Value Emitter::elementPointer(Frame &frame, const Access &access,

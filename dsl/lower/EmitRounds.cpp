@@ -61,6 +61,7 @@ Emitter::Values Emitter::rounds(Frame &frame, scf::WhileOp loop,
   auto test = [&](Block *before) {
     Frame inside = roundFrame(frame, loop, loop.getBefore(), before,
                               before->getArguments().take_front(count), copies);
+    inside.active = before->getArguments().back();
     auto condition = loop.getConditionOp();
     Value goes = emit(inside, condition.getCondition(), 0);
     Values handed = emitAll(inside, condition.getArgs(), 0);
@@ -70,6 +71,7 @@ Emitter::Values Emitter::rounds(Frame &frame, scf::WhileOp loop,
     auto now = after->getArguments();
     Frame body = roundFrame(frame, loop, loop.getAfter(), after,
                             now.drop_front(count).drop_back(), copies);
+    body.active = now.back();
     Values stepped = emitAll(body, loop.getYieldOp().getOperands(), 0);
     return select(body, now.back(), stepped, now.take_front(count));
   };

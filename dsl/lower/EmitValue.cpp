@@ -8,6 +8,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace quern;
@@ -16,7 +17,7 @@ Emitter::Emitter(const KernelModel &model, const Schedule &schedule,
                  const TargetInfo &target, const Packet &packet,
                  std::vector<ErrorSite> &sites, OpBuilder &builder)
     : model(model), schedule(schedule), target(target), packet(packet),
-      sites(sites), builder(builder) {}
+      sites(sites, model.kernel.getSymName()), builder(builder) {}
 
 OpBuilder &Emitter::in(Frame &frame) {
   if (frame.anchor)
@@ -69,6 +70,8 @@ Emitter::Values Emitter::emitAll(Frame &frame, ValueRange values,
 }
 
 Value Emitter::compute(Frame &frame, Value value, Copies copies) {
+  // It is not of the branch that asks for it first.
+  llvm::SaveAndRestore outside(frame.arm, Value());
   if (auto argument = dyn_cast<BlockArgument>(value))
     return argument.getOwner() == &model.kernel.block()
                ? parameter(frame, argument)
@@ -252,6 +255,9 @@ Emitter::Values Emitter::operation(Frame &frame, Operation *op, Local &local,
     return Values{joined(frame, read, copies)};
   if (auto table = dyn_cast<qn::LookupOp>(op))
     return Values{lookup(frame, table, local, copies)};
+  if (auto asked = dyn_cast<qn::RequireOp>(op))
+    return Values{
+        required(frame, asked, localOperands(frame, op, local, copies))};
   if (isa<scf::IfOp, scf::WhileOp, scf::ForOp>(op))
     return control(frame, op, local, copies);
   if (OpTrait::hasElementwiseMappableTraits(op))

@@ -5,6 +5,7 @@
 #include "dsl/lower/Access.h"
 #include "dsl/lower/Loops.h"
 #include "dsl/lower/Packet.h"
+#include "dsl/lower/Sites.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -262,6 +263,11 @@ private:
                      mlir::Value otherwise,
                      llvm::function_ref<mlir::Value(Frame &)> apart);
 
+  // EmitErrors.cpp
+  mlir::Value badLanes(Frame &frame, const Suspect &suspect, mlir::Value good);
+  void report(Frame &frame, const Suspect &suspect, mlir::Value good);
+  mlir::Value required(Frame &frame, qn::RequireOp op, Values operands);
+
   // EmitIndexed.cpp
   static bool isOwnPosition(mlir::Value index, mlir::StringAttr axis);
   mlir::Value gathered(Frame &frame, qn::LoadOp load, Local &local,
@@ -273,10 +279,6 @@ private:
                         mlir::ValueRange indices, mlir::Value when,
                         bool report);
   mlir::Value both(Frame &frame, mlir::Value a, mlir::Value b);
-  std::int64_t siteOf(mlir::Operation *op, unsigned dimension,
-                      llvm::StringRef axis);
-  void reportBad(Frame &frame, const Access &access, unsigned dimension,
-                 mlir::Value index, mlir::Value good, mlir::Value when);
   mlir::Value elementPointer(Frame &frame, const Access &access,
                              mlir::ValueRange indices);
   std::optional<std::int64_t> laneCoefficient(mlir::Value value,
@@ -307,8 +309,8 @@ private:
                  Copies copies, unsigned lanes);
   void whileLeave(Frame &test, mlir::scf::WhileOp loop, mlir::Value goes,
                   Values handed, unsigned lanes);
-  Values withinBounds(Frame &body, mlir::Value at, mlir::Value lower,
-                      mlir::Value upper, Values stepped, mlir::ValueRange old);
+  mlir::Value withinBounds(Frame &body, mlir::Value at, mlir::Value lower,
+                           mlir::Value upper);
   mlir::Value extremeLane(Frame &frame, mlir::Value value, bool largest);
   Values countedLoop(Frame &frame, mlir::Operation *op, Local &local,
                      Copies copies);
@@ -491,9 +493,7 @@ private:
   const Schedule &schedule;
   const TargetInfo &target;
   const Packet &packet;
-  std::vector<ErrorSite> &sites;
-  llvm::DenseMap<std::pair<mlir::Operation *, unsigned>, std::int64_t>
-      siteNumbers;
+  Sites sites;
   mlir::OpBuilder &builder;
 };
 

@@ -47,6 +47,9 @@ struct Frame {
   /// loop along it was made here.
   std::shared_ptr<std::vector<Frame>> cells;
   mlir::Value inRange = {}; ///< of such a frame: whether its vector is there
+  /// The lanes that take part in what is made here: all of a round, and the
+  /// region of a branch that is being made.
+  mlir::Value active = {}, arm = {};
   bool guards = false; ///< what is loaded here is loaded only where it is there
 
   /// A frame for the inside of `parent`, code going to the end of `block`.

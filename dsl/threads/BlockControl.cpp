@@ -40,6 +40,11 @@ void ThreadEmitter::sharedOperation(Operation *op) {
     scope = &inside;
     results = {lookup(table).scalar};
     scope = nullptr;
+  } else if (auto asked = dyn_cast<qn::RequireOp>(op)) {
+    LaneScope inside(nullptr, Value());
+    scope = &inside;
+    results = {required(asked).scalar};
+    scope = nullptr;
   } else if (isa<arith::ConstantOp>(op)) {
     results = {b.clone(*op)->getResult(0)};
   } else {

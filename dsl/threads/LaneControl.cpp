@@ -66,6 +66,8 @@ Lanes ThreadEmitter::make(Operation *op, unsigned result) {
     return this->vote(vote);
   if (auto lookup = dyn_cast<qn::LookupOp>(op))
     return this->lookup(lookup);
+  if (auto asked = dyn_cast<qn::RequireOp>(op))
+    return required(asked);
   SmallVector<Lanes> operands;
   for (Value operand : op->getOperands())
     operands.push_back(get(operand));

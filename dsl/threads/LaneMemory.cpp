@@ -146,7 +146,8 @@ void ThreadEmitter::record(std::int64_t site, Value index, Value extent) {
 }
 
 void ThreadEmitter::report(Operation *op, unsigned dimension, StringRef axis,
-                           Value bad, Lanes index, Value extent) {
+                           Value bad, Lanes index, Value extent,
+                           ErrorSite::Kind kind) {
   auto branch = scf::IfOp::create(b, loc, anyLane(bad), false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
@@ -157,7 +158,18 @@ void ThreadEmitter::report(Operation *op, unsigned dimension, StringRef axis,
     worst =
         vector::ReductionOp::create(b, loc, vector::CombiningKind::MAXUI, seen);
   }
-  record(sites.of(op, dimension, axis, ErrorSite::Kind::Index), worst, extent);
+  record(sites.of(op, dimension, axis, kind), worst, extent);
+}
+
+/// The value itself, behind a note where the condition does not hold.
+Lanes ThreadEmitter::required(qn::RequireOp op) {
+  Lanes holds = get(op.getCondition());
+  Value mask = scope ? scope->mask : Value();
+  Value bad = holds.isUniform() ? holds.scalar : vectorOf(holds);
+  Value none = constant(0);
+  report(op, 0, op.getText(), without(mask, bad), {none, 0, {}}, none,
+         ErrorSite::Kind::Required);
+  return get(op.getValue());
 }
 
 /// One pointer for each lane.

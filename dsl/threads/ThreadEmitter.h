@@ -5,8 +5,8 @@
 #include "dsl/KernelAbi.h"
 #include "dsl/lower/InMemory.h"
 #include "dsl/lower/Packet.h"
+#include "dsl/lower/Sites.h"
 #include "dsl/threads/Rebuild.h"
-#include "dsl/threads/Sites.h"
 #include "dsl/threads/ThreadModel.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -42,7 +42,8 @@ public:
                 const Packet &packet, std::vector<ErrorSite> &sites,
                 mlir::OpBuilder &builder)
       : model(model), target(target), packet(packet),
-        sites(sites, model.kernel), b(builder), lanes(model.lanes) {}
+        sites(sites, model.kernel.getSymName()), b(builder),
+        lanes(model.lanes) {}
 
   // Task.cpp
   /// Whether the launch can be, and else what was given and what is needed.
@@ -102,6 +103,7 @@ private:
                    unsigned width);
   Lanes threadNumber(qn::ThreadOp op);
   Lanes lookup(qn::LookupOp op);
+  Lanes required(qn::RequireOp op);
   mlir::Type wide(mlir::Type type) const;
   mlir::Value constant(std::int64_t value, mlir::Type type = {});
   mlir::Value lowLanes(mlir::Value count);
@@ -172,7 +174,8 @@ private:
   void check(mlir::Operation *op, Address &at, unsigned dimension, Lanes index,
              Extent extent);
   void report(mlir::Operation *op, unsigned dimension, llvm::StringRef axis,
-              mlir::Value bad, Lanes index, mlir::Value extent);
+              mlir::Value bad, Lanes index, mlir::Value extent,
+              ErrorSite::Kind kind = ErrorSite::Kind::Index);
   void record(std::int64_t site, mlir::Value index, mlir::Value extent);
   Lanes read(qn::ReadOp op);
   Lanes readAt(Address &at, mlir::Type type);

@@ -9,6 +9,8 @@ const Expression *DeclarationChecker::builtinCall(const ast::CallExpr &expr,
                                                   Builtin builtin) {
   switch (builtinInfo(builtin).group) {
   case BuiltinGroup::Scalar:
+    if (builtin == Builtin::Require)
+      return requirement(expr);
     return builtin == Builtin::Bitcast ? bitcast(expr)
                                        : scalarBuiltin(expr, builtin);
   case BuiltinGroup::TypeValue:
@@ -120,6 +122,34 @@ const Expression *DeclarationChecker::bitcast(const ast::CallExpr &expr) {
   node->builtin = Builtin::Bitcast;
   node->operands = builder.list(llvm::ArrayRef(value));
   node->typeArgument = type;
+  return node;
+}
+
+/// `require(x, x >= 0, "x is negative")`: `x`, or an error of the call.
+const Expression *DeclarationChecker::requirement(const ast::CallExpr &expr) {
+  llvm::StringRef name = builtinInfo(Builtin::Require).spelling;
+  if (!operandCount(expr, name, 3))
+    return nullptr;
+  const auto *text = llvm::dyn_cast<ast::StringExpr>(
+      ast::withoutParens(expr.arguments[2].value));
+  if (!text) {
+    report(expr.arguments[2].value->span, diag::ConstantArgument, name,
+           "a text in quotes behind the condition");
+    return nullptr;
+  }
+  const Expression *value =
+      settle(checkScalarOrAligned(expr.arguments[0].value));
+  const Expression *holds =
+      checkAs(expr.arguments[1].value, ScalarType::boolean());
+  if (!value || !holds)
+    return nullptr;
+  const Type *type = pointwise(value->scalar(), {value, holds});
+  if (!type)
+    return nullptr;
+  auto *node = make<BuiltinExpression>(expr.span, type);
+  node->builtin = Builtin::Require;
+  node->operands = builder.list(llvm::ArrayRef{value, holds});
+  node->text = text->value;
   return node;
 }
 

@@ -199,7 +199,7 @@ bool Readings::of(const BinaryExpression &one, const BinaryExpression &other) {
 bool Readings::of(const BuiltinExpression &one,
                   const BuiltinExpression &other) {
   if (one.builtin != other.builtin || one.typeArgument != other.typeArgument ||
-      one.operands.size() != other.operands.size())
+      one.text != other.text || one.operands.size() != other.operands.size())
     return false;
   unsigned turning = symmetricOperands(one.builtin);
   return sameAll(one.operands, other.operands) ||

@@ -170,6 +170,8 @@ std::optional<Value> scalarBuiltin(Builtin builtin, Values v) {
   case Builtin::Re:
   case Builtin::Im:
     return complexPart(builtin, v[0]);
+  case Builtin::Require:
+    return v[0];
   case Builtin::MakeComplex:
     return Value::complex(v[0].type == ElementType::F64 ? ElementType::C128
                                                         : ElementType::C64,
@@ -227,6 +229,8 @@ Value Evaluator::builtin(const BuiltinExpression &node, const Frame &frame,
     ElementType to = node.typeArgument.substitute(frame.types);
     return eval::cast(fromWord(word, to), computeTypeOf(to));
   }
+  if (node.builtin == Builtin::Require && !operands[1].real.boolean)
+    return fail(node.text.str());
   if (auto result = scalarBuiltin(node.builtin, operands))
     return *result;
   return fail(("`" + builtinInfo(node.builtin).spelling +

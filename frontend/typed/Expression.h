@@ -176,6 +176,7 @@ struct BuiltinExpression : ExpressionNode<ExpressionKind::Builtin> {
   /// Thread: `.x` is 0, `.y` 1, `.z` 2.
   unsigned dimension = 0;
   AtomicWords atomic;
+  llvm::StringRef text = {}; ///< `require`: what is said where it fails
 };
 
 /// `x[i, c]`, `x.at(C = i, …, outside = v, when = c)`. One position for each of

@@ -91,6 +91,8 @@ void Printer::builtin(const BuiltinExpression &e) {
   if (e.axis.valid())
     axis(e.axis);
   list(operands);
+  if (!e.text.empty())
+    out << "; \"" << e.text << '"';
   if (e.atomic.order)
     out << "; order = " << spelling(*e.atomic.order);
   if (e.atomic.scope)

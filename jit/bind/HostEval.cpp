@@ -353,6 +353,8 @@ std::optional<HostValue> Evaluator::builtin(const BuiltinExpression &e) {
       return fail("it is no arithmetic on complex numbers");
     operands.push_back(*known);
   }
+  if (e.builtin == Builtin::Require && !operands[1].integer)
+    return fail(e.text);
   return function(e.builtin, operands);
 }
 
@@ -363,6 +365,8 @@ Evaluator::function(Builtin builtin, llvm::ArrayRef<HostValue> operands) {
                                   : a.integer < b.integer;
   };
   switch (builtin) {
+  case Builtin::Require:
+    return operands[0];
   case Builtin::MakeComplex:
     return HostValue::of(
         std::complex<double>(operands[0].asDouble(), operands[1].asDouble()));

@@ -215,7 +215,7 @@ static Span spanOf(const BoundKernel::State &state, llvm::StringRef location) {
   return isThere ? sources.spanAt(*file, line, column) : Span();
 }
 
-/// A checked index was out of range.
+/// A checked index was out of range, or what the text asks does not hold.
 static Error siteError(const BoundKernel::State &state,
                        const Prepared &prepared, const ErrorRecord &record) {
   const std::vector<ErrorSite> &sites = prepared.kernel->abi.sites;
@@ -234,6 +234,9 @@ static Error siteError(const BoundKernel::State &state,
                         record.extent);
       return runError(*state.core, span, fault::BlockTooLarge, state.name,
                       record.index, record.extent);
+    case ErrorSite::Kind::Required:
+      return runError(*state.core, span, fault::Required, state.name,
+                      site.axis);
     case ErrorSite::Kind::Index:
       break;
     }

@@ -97,6 +97,13 @@ qn.rowwise @lookup axes [C] (%n: i64) {
 
 // -----
 
+qn.rowwise @require axes [C] (%n: i64) {
+  // expected-error @below {{operand #1 must be 1-bit signless integer}}
+  %v = "qn.require"(%n, %n) <{text = "n"}> : (i64, i64) -> i64
+}
+
+// -----
+
 qn.rowwise @reduce axes [C] (%x: !qn.tensor<f32, [C]>, %z: f32) {
   %v = qn.load %x : !qn.tensor<f32, [C]>
   // expected-error @below {{step takes 'f32', expected 'f32', 'f32'}}

@@ -64,7 +64,11 @@ qn.rowwise @rest axes [C] (%x: !qn.tensor<complex<f32>, [C:1]>,
   %i = qn.index C
   // CHECK: qn.lookup %{{.*}} in dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32> -> f32
   %t = qn.lookup %i in dense<[1.0, 2.0]> : tensor<2xf32> -> f32
-  %y = arith.mulf %im, %t : f32
+  %size = qn.size C
+  %some = arith.cmpi slt, %i, %size : i64
+  // CHECK: qn.require %{{.*}} when %{{.*}}, "beyond the end" : f32
+  %known = qn.require %t when %some, "beyond the end" : f32
+  %y = arith.mulf %im, %known : f32
   %zero = arith.constant 0.0 : f32
   // CHECK: qn.scan(%{{.*}} : f32) init(%{{.*}} : f32) over C reverse exclusive step
   %sum = qn.scan (%y : f32) init (%zero : f32) over C reverse exclusive step {

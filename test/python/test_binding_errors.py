@@ -42,6 +42,9 @@ rowwise mode[M: {"up", "down"} = "up"](x: f32[R]) -> f32[R]:
 rowwise gather(x: f32[R], i: i64[K]) -> f32[K]:
     return x[i]
 
+elementwise rooted(x: f32) -> f32:
+    return sqrt(require(x, x >= 0, "x is negative"))
+
 op divided(x: f32[N], k: int) -> f32[N]:
     let y = zeros(f32, size(N) // k)
     return twice(y)
@@ -92,6 +95,7 @@ CALLS: dict[str, Call] = {
     "QN2043": lambda k: k.mode(X, M="sideways"),
     "QN2044": lambda k: k.cast(X, U="f33"),
     "QN2050": lambda k: k.gather(X, np.array([4])),
+    "QN2058": lambda k: k.rooted(-X),
     "QN2070": lambda k: k.endless(torch.ones(4)),
     "QN2071": lambda k: k.divided(torch.ones(4), 0),
     "QN2072": lambda k: k.viewed(torch.ones(6)),

@@ -88,3 +88,37 @@ rowwise k[T: Float](x: T[C, B]) -> f32[P = size(B), C]:
         padded = torch.cat([wide.float(), torch.full((4, 2), 3.0)], 1)
         wanted = padded.unfold(1, 3, 1).sum(2).T
         torch.testing.assert_close(k(wide), wanted, rtol=0, atol=0, equal_nan=True)
+
+
+ARMS = """
+rowwise chosen(x: f32[N], i: i64[K]) -> f32[K]:
+    if i >= 0:
+        let v = x.at(N = i)
+        return log(abs(v) + 1) + exp(v) * sin(v)
+    return f32(i)
+
+rowwise walked(x: f32[N], i: i64[K]) -> f32[K]:
+    var place = i
+    var sum = f32(0)
+    while place < size(N) bound 100:
+        sum += x.at(N = place)
+        place += 3
+    return sum
+"""
+
+
+def test_checks_of_lanes_that_do_not_take_an_arm() -> None:
+    """A checked read in an arm that is worth a branch was an error for lanes of the other arm."""
+    k = quern.compile(ARMS, "arms.qn")
+    x, i = torch.rand(10), torch.tensor([1, 2, -3, 4, -7, 9, 0, 1, -1])
+    v = x[i.clamp(min=0)]
+    wanted = torch.where(i >= 0, (v.abs() + 1).log() + v.exp() * v.sin(), i.float())
+    torch.testing.assert_close(k.chosen(x, i), wanted)
+    i[5] = 10
+    with pytest.raises(quern.Error, match="QN2050"):
+        k.chosen(x, i)
+    begins = torch.tensor([0, 1, 12, 9, 8, 3, 30, 5, 10])
+    wanted = torch.stack([x[int(b) :: 3].sum() for b in begins])
+    torch.testing.assert_close(k.walked(x, begins), wanted)
+    with pytest.raises(quern.Error, match="QN2050"):
+        k.walked(x, begins - 1)

@@ -1,5 +1,5 @@
 // Numbers the places that may fail, each once.
-#include "dsl/threads/Sites.h"
+#include "dsl/lower/Sites.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -16,6 +16,6 @@ std::int64_t Sites::of(Operation *op, unsigned dimension, StringRef axis,
     place = llvm::formatv("{0}:{1}:{2}", at.getFilename().getValue(),
                           at.getLine(), at.getColumn());
   std::string name = axis.empty() ? std::to_string(dimension) : axis.str();
-  sites.push_back({kernel.getSymName().str(), name, place, kind});
+  sites.push_back({kernel.str(), name, place, kind});
   return number = sites.size();
 }

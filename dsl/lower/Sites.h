@@ -1,16 +1,15 @@
-// The places of an explicit kernel that may fail when it runs.
+// The places of a kernel that may fail when it runs.
 #pragma once
 
 #include "dsl/KernelAbi.h"
-#include "dsl/dialect/Dialect.h"
-
+#include "mlir/IR/Operation.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace quern {
 
 class Sites {
 public:
-  Sites(std::vector<ErrorSite> &sites, qn::KernelOp kernel)
+  Sites(std::vector<ErrorSite> &sites, llvm::StringRef kernel)
       : sites(sites), kernel(kernel) {}
 
   /// 1 + the number of the site that dimension `dimension` of `op` has.
@@ -19,7 +18,7 @@ public:
 
 private:
   std::vector<ErrorSite> &sites;
-  qn::KernelOp kernel;
+  llvm::StringRef kernel;
   llvm::DenseMap<std::tuple<mlir::Operation *, unsigned>, std::int64_t> numbers;
 };
 
