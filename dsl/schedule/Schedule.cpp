@@ -379,9 +379,8 @@ void Schedule::planAxes(LaunchPlan &launch) {
     return planWindow(launch, windows, launch.lane);
   launch.taskElements = worthOfTask(launch);
   if (!tiled) {
-    if (!planDots(launch))
-      planTogether(launch);
-    return;
+    planDots(launch);
+    return planTogether(launch);
   }
   if (!reduces && !target.isGpu() && planTwoAxes(launch))
     return;
@@ -398,8 +397,9 @@ void Schedule::planTogether(LaunchPlan &launch) const {
   constexpr unsigned together = 4, longest = 128;
   bool isOrdered = llvm::any_of(
       model.reductions, [](qn::ReduceOp op) { return op.getOrdered(); });
-  if (!hasShortRows() || isOrdered || launch.lane < 0 || launch.axes.empty() ||
-      hasAxis(uneven, launch.axes.back().axis) || operations > longest)
+  if (!hasShortRows() || isOrdered || launch.dots || launch.lane < 0 ||
+      launch.axes.empty() || hasAxis(uneven, launch.axes.back().axis) ||
+      operations > longest)
     return;
   launch.axes.back().copies = together;
   launch.axes.back().tile = 4 * together;
