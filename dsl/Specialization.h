@@ -48,8 +48,6 @@ struct Specialization {
   std::vector<std::uint16_t> listLengths;
   /// 32-bit offsets suffice for every operand.
   bool narrowOffsets = true;
-  /// Axes that are reduced have few positions where neighbours lie along them.
-  bool shortRows = false;
   bool operator==(const Specialization &) const = default;
 };
 

@@ -21,9 +21,6 @@ def Qn_RowwiseOp : Qn_Op<"rowwise", [
     workspace, row after row. What writes one stands before everything that reads
     it, and is a launch of its own.
 
-    `short` says that few elements lie along the axes that are reduced, where
-    those are neighbours: several such rows are made side by side.
-
     ```mlir
     qn.rowwise @scale axes [R, C] (%x: !qn.tensor<f32, [R, C:1]>, %a: f32,
         %out: !qn.tensor<f32, [R, C:1]>) {
@@ -38,13 +35,12 @@ def Qn_RowwiseOp : Qn_Op<"rowwise", [
     StrArrayAttr:$axes,
     OptionalAttr<DenseI64ArrayAttr>:$numbers,
     UnitAttr:$wide,
-    UnitAttr:$short_rows,
     OptionalAttr<I64Attr>:$staged
   );
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $sym_name `axes` custom<AxisList>($axes) (`wide` $wide^)?
-    (`short` $short_rows^)? (`staged` $staged^)? attr-dict-with-keyword
+    (`staged` $staged^)? attr-dict-with-keyword
     custom<Body>($body)
   }];
   let extraClassDeclaration = [{

@@ -69,13 +69,10 @@ Operation *Generator::generate() {
     kernel.setWide(!request.specialization.narrowOffsets);
     body = &kernel.block();
   };
-  if (isThreadText()) {
+  if (isThreadText())
     open(b.create<qn::KernelOp>(name, kernelAxes, argumentTypes));
-  } else {
-    auto rows = b.create<qn::RowwiseOp>(name, kernelAxes, argumentTypes);
-    rows.setShortRows(request.specialization.shortRows);
-    open(rows);
-  }
+  else
+    open(b.create<qn::RowwiseOp>(name, kernelAxes, argumentTypes));
   builder.setInsertionPointToStart(body);
   attachArguments(top);
   if (isThreadText())

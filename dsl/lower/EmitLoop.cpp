@@ -141,13 +141,11 @@ void Emitter::piecesLoop(Frame &frame, const LoopSpec &loop, Value lower,
 
 /// An unrolled loop, then one for the rest: masked where the target has masks,
 /// else vector by vector and then element by element. A long body is made once,
-/// all of it masked, and so is one that has few turns.
+/// all of it masked.
 void Emitter::laneLoop(Frame &frame, const LoopSpec &loop,
                        ArrayRef<LoopSpec> rest, Values &states, Body body) {
   unsigned copies = copiesOf(frame, frame.bound).size();
-  bool isShort = schedule.hasShortRows() && !loop.plan.fixed;
-  if (target.hasMask && (isShort || schedule.isLong(copies)) &&
-      loop.plan.copies == 1)
+  if (target.hasMask && schedule.isLong(copies) && loop.plan.copies == 1)
     return plainLoop(frame, loop, loop.lower, loop.upper, /*mask=*/true, rest,
                      states, body);
   std::int64_t width = std::int64_t(loop.plan.lanes) * loop.plan.copies;

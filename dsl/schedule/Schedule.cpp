@@ -189,7 +189,7 @@ AxisPlan Schedule::laneLoop(unsigned axis, bool reduces,
     plan.copies = std::max(plan.copies, 4u);
   if (reduces && !target.isGpu() && mergeDivides(axis))
     plan.copies = std::min(plan.copies, 2u);
-  if ((launch && launch->dots) || hasShortRows())
+  if (launch && launch->dots)
     plan.copies = 1;
   return plan;
 }
@@ -380,7 +380,7 @@ void Schedule::planAxes(LaunchPlan &launch) {
   launch.taskElements = worthOfTask(launch);
   if (!tiled) {
     planDots(launch);
-    return planTogether(launch);
+    return;
   }
   if (!reduces && !target.isGpu() && planTwoAxes(launch))
     return;
@@ -389,24 +389,6 @@ void Schedule::planAxes(LaunchPlan &launch) {
   plan.tile = reduces ? plan.lanes * plan.copies : 4096;
   launch.axes.push_back(plan);
   launch.streams = !reduces && onlyNeighbours(launch);
-}
-
-/// Short rows are made side by side: what merges the lanes of one is a chain,
-/// and waits for the others' meanwhile.
-void Schedule::planTogether(LaunchPlan &launch) const {
-  constexpr unsigned together = 4, longest = 128;
-  bool isOrdered = llvm::any_of(
-      model.reductions, [](qn::ReduceOp op) { return op.getOrdered(); });
-  if (!hasShortRows() || isOrdered || launch.dots || launch.lane < 0 ||
-      launch.axes.empty() || hasAxis(uneven, launch.axes.back().axis) ||
-      operations > longest)
-    return;
-  launch.axes.back().copies = together;
-  launch.axes.back().tile = 4 * together;
-}
-
-bool Schedule::hasShortRows() const {
-  return model.kernel.getShortRows() && !target.isGpu();
 }
 
 /// A unit of one short row would mostly look for its place, and compute again

@@ -121,9 +121,6 @@ public:
   /// `copies` already.
   bool isLong(unsigned copies) const { return bodyLength * copies > longBody; }
 
-  /// Whether the axes that lanes run along and that are reduced are short.
-  bool hasShortRows() const;
-
   /// Whether the bounds of a local axis depend on the position along `axis`.
   bool isUneven(unsigned axis) const { return hasAxis(uneven, axis); }
 
@@ -179,7 +176,6 @@ private:
   void planPlaces(LaunchPlan &launch, unsigned rows);
   void planScatter(LaunchPlan &launch);
   void planShortRows(LaunchPlan &launch) const;
-  void planTogether(LaunchPlan &launch) const;
   std::int64_t worthOfTask(const LaunchPlan &launch) const;
   void planAxes(LaunchPlan &launch);
   void addContractions();

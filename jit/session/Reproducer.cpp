@@ -89,8 +89,7 @@ json::Object describe(const Specialization &given) {
       {"operands", listOf(given.operands, layoutText)},
       {"units", listOf(given.unitScalars, number)},
       {"lists", listOf(given.listLengths, number)},
-      {"narrow", given.narrowOffsets},
-      {"short", given.shortRows}};
+      {"narrow", given.narrowOffsets}};
 }
 
 Specialization specializationOf(const json::Object &object) {
@@ -117,7 +116,6 @@ Specialization specializationOf(const json::Object &object) {
   each("lists",
        [&](Number number, Text) { made.listLengths.push_back(number); });
   made.narrowOffsets = object.getBoolean("narrow").value_or(true);
-  made.shortRows = object.getBoolean("short").value_or(false);
   return made;
 }
 
