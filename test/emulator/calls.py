@@ -158,12 +158,13 @@ def unfolded(typed: Typed, array: Array, sizes: dict[str, int]) -> Array:
 @dataclass(frozen=True)
 class Way:
     """How a call is made: the choices, what `T` is, and numbers that are no extents: they begin at
-    `number`, or at 0.5, and are `apart`."""
+    `number`, or at 0.5, and are `apart`; integers of tensors are 0 where they are `empty`."""
 
     number: int
     variant: int = 0
     element: str = "f32"
     apart: int = 0
+    empty: bool = False
 
 
 class Maker:
@@ -212,6 +213,8 @@ class Maker:
         assert isinstance(operand, Operand)
         shape = [sizes[axis] for axis in operand.axes]
         array = sample(operand.element, shape, len(self.call.arrays))
+        if self.way.empty and operand.element != "bf16" and array.dtype.kind in "iu":
+            array = np.zeros_like(array)
         self.call.arrays.append(array)
         array = array.reshape(folded(typed, shape))
         return as_given(operand.element, array) if self.way.element == "bf16" else array
@@ -238,9 +241,10 @@ def calls(declaration: Declaration, header: Header, first: int, way: Way) -> Ite
     """Calls that differ in their extents; not all of them need to be legal."""
     inputs = len(header.operands) - len(made(declaration, header))
     known = [a for a in header.axes if any(a in o.axes for o in header.operands[:inputs])]
-    for apart in (0, 1):
+    for apart, empty in ((0, False), (1, False), (0, True)):
+        each = replace(way, apart=apart, empty=empty)
         for sizes in extents(known, first, way.number):
-            yield Maker(declaration, header, replace(way, apart=apart)).make(sizes)
+            yield Maker(declaration, header, each).make(sizes)
 
 
 def memory_of(tensor: Any) -> Array:

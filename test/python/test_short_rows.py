@@ -1,4 +1,4 @@
-"""Reductions of short rows, made several at a time, against PyTorch in higher precision."""
+"""Reductions of rows of few elements against PyTorch in higher precision."""
 
 from __future__ import annotations
 
