@@ -48,6 +48,9 @@ struct Specialization {
   std::vector<std::uint16_t> listLengths;
   /// 32-bit offsets suffice for every operand.
   bool narrowOffsets = true;
+  /// The call has few positions along the axes that are reduced and neighbours
+  /// lie along: the code has a way for such rows too. Any code serves any call.
+  bool shortRows = false;
   bool operator==(const Specialization &) const = default;
 };
 

@@ -21,6 +21,9 @@ def Qn_RowwiseOp : Qn_Op<"rowwise", [
     workspace, row after row. What writes one stands before everything that reads
     it, and is a launch of its own.
 
+    `short` asks for a second way, for rows of few elements: several of them are
+    reduced side by side.
+
     ```mlir
     qn.rowwise @scale axes [R, C] (%x: !qn.tensor<f32, [R, C:1]>, %a: f32,
         %out: !qn.tensor<f32, [R, C:1]>) {
@@ -35,12 +38,13 @@ def Qn_RowwiseOp : Qn_Op<"rowwise", [
     StrArrayAttr:$axes,
     OptionalAttr<DenseI64ArrayAttr>:$numbers,
     UnitAttr:$wide,
+    UnitAttr:$short_rows,
     OptionalAttr<I64Attr>:$staged
   );
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $sym_name `axes` custom<AxisList>($axes) (`wide` $wide^)?
-    (`staged` $staged^)? attr-dict-with-keyword
+    (`short` $short_rows^)? (`staged` $staged^)? attr-dict-with-keyword
     custom<Body>($body)
   }];
   let extraClassDeclaration = [{

@@ -26,8 +26,13 @@ int Emitter::laneAxis(const Frame &frame, AxisSet candidates) const {
 AxisPlan Emitter::lanePlan(const Frame &frame, unsigned axis,
                            bool reduces) const {
   AxisPlan plan = schedule.laneLoop(axis, reduces, reduces ? launch : nullptr);
-  if (!team)
+  if (!team) {
+    const Binding *rows =
+        launch->together ? frame.find(launch->axes.back().axis) : nullptr;
+    plan.once = rows && rows->copies > 1;
+    plan.copies = plan.once ? 1 : plan.copies;
     return plan;
+  }
   if (team->size == 1 || isOneThread(frame))
     return AxisPlan{.axis = axis};
   plan.lanes = team->vectors;

@@ -69,10 +69,13 @@ Operation *Generator::generate() {
     kernel.setWide(!request.specialization.narrowOffsets);
     body = &kernel.block();
   };
-  if (isThreadText())
+  if (isThreadText()) {
     open(b.create<qn::KernelOp>(name, kernelAxes, argumentTypes));
-  else
-    open(b.create<qn::RowwiseOp>(name, kernelAxes, argumentTypes));
+  } else {
+    auto rows = b.create<qn::RowwiseOp>(name, kernelAxes, argumentTypes);
+    rows.setShortRows(request.specialization.shortRows);
+    open(rows);
+  }
   builder.setInsertionPointToStart(body);
   attachArguments(top);
   if (isThreadText())

@@ -78,6 +78,22 @@ Value Emitter::lengthOf(Frame &frame, const LoopSpec &loop) {
              : length;
 }
 
+/// How many of `length` positions come behind the unrolled part of a loop.
+static Value leftOf(Emitter &emitter, Frame &frame, const AxisPlan &plan,
+                    Value length) {
+  Location loc = length.getLoc();
+  Value by = emitter.constant(frame, std::int64_t(plan.lanes) * plan.copies);
+  Value left = arith::RemUIOp::create(emitter.in(frame), loc, length, by);
+  if (!plan.copiesBelow)
+    return left;
+  Value along = emitter.extent(frame, plan.narrowBy.front());
+  Value bound = emitter.constant(frame, plan.copiesBelow);
+  OpBuilder &b = emitter.in(frame);
+  Value few =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, along, bound);
+  return arith::SelectOp::create(b, loc, few, left, length);
+}
+
 /// Lanes of a portable loop's rest that are worth a test: short rows fill few
 /// of its 64.
 constexpr unsigned pieceLanes = 16;
@@ -140,21 +156,18 @@ void Emitter::piecesLoop(Frame &frame, const LoopSpec &loop, Value lower,
 }
 
 /// An unrolled loop, then one for the rest: masked where the target has masks,
-/// else vector by vector and then element by element. A long body is made once,
-/// all of it masked.
+/// else vector by vector and then element by element. A long body, or one of
+/// few turns, is made once, all of it masked.
 void Emitter::laneLoop(Frame &frame, const LoopSpec &loop,
                        ArrayRef<LoopSpec> rest, Values &states, Body body) {
   unsigned copies = copiesOf(frame, frame.bound).size();
-  if (target.hasMask && schedule.isLong(copies) && loop.plan.copies == 1)
+  bool once = loop.plan.once || schedule.isLong(copies);
+  if (target.hasMask && once && loop.plan.copies == 1)
     return plainLoop(frame, loop, loop.lower, loop.upper, /*mask=*/true, rest,
                      states, body);
-  std::int64_t width = std::int64_t(loop.plan.lanes) * loop.plan.copies;
-  Value by = constant(frame, width);
   Location loc = model.kernel.getLoc();
-  Value length = lengthOf(frame, loop);
-  OpBuilder &b = in(frame);
-  Value left = arith::RemUIOp::create(b, loc, length, by);
-  Value middle = arith::SubIOp::create(b, loc, loop.upper, left);
+  Value left = leftOf(*this, frame, loop.plan, lengthOf(frame, loop));
+  Value middle = arith::SubIOp::create(in(frame), loc, loop.upper, left);
   if (loop.plan.repeats) {
     Value one = constant(frame, 1);
     Value several = arith::CmpIOp::create(in(frame), loc,

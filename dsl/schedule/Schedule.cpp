@@ -378,10 +378,8 @@ void Schedule::planAxes(LaunchPlan &launch) {
   if (windows >= 0)
     return planWindow(launch, windows, launch.lane);
   launch.taskElements = worthOfTask(launch);
-  if (!tiled) {
-    planDots(launch);
-    return;
-  }
+  if (!tiled)
+    return planReduced(launch);
   if (!reduces && !target.isGpu() && planTwoAxes(launch))
     return;
   planShortRows(launch);
@@ -406,6 +404,27 @@ void Schedule::planShortRows(LaunchPlan &launch) const {
   plan.narrow = combined ? sums : rows;
   plan.narrowBelow = shortRow;
   plan.narrowBy = {unsigned(launch.lane)};
+}
+
+/// Tiles of sums, or one row after the other. What merges the lanes of a row is
+/// a chain, and most of the time of a short one: several of these are made side
+/// by side, none waiting for the others' chains.
+void Schedule::planReduced(LaunchPlan &launch) {
+  constexpr unsigned rows = 4, longest = 128;
+  constexpr std::int64_t units = 4, shortRow = 512;
+  bool isOrdered = llvm::any_of(
+      model.reductions, [](qn::ReduceOp op) { return op.getOrdered(); });
+  if (planDots(launch) || !model.kernel.getShortRows() || target.isGpu() ||
+      isOrdered || launch.lane < 0 || launch.axes.empty() ||
+      isUneven(launch.axes.back().axis) || operations > longest)
+    return;
+  AxisPlan &plan = launch.axes.back();
+  plan.copies = rows;
+  plan.narrow = units * rows;
+  plan.narrowBelow = shortRow;
+  plan.narrowBy = {unsigned(launch.lane)};
+  plan.copiesBelow = units * lanes + 1;
+  launch.together = true;
 }
 
 /// A parallel axis along which some operand has its neighbours while the lanes

@@ -22,6 +22,8 @@ struct AxisPlan {
   /// there are, is below `narrowBelow`.
   std::int64_t narrow = 0, narrowBelow = 0;
   llvm::SmallVector<unsigned, 0> narrowBy = {};
+  /// Copies are made where that extent is below this; 0: always.
+  std::int64_t copiesBelow = 0;
   /// Tiles are about equal multiples of `evenStep`, and a multiple of so many;
   /// 0: only the last one is smaller.
   std::int64_t evenCount = 0, evenStep = 1;
@@ -29,6 +31,7 @@ struct AxisPlan {
   /// left: what serves several costs as much for fewer.
   bool repeats = false;
   bool fixed = false;    ///< lanes are part of the result: never fewer of them
+  bool once = false;     ///< all turns are masked, where the target has masks
   std::int64_t most = 0; ///< tiles at most, larger ones then; 0: any number
   /// Faster axes that are flattened into one with `axis`, of a contraction.
   llvm::SmallVector<unsigned, 0> with = {};
@@ -89,6 +92,8 @@ struct LaunchPlan {
   /// An axis that operands have their neighbours along, if not the lanes'.
   int turned = -1;
   bool dots = false; ///< a tile of rows and columns, lanes along the sum
+  /// Rows whose lanes are reduced are made side by side, where they are short.
+  bool together = false;
   /// Windows that reach over no border run without tests.
   bool windows = false;
   /// Results may go past the caches, where they exceed them.
@@ -169,6 +174,7 @@ private:
   int turnedAxis(const LaunchPlan &launch) const;
   void planTurned(LaunchPlan &launch, unsigned turned);
   bool planDots(LaunchPlan &launch);
+  void planReduced(LaunchPlan &launch);
   void planTile(LaunchPlan &launch, unsigned rows, unsigned lane);
   void planWindow(LaunchPlan &launch, unsigned rows, unsigned lane);
   bool planTwoAxes(LaunchPlan &launch);

@@ -103,7 +103,8 @@ struct Observed {
   std::vector<bool> axes; ///< by AxisId
   /// Axes that the text names otherwise than in joining a list along them.
   std::vector<bool> named;
-  bool linearIndex = false; ///< an `elementwise` asks for `index()`
+  std::vector<bool> reduced; ///< something is added up along them
+  bool linearIndex = false;  ///< an `elementwise` asks for `index()`
 };
 Observed observe(const typed::Declaration &declaration);
 

@@ -101,6 +101,7 @@ private:
   StrideClass classOf(std::int64_t stride, std::int64_t extent,
                       bool isLast) const;
   bool isNarrow() const;
+  bool hasShortRows() const;
   std::vector<bool> unitScalars() const;
 
   const Declaration &declaration;
@@ -328,6 +329,22 @@ bool Collapser::isNarrow() const {
   return true;
 }
 
+/// Neighbours lie along axes that are reduced, and these are few.
+bool Collapser::hasShortRows() const {
+  constexpr std::int64_t few = 64;
+  bool isShort = false;
+  for (const Occurrence &each : found) {
+    const Group &group = groups[each.axis];
+    if (!observed.reduced[each.axis] || group.size() == 0 ||
+        group.extents.back() == 1 || group.walkers[each.walker].back() != 1)
+      continue;
+    if (group.size() > 1 || group.extents.back() > few)
+      return false;
+    isShort = true;
+  }
+  return isShort;
+}
+
 /// Windows step by scalars of the call, mostly by one.
 std::vector<bool> Collapser::unitScalars() const {
   std::vector<bool> units;
@@ -404,6 +421,7 @@ void Collapser::finish() {
   layAlike();
   binding.isEmpty = isLifted && llvm::is_contained(binding.extents, 0);
   binding.specialization.narrowOffsets = isNarrow();
+  binding.specialization.shortRows = hasShortRows();
   binding.specialization.unitScalars = unitScalars();
 }
 

@@ -20,6 +20,7 @@ public:
       : declaration(declaration), known(known) {
     observed.axes.resize(declaration.axes.size());
     observed.named.resize(declaration.axes.size());
+    observed.reduced.resize(declaration.axes.size());
   }
 
   Observed run() {
@@ -41,6 +42,13 @@ private:
     for (AxisId axis : axes)
       if (axis.valid() && !isThreads(axis))
         observed.named[axis.index] = true;
+  }
+
+  void reduced(llvm::ArrayRef<AxisId> axes) {
+    name(axes);
+    for (AxisId axis : axes)
+      if (axis.valid() && !isThreads(axis))
+        observed.reduced[axis.index] = true;
   }
 
   /// Packs whose number of axes something else must match, and the parts of
@@ -89,7 +97,7 @@ private:
     if (auto *concat = llvm::dyn_cast<ConcatExpression>(&e))
       joins(*concat);
     if (auto *reduce = llvm::dyn_cast<ReduceExpression>(&e))
-      name(reduce->over);
+      reduced(reduce->over);
     if (auto *scatter = llvm::dyn_cast<ScatterExpression>(&e))
       name(scatter->over);
     if (auto *builtin = llvm::dyn_cast<BuiltinExpression>(&e)) {
@@ -126,6 +134,8 @@ private:
           mark(axis);
       if (number < inner.named.size() && inner.named[number])
         name(binding.axes);
+      if (number < inner.reduced.size() && inner.reduced[number])
+        reduced(binding.axes);
     }
   }
 

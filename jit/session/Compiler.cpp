@@ -169,11 +169,17 @@ Compiler::kernel(const CompileRequest &request) {
   Result<TargetInfo> machine = target();
   if (!machine)
     return machine.error();
-  CacheKey key = keyOf(request, *machine);
+  CacheKey key = keyOf(request, *machine), shared = key;
+  if (request.specialization.shortRows) {
+    // What is ready serves rows of any length.
+    CompileRequest any = request;
+    any.specialization.shortRows = false;
+    shared = keyOf(any, *machine);
+  }
   std::shared_ptr<Slot> slot;
   {
     std::lock_guard lock(slotsLock);
-    std::shared_ptr<Slot> &found = slots[key.text()];
+    std::shared_ptr<Slot> &found = slots[shared.text()];
     if (!found)
       found = std::make_shared<Slot>();
     slot = found;

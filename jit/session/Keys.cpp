@@ -56,6 +56,7 @@ std::string quern::jit::keyText(const Specialization &specialization) {
   for (std::uint16_t length : specialization.listLengths)
     bytes.number(length);
   bytes.byte(specialization.narrowOffsets);
+  bytes.byte(specialization.shortRows);
   return bytes.text;
 }
 

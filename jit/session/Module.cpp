@@ -128,6 +128,8 @@ Module::State::bindKernel(const CallRequest &request, const Observed &observed,
   bound->core = core;
   bound->name = declaration.name.str();
   bound->device = *device;
+  // A device's schedules look at extents themselves.
+  binding->specialization.shortRows &= *device == DeviceId{};
   bound->request = {module, &declaration, text, binding->specialization};
   bound->binding = std::move(*binding);
   if (llvm::any_of(declaration.results,

@@ -89,7 +89,8 @@ json::Object describe(const Specialization &given) {
       {"operands", listOf(given.operands, layoutText)},
       {"units", listOf(given.unitScalars, number)},
       {"lists", listOf(given.listLengths, number)},
-      {"narrow", given.narrowOffsets}};
+      {"narrow", given.narrowOffsets},
+      {"short", given.shortRows}};
 }
 
 Specialization specializationOf(const json::Object &object) {
@@ -116,6 +117,7 @@ Specialization specializationOf(const json::Object &object) {
   each("lists",
        [&](Number number, Text) { made.listLengths.push_back(number); });
   made.narrowOffsets = object.getBoolean("narrow").value_or(true);
+  made.shortRows = object.getBoolean("short").value_or(false);
   return made;
 }
 

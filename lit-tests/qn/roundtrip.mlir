@@ -118,3 +118,7 @@ qn.rowwise @joined axes [C] (%x: !qn.tensor<complex<f32>, [C:1]>,
     : !qn.tensor<complex<f32>, [C:1]>, !qn.tensor<complex<f32>, [C:1]> -> f32
   qn.store %v, %out : f32, !qn.tensor<f32, [C:1]>
 }
+
+// CHECK-LABEL: qn.rowwise @few axes [C] short (
+qn.rowwise @few axes [C] short (%x: !qn.tensor<f32, [C:1]>) {
+}

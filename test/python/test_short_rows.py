@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 import quern
 import torch
+from quern._session import session
 
 SOURCE = """
 rowwise total[T: Float](x: T[R, C]) -> T[R]:
@@ -96,3 +97,16 @@ def test_short_and_long_calls_of_one_kernel(kernels: quern.Module) -> None:
     for columns in (16, 4000, 16, 33, 32):
         x = torch.randn(37, columns)
         close(kernels.total(x), x.double().sum(1), torch.float32)
+
+
+@pytest.mark.parametrize("first", [8, 700])
+def test_one_code_serves_rows_of_any_length(first: int) -> None:
+    module = quern.compile(
+        f"rowwise share{first}(x: f32[R, C]) -> f32[R, C]:\n    return x / sum(x over C)\n"
+    )
+    share = getattr(module, f"share{first}")
+    before = session().counters()["compiles"]
+    for columns in (first, 3, 64, 65, 700):
+        x = torch.rand(41, columns) + 1
+        close(share(x), x.double() / x.double().sum(1, keepdim=True), torch.float32)
+    assert session().counters()["compiles"] - before <= 1
