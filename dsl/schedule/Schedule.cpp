@@ -415,8 +415,9 @@ void Schedule::planReduced(LaunchPlan &launch) {
   bool isOrdered = llvm::any_of(
       model.reductions, [](qn::ReduceOp op) { return op.getOrdered(); });
   if (planDots(launch) || !model.kernel.getShortRows() || target.isGpu() ||
-      isOrdered || launch.lane < 0 || launch.axes.empty() ||
-      isUneven(launch.axes.back().axis) || operations > longest)
+      isOrdered || launch.lane < 0 || model.localAxis(launch.lane) ||
+      launch.axes.empty() || isUneven(launch.axes.back().axis) ||
+      operations > longest)
     return;
   AxisPlan &plan = launch.axes.back();
   plan.copies = rows;

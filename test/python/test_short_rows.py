@@ -99,6 +99,18 @@ def test_short_and_long_calls_of_one_kernel(kernels: quern.Module) -> None:
         close(kernels.total(x), x.double().sum(1), torch.float32)
 
 
+def test_lanes_along_a_range_whose_ends_differ() -> None:
+    """Sums of short rows beside one whose length the position along the row says."""
+    module = quern.compile(
+        "rowwise ranges(by: f32[C], x: f32[R, C]) -> f32[R, C]:\n"
+        "    return by * f32(sum(j over j: 0 .. index(C) % 5)) + sum(x over C)\n"
+    )
+    by, x = torch.randn(7), torch.randn(13, 7)
+    sums = torch.tensor([float(sum(range(c % 5))) for c in range(7)])
+    wanted = by.double() * sums + x.double().sum(1, keepdim=True)
+    close(module.ranges(by, x), wanted, torch.float32)
+
+
 @pytest.mark.parametrize("first", [8, 700])
 def test_one_code_serves_rows_of_any_length(first: int) -> None:
     module = quern.compile(
