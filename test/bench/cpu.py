@@ -35,6 +35,11 @@ def install(peers: list[str]) -> None:
             subprocess.run([sys.executable, "-m", "pip", "install", "-q", PINNED[peer]], check=True)
 
 
+def against(peer: str) -> str:
+    """Our call on what a peer is given, if that is not tensors."""
+    return f"quern against {peer}"
+
+
 def elementwise_calls(
     function: Function, count: int, module: Any, peers: list[str]
 ) -> dict[str, Callable[[], Any]]:
@@ -48,7 +53,9 @@ def elementwise_calls(
         compiled = torch.compile(function.eager, dynamic=False)
         calls["inductor"] = lambda: compiled(*operands)
     if "numba" in peers:
-        calls["numba"] = numba_call(function, arrays, out.numpy(), count >= 1 << 16)
+        result = out.numpy()
+        calls["numba"] = numba_call(function, arrays, result, count >= 1 << 16)
+        calls[against("numba")] = lambda: ours(*arrays, out=result)
     if "jax" in peers:
         calls["jax"] = jax_call(function, arrays)
     return calls
@@ -60,9 +67,9 @@ def report(label: str, calls: dict[str, Callable[[], Any]]) -> float:
         call()
     times = rounds(calls)
     ratios = {
-        name: lower_quartile_ratio(times["quern"], values)
+        name: lower_quartile_ratio(times.get(against(name), times["quern"]), values)
         for name, values in times.items()
-        if name != "quern"
+        if not name.startswith("quern")
     }
     best = min(ratios, key=lambda name: ratios[name])
     cells = "  ".join(f"{name} {ratio:6.2f}x" for name, ratio in ratios.items())
