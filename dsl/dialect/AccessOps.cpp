@@ -22,6 +22,12 @@ LogicalResult SizeOp::verify() {
   return verifyDeclared(*this, getAxis());
 }
 
+LogicalResult RequireOp::verify() {
+  if (getExtent() && !getValue().getType().isInteger(64))
+    return emitOpError() << "an index of type " << getValue().getType();
+  return success();
+}
+
 LogicalResult AxisOp::verify() {
   auto kernel = (*this)->getParentOfType<RowwiseOp>();
   if (kernel && kernel.axisNumber(getAxis()) >= 0)

@@ -127,16 +127,22 @@ def Qn_RequireOp : Qn_PureOp<"require", [AllTypesMatch<["value", "result"]>]> {
   let description = [{
     Where the condition does not hold the launch is in error, which says `text`;
     what the value is there has no meaning. As a checked load it is pure: without
-    a use of the value nothing is asked.
+    a use of the value nothing is asked. With `extent` the value is an index, and
+    the error says that it is out of range for the axis that `text` names.
 
     ```mlir
     %p = qn.require %x when %c, "x is no probability" : f32
+    %j = qn.require %i when %d, "C" of %n : i64
     ```
   }];
-  let arguments = (ins AnyType:$value, I1:$condition, StrAttr:$text);
+  let arguments = (ins AnyType:$value, I1:$condition, StrAttr:$text,
+    Optional<I64>:$extent);
   let results = (outs AnyType:$result);
-  let assemblyFormat =
-    "$value `when` $condition `,` $text attr-dict `:` type($value)";
+  let assemblyFormat = [{
+    $value `when` $condition `,` $text (`of` $extent^)? attr-dict
+    `:` type($value)
+  }];
+  let hasVerifier = 1;
 }
 
 def Qn_StoreOp : Qn_Op<"store"> {

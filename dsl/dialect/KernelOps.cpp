@@ -72,7 +72,8 @@ unsigned RowwiseOp::numberOf(unsigned index) {
   return numberOfArgument(*this, index);
 }
 
-/// Reductions, scans and scatters name axes of the kernel, or local ones.
+/// Reductions, scans, sorts and scatters name axes of the kernel, or local
+/// ones.
 static LogicalResult verifyNamedAxes(RowwiseOp kernel) {
   llvm::DenseSet<StringAttr> known;
   known.insert_range(kernel.getAxes().getAsRange<StringAttr>());
@@ -88,6 +89,8 @@ static LogicalResult verifyNamedAxes(RowwiseOp kernel) {
       return check(op, reduce.getAxes());
     if (auto scan = dyn_cast<ScanOp>(op))
       return check(op, Builder(op).getArrayAttr({scan.getAxisAttr()}));
+    if (auto sort = dyn_cast<SortOp>(op))
+      return check(op, Builder(op).getArrayAttr({sort.getAxisAttr()}));
     auto scatter = dyn_cast<ScatterOp>(op);
     return scatter && scatter.getOver() ? check(op, *scatter.getOver())
                                         : WalkResult::advance();

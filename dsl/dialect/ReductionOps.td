@@ -67,16 +67,23 @@ def Qn_SortOp : Qn_Op<"sort"> {
   let summary = "writes where the elements of an axis stand in the order of keys";
   let description = [{
     At position `i` of the staged operand's last axis stands the position of the
-    `i`-th smallest key along it. Keys are compared as unsigned numbers; equal ones
-    stay in the order of their positions.
+    `i`-th smallest key along `axis`. Keys are compared as unsigned numbers; equal
+    ones stay in the order of their positions. The last axis may be another one
+    than that of the keys, of their first so many; of a rank that no key has the extent is
+    written.
 
     ```mlir
-    qn.sort %k, %order : i32, !qn.tensor<i64, [R, C:1]>
+    qn.sort %k over C, %order : i32, !qn.tensor<i64, [R, C:1]>
+    qn.sort %k over C, %few : i32, !qn.tensor<i64, [R, K:1]>
     ```
   }];
-  let arguments = (ins AnyTypeOf<[I32, I64]>:$key, Qn_OperandType:$order);
-  let assemblyFormat =
-    "$key `,` $order attr-dict `:` type($key) `,` type($order)";
+  let arguments = (ins AnyTypeOf<[I32, I64]>:$key, StrAttr:$axis,
+    Qn_OperandType:$order);
+  let assemblyFormat = [{
+    $key `over` custom<AxisName>($axis) `,` $order attr-dict
+    `:` type($key) `,` type($order)
+  }];
+
   let hasVerifier = 1;
 }
 

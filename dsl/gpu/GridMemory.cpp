@@ -92,8 +92,12 @@ Value GridEmitter::required(qn::RequireOp op) {
   Value fails = arith::XOrIOp::create(b, loc, get(op.getCondition()),
                                       constant(1, b.getI1Type()));
   guarded(fails, {}, [&]() -> Value {
-    record(sites.of(op, 0, op.getText(), ErrorSite::Kind::Required),
-           constant(0), constant(0));
+    bool isIndex = bool(op.getExtent());
+    record(
+        sites.of(op, 0, op.getText(),
+                 isIndex ? ErrorSite::Kind::Index : ErrorSite::Kind::Required),
+        isIndex ? get(op.getValue()) : constant(0),
+        isIndex ? get(op.getExtent()) : constant(0));
     return {};
   });
   return get(op.getValue());

@@ -168,11 +168,20 @@ Scalar Generator::classify(Builtin builtin, Scalar x) {
 
 /// Nothing is asked where the text around does not run.
 Scalar Generator::required(Scalar value, Scalar holds, StringRef text) {
+  mlir::Value extent;
+  if (holds.type != ElementType::Bool) {
+    extent = holds.value;
+    // As unsigned, so that one comparison sees both ends.
+    holds = {
+        ElementType::Bool,
+        b.create<arith::CmpIOp>(arith::CmpIPredicate::ult, value.value, extent),
+        nullptr};
+  }
   if (mlir::Value around = predicate())
     holds = b.bitOr(b.bitNot({ElementType::Bool, around, nullptr}), holds);
   for (mlir::Value *part : {&value.value, &value.imaginary})
     if (*part)
-      *part = b.create<qn::RequireOp>(*part, holds.value, text);
+      *part = b.create<qn::RequireOp>(*part, holds.value, text, extent);
   return value;
 }
 

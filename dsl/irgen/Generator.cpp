@@ -86,6 +86,8 @@ Operation *Generator::generate() {
   asksTooMuch = !mayMiss.empty() && !resultsTake(mayMiss);
   if (readsBack)
     readStagedBack();
+  if (!isThreadText())
+    dropUnread();
   if (errors.size() != errorsBefore) {
     module->erase();
     return nullptr;

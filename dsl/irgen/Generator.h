@@ -182,6 +182,7 @@ private:
   /// Scans that cannot share their loops leave their results in the workspace.
   void stageScans();
   void readStagedBack();
+  void dropUnread();
   /// Whether a loop over one of the axes would change where a substitution in
   /// force reads.
   bool captures(llvm::ArrayRef<Place> over) const;
@@ -196,6 +197,7 @@ private:
   mlir::Value sortBits(const typed::SortExpression &expression);
   mlir::Value positionOfRank(const typed::SortExpression &expression,
                              const Place &place);
+  mlir::StringAttr ranksRead(llvm::ArrayRef<Place> places);
   Value readSorted(const typed::SortExpression &expression,
                    mlir::StringAttr axis, mlir::Value from);
 

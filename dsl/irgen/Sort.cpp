@@ -80,6 +80,21 @@ mlir::Value Generator::positionOfRank(const typed::SortExpression &expression,
                  {candidate.name});
 }
 
+/// The axis whose positions are the ranks that are read, where only the first
+/// so many are: what it does not reach is not put in order. Null: all are.
+StringAttr Generator::ranksRead(ArrayRef<Place> places) {
+  const Substitution *row = substitutionOf(places.back().name, substitution);
+  auto index = row ? row->position.getDefiningOp<qn::IndexOp>() : qn::IndexOp();
+  auto kernel = llvm::cast<qn::RowwiseOp>(body->getParentOp());
+  if (!index || request.target.isGpu() || readsAreGuarded ||
+      !conditions.empty() || kernel.axisNumber(index.getAxis()) < 0)
+    return {};
+  bool isOther = llvm::none_of(places, [&](const Place &place) {
+    return place.name == index.getAxisAttr();
+  });
+  return isOther ? index.getAxisAttr() : StringAttr();
+}
+
 irgen::Value Generator::visit(const typed::SortExpression &expression) {
   const Expression &keys = *expression.operands.front();
   StringAttr axis = frame->axes[expression.over.index].front().name;
@@ -93,13 +108,24 @@ irgen::Value Generator::visit(const typed::SortExpression &expression) {
                       positionOfRank(expression, places.back()));
   if (staysInside(expression, places))
     return zeroOf(*expression.type);
+  mlir::Value extent; // of ranks that may be too many
+  if (StringAttr ranks = ranksRead(places)) {
+    if (movesAreChecked(places.back()))
+      extent = sizeOf(places.back());
+    places.back() = Place{ranks, {}, {}, {}};
+  }
   mlir::Value order;
   atTop([&] {
     mlir::Value bits = sortBits(expression);
     order = addStaged(builder.getI64Type(), places);
-    b.create<qn::SortOp>(bits, order);
+    b.create<qn::SortOp>(bits, axis, order);
   });
-  return readSorted(expression, axis, readStaged(order, places));
+  mlir::Value from = readStaged(order, places);
+  if (extent)
+    from = required({ElementType::I64, from, nullptr},
+                    {ElementType::I64, extent, nullptr}, axis.getValue())
+               .value;
+  return readSorted(expression, axis, from);
 }
 
 /// Every operand where the order says; `from` null: where it stands.

@@ -2,6 +2,7 @@
 #include "dsl/irgen/Generator.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace quern;
@@ -287,7 +288,7 @@ void Generator::stageScans() {
     if (auto reduction = dyn_cast<qn::ReduceOp>(other))
       return scan.getReverse() && goesForward(reduction, scan.getAxisAttr());
     if (auto sort = dyn_cast<qn::SortOp>(other))
-      return sort.getOrder().getType().getAxes().back() != scan.getAxisAttr();
+      return sort.getAxisAttr() != scan.getAxisAttr();
     auto second = dyn_cast<qn::ScanOp>(other);
     return second && (second.getAxis() != scan.getAxis() ||
                       second.getReverse() != scan.getReverse());
@@ -336,5 +337,39 @@ void Generator::readStagedBack() {
     });
     if (read.use_empty())
       read.getDefiningOp()->erase();
+  }
+}
+
+/// Operations whose results nobody uses, the last ones first.
+static void eraseUnused(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
+static bool isRead(BlockArgument staged) {
+  return llvm::any_of(staged.getUsers(), [](Operation *user) {
+    return !isa<qn::StoreOp, qn::SortOp, qn::ScatterOp>(user);
+  });
+}
+
+/// What nobody reads is not staged: a name that is read at other places only
+/// was given a value where it stands nevertheless.
+void Generator::dropUnread() {
+  auto kernel = llvm::cast<qn::RowwiseOp>(body->getParentOp());
+  eraseUnused(*body);
+  for (unsigned number = body->getNumArguments();
+       number-- > kernel.callerArguments();) {
+    BlockArgument staged = body->getArgument(number);
+    if (isRead(staged))
+      continue;
+    for (Operation *writer : llvm::make_early_inc_range(staged.getUsers()))
+      writer->erase();
+    body->eraseArgument(number);
+    if (std::uint64_t left = *kernel.getStaged() - 1)
+      kernel.setStaged(left);
+    else
+      kernel.removeStagedAttr();
+    eraseUnused(*body);
   }
 }

@@ -67,8 +67,13 @@ void Emitter::report(Frame &frame, const Suspect &suspect, Value good) {
 
 /// The value itself, behind a note where the condition does not hold.
 Value Emitter::required(Frame &frame, qn::RequireOp op, Values operands) {
-  std::int64_t site = sites.of(op, 0, op.getText(), ErrorSite::Kind::Required);
-  Value none = constant(frame, 0);
-  report(frame, {op, site, none, none}, operands[1]);
+  bool isIndex = bool(op.getExtent());
+  std::int64_t site =
+      sites.of(op, 0, op.getText(),
+               isIndex ? ErrorSite::Kind::Index : ErrorSite::Kind::Required);
+  Value none = isIndex ? Value() : constant(frame, 0);
+  report(frame,
+         {op, site, isIndex ? operands[0] : none, isIndex ? operands[2] : none},
+         operands[1]);
   return operands[0];
 }

@@ -74,6 +74,7 @@ public:
   mlir::Value extent(Frame &frame, unsigned axis);
   mlir::Value word(Frame &frame, unsigned word, mlir::Type type);
   mlir::Value position(Frame &frame, unsigned axis, Copies copies);
+  mlir::Value lanePosition(Frame &frame, unsigned axis, Copies copies);
   mlir::Value widen(mlir::Value value, unsigned lanes);
   /// A value as a vector of `lanes`.
   mlir::Value wide(Frame &frame, mlir::Value value, Copies copies,
@@ -175,7 +176,6 @@ private:
   mlir::Value compute(Frame &frame, mlir::Value value, Copies copies);
   mlir::Value parameter(Frame &frame, mlir::BlockArgument argument);
   mlir::Value wholeRounds(Frame &frame, mlir::BlockArgument argument);
-  mlir::Value lanePosition(Frame &frame, unsigned axis, Copies copies);
   Values operation(Frame &frame, mlir::Operation *op, Local &local,
                    Copies copies);
   Values elementwise(Frame &frame, mlir::Operation *op, Values operands);

@@ -130,6 +130,8 @@ void LaunchBuilder::buildTask(ModuleOp module, StringRef name) {
   makeDotBuffers(root);
   if (launch.kind == LaunchKind::Rows)
     rowBlocks->makeBuffers(root, entry->getArgument(3));
+  if (launch.sort)
+    makeSortRoom(root, entry->getArgument(3));
   if (!launch.streams || target.triple.rfind("x86_64", 0) != 0) {
     units(root, begin, end);
   } else {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dsl/lower/Columns.h"
+#include "dsl/lower/FirstFew.h"
 #include "dsl/lower/RowBlock.h"
 
 namespace quern {
@@ -62,7 +63,13 @@ protected:
                               SlotsOfPart slotsOf);
 
   // LaunchSort.cpp
-  mlir::Value scratch(Frame &root);
+  mlir::Value sortedBytes(Frame &root);
+  mlir::Value sortBytes(Frame &root);
+  void makeSortRoom(Frame &root, mlir::Value worker);
+  mlir::Value packedWord(Frame &at, mlir::Value key, mlir::Value position);
+  void fillWords(Frame &frame, mlir::Value array);
+  void pickRow(Frame &frame);
+  FewMemory sortMemory(mlir::OpBuilder &b);
   void fillKeys(Frame &frame, llvm::ArrayRef<mlir::Value> arrays);
   void sortRows(Frame &frame);
   void sortRow(Frame &frame);
@@ -78,6 +85,8 @@ protected:
   Emitter &emitter;
   mlir::OpBuilder &builder;
   mlir::Location loc;
+  /// A worker's own memory for the rows it sorts, and the bytes of an array.
+  mlir::Value sortRoom, sortStride;
   std::optional<ContractionBuilder> contraction;
   std::optional<RowBlockBuilder> rowBlocks;
   std::optional<ColumnBuilder> columns;

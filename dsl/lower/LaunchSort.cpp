@@ -1,10 +1,12 @@
 // The launch of a sort: a unit makes the keys of one row and orders them.
+#include "dsl/lower/FirstFew.h"
 #include "dsl/lower/Launch.h"
 #include "dsl/lower/MergeSort.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace quern;
@@ -18,17 +20,82 @@ std::int64_t quern::scratchWords(qn::SortOp sort) {
   return isPacked(sort) ? 1 : 3;
 }
 
-Value LaunchBuilder::scratch(Frame &root) {
+/// Lanes of 64-bit words.
+static unsigned wordLanes(const TargetInfo &target) {
+  return std::max(2u, target.vectorBytes / 8);
+}
+
+/// Bytes of one array for the words of a row.
+Value LaunchBuilder::sortedBytes(Frame &root) {
+  unsigned axis = model.axisOf(qn::SortOp(launch.sort).getAxisAttr());
+  Value count = emitter.extent(root, axis);
+  Value slack = emitter.constant(root, fewSlack(wordLanes(target)));
+  Value each = emitter.constant(root, 8);
+  OpBuilder &b = emitter.in(root);
+  count = arith::AddIOp::create(b, loc, count, slack);
+  return arith::MulIOp::create(b, loc, count, each);
+}
+
+/// Bytes of a worker's own room for rows: words, results and room for as many,
+/// and where they do not share a word the same for the positions.
+Value LaunchBuilder::sortBytes(Frame &root) {
+  Value arrays = emitter.constant(root, isPacked(launch.sort) ? 3 : 6);
+  Value each = sortedBytes(root);
+  return arith::MulIOp::create(emitter.in(root), loc, each, arrays);
+}
+
+void LaunchBuilder::makeSortRoom(Frame &root, Value worker) {
+  Value own = sortBytes(root), start = workspace(root);
+  OpBuilder &b = emitter.in(root);
+  own = arith::MulIOp::create(b, loc, own, worker);
+  sortRoom =
+      emitter.inWorkspace(root, arith::AddIOp::create(b, loc, own, start));
+  sortStride = sortedBytes(root);
+}
+
+/// A word that orders as the key and its position do, for one or all lanes.
+Value LaunchBuilder::packedWord(Frame &at, Value key, Value position) {
+  unsigned lanes = 1;
+  Type wide = builder.getI64Type();
+  if (auto type = dyn_cast<VectorType>(key.getType())) {
+    lanes = type.getNumElements();
+    wide = type.clone(wide);
+  }
+  Value shift = emitter.constant(at, 32);
+  OpBuilder &b = emitter.in(at);
+  shift = emitter.widen(shift, lanes);
+  Value word = arith::ExtUIOp::create(b, loc, wide, key);
+  word = arith::ShLIOp::create(b, loc, word, shift);
+  return arith::OrIOp::create(b, loc, word, position);
+}
+
+/// The words of a row in lanes where the keys lie side by side.
+void LaunchBuilder::fillWords(Frame &frame, Value array) {
   qn::SortOp sort = launch.sort;
-  Value elements = emitter.elementsOf(root, sort.getOrder().getType());
-  Value each = emitter.constant(root, 8 * scratchWords(sort));
-  return arith::MulIOp::create(emitter.in(root), loc, elements, each);
+  unsigned axis = model.axisOf(sort.getAxisAttr());
+  SmallVector<qn::ScanOp> scans;
+  emitter.valid &= emitter.scansBehind(sort.getKey(), axisBit(axis), scans);
+  LoopSpec loop{AxisPlan{.axis = axis}, {}, {}};
+  if (!scans.empty())
+    loop.reverse = scans[0].getReverse();
+  else if (emitter.laneAxis(frame, axisBit(axis)) >= 0)
+    loop.plan = emitter.lanePlan(frame, axis, /*reduces=*/false);
+  loop.plan.copies = 1;
+  Emitter::Values none;
+  emitter.nestScans(frame, loop, scans, none, [&](Frame &at, auto &) {
+    const Binding &here = *at.find(axis);
+    Value key = emitter.wide(at, sort.getKey(), 0, here.lanes);
+    if (isPacked(sort))
+      key = packedWord(at, key, emitter.lanePosition(at, axis, 0));
+    Value pointer = wordAt(emitter.in(at), loc, array, here.position);
+    emitter.write(at, pointer, key, builder.getI64Type(), here.mask);
+  });
 }
 
 /// `arrays`: key and position in one word, or one array for each.
 void LaunchBuilder::fillKeys(Frame &frame, ArrayRef<Value> arrays) {
   qn::SortOp sort = launch.sort;
-  unsigned axis = model.axisOf(sort.getOrder().getType().getAxes().back());
+  unsigned axis = model.axisOf(sort.getAxisAttr());
   LoopSpec loop{AxisPlan{.axis = axis}, {}, {}};
   SmallVector<qn::ScanOp> scans;
   emitter.valid &= emitter.scansBehind(sort.getKey(), axisBit(axis), scans);
@@ -62,9 +129,69 @@ void LaunchBuilder::sortRows(Frame &frame) {
     if (hasAxis(missing, axis))
       loops.push_back({AxisPlan{.axis = axis}, {}, {}});
   Emitter::Values none;
-  emitter.nest(frame, loops, none, [&](Frame &at, auto &) { sortRow(at); });
+  emitter.nest(frame, loops, none, [&](Frame &at, auto &) {
+    target.isGpu() ? sortRow(at) : pickRow(at);
+  });
 }
 
+/// The first of a row, or all of it, in the worker's own memory.
+void LaunchBuilder::pickRow(Frame &frame) {
+  qn::SortOp sort = launch.sort;
+  auto order = cast<BlockArgument>(sort.getOrder());
+  auto type = cast<qn::OperandType>(order.getType());
+  unsigned last = model.axisOf(type.getAxes().back());
+  AxisSet rows = model.axesOf(type) & ~axisBit(last);
+  Value row = emitter.address(frame, order, rows, 0);
+  Value count = emitter.extent(frame, model.axisOf(sort.getAxisAttr()));
+  Value ranks = emitter.extent(frame, last);
+  Value zero = emitter.constant(frame, 0), one = emitter.constant(frame, 1);
+  Value low = emitter.constant(frame, 0xffffffff);
+  OpBuilder &b = emitter.in(frame);
+  Value wanted = arith::MinUIOp::create(b, loc, ranks, count);
+  FewMemory memory = sortMemory(b);
+  fillWords(frame, memory.words);
+  emitter.in(frame);
+  auto isAny =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, wanted, zero);
+  auto branch = scf::IfOp::create(b, loc, isAny, /*withElseRegion=*/false);
+  b.setInsertionPointToStart(branch.thenBlock());
+  Value sorted = findFirst(b, loc, memory, count, wanted, wordLanes(target));
+  auto loop = scf::ForOp::create(b, loc, zero, wanted, one);
+  b.setInsertionPointToStart(loop.getBody());
+  Value at = loop.getInductionVar();
+  Value place = LLVM::LoadOp::create(b, loc, b.getI64Type(),
+                                     wordAt(b, loc, sorted, at), 8);
+  if (!memory.places)
+    place = arith::AndIOp::create(b, loc, place, low);
+  LLVM::StoreOp::create(b, loc, place, wordAt(b, loc, row, at), 8);
+  emitter.in(frame);
+  auto rest = scf::ForOp::create(b, loc, wanted, ranks, one);
+  b.setInsertionPointToStart(rest.getBody());
+  LLVM::StoreOp::create(b, loc, count,
+                        wordAt(b, loc, row, rest.getInductionVar()), 8);
+}
+
+/// The arrays of the worker's own memory.
+FewMemory LaunchBuilder::sortMemory(OpBuilder &b) {
+  unsigned number = 0;
+  auto array = [&] {
+    Value index =
+        arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(number++));
+    Value offset = arith::MulIOp::create(b, loc, sortStride, index);
+    return Value(LLVM::GEPOp::create(b, loc, sortRoom.getType(), b.getI8Type(),
+                                     sortRoom, ArrayRef<LLVM::GEPArg>{offset}));
+  };
+  FewMemory memory;
+  for (Value *one : {&memory.words, &memory.first, &memory.spare})
+    *one = array();
+  if (!isPacked(launch.sort))
+    for (Value *one :
+         {&memory.places, &memory.firstPlaces, &memory.sparePlaces})
+      *one = array();
+  return memory;
+}
+
+/// A row of a GPU's thread, whose scratch lies behind all rows.
 void LaunchBuilder::sortRow(Frame &frame) {
   qn::SortOp sort = launch.sort;
   auto order = cast<BlockArgument>(sort.getOrder());

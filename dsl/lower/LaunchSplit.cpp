@@ -25,10 +25,6 @@ Value LaunchBuilder::workspace(Frame &root) {
   if (launch.blocks)
     return rowBlocks->workspace(root);
   Value bytes = behindStaged(emitter, root, schedule.partsOffset());
-  if (launch.sort) {
-    Value more = scratch(root);
-    return arith::AddIOp::create(emitter.in(root), loc, bytes, more);
-  }
   if (launch.reductions.empty())
     return bytes;
   Value parts = tiles(root, launch.axes.front());
@@ -42,6 +38,8 @@ Value LaunchBuilder::workspace(Frame &root) {
 Value LaunchBuilder::ownWorkspace(Frame &root) {
   if (launch.kind == LaunchKind::Rows)
     return rowBlocks->ownWorkspace(root);
+  if (launch.sort)
+    return sortBytes(root);
   return emitter.constant(root, 0);
 }
 

@@ -82,11 +82,11 @@ void Sorter::pass(ValueRange from, ValueRange to, Value width) {
 
 SmallVector<Value, 4> quern::mergeSort(OpBuilder &b, Location loc,
                                        ArrayRef<Value> from, ArrayRef<Value> to,
-                                       Value count) {
+                                       Value count, std::int64_t sorted) {
   Sorter sorter{b, loc, count, {}, {}};
   sorter.zero = sorter.integer(0);
   sorter.one = sorter.integer(1);
-  SmallVector<Value, 6> states{sorter.one};
+  SmallVector<Value, 6> states{sorter.integer(sorted)};
   llvm::append_range(states, from);
   llvm::append_range(states, to);
   SmallVector<Type, 6> types(ValueRange(states).getTypes());

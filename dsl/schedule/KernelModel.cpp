@@ -93,8 +93,9 @@ ValueFacts KernelModel::factsOf(qn::StoreOp store) const {
 
 ValueFacts KernelModel::factsOf(qn::SortOp sort) const {
   ValueFacts result = factsOf(sort.getKey());
-  for (StringAttr axis : sort.getOrder().getType().getAxes())
+  for (StringAttr axis : sort.getOrder().getType().getAxes().drop_back())
     result.axes |= axisBit(axisOf(axis));
+  result.axes |= axisBit(axisOf(sort.getAxisAttr()));
   return result;
 }
 

@@ -201,11 +201,10 @@ void Schedule::stageValues() {
     LaunchPlan launch;
     if (auto sort = dyn_cast<qn::SortOp>(op)) {
       ValueFacts facts = model.factsOf(sort);
-      StringAttr sorted = sort.getOrder().getType().getAxes().back();
       launch.kind = LaunchKind::Sort;
       launch.sort = sort;
-      launch.parallel =
-          facts.axes & ~facts.combined & ~axisBit(model.axisOf(sorted));
+      launch.parallel = facts.axes & ~facts.combined &
+                        ~axisBit(model.axisOf(sort.getAxisAttr()));
       launches.push_back(std::move(launch));
     }
     auto scatter = dyn_cast<qn::ScatterOp>(op);

@@ -166,9 +166,12 @@ Lanes ThreadEmitter::required(qn::RequireOp op) {
   Lanes holds = get(op.getCondition());
   Value mask = scope ? scope->mask : Value();
   Value bad = holds.isUniform() ? holds.scalar : vectorOf(holds);
-  Value none = constant(0);
-  report(op, 0, op.getText(), without(mask, bad), {none, 0, {}}, none,
-         ErrorSite::Kind::Required);
+  Value none = constant(0), extent = op.getExtent();
+  bool isIndex = bool(extent);
+  report(op, 0, op.getText(), without(mask, bad),
+         isIndex ? get(op.getValue()) : Lanes{none, 0, {}},
+         isIndex ? get(extent).scalar : none,
+         isIndex ? ErrorSite::Kind::Index : ErrorSite::Kind::Required);
   return get(op.getValue());
 }
 

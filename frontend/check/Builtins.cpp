@@ -125,9 +125,43 @@ const Expression *DeclarationChecker::bitcast(const ast::CallExpr &expr) {
   return node;
 }
 
+/// `require(i, C)`: `i`, or an error of the call that it is no position of `C`.
+const Expression *
+DeclarationChecker::positionRequirement(const ast::CallExpr &expr) {
+  const ast::Expr *written = ast::withoutParens(expr.arguments[1].value);
+  const auto *name = llvm::dyn_cast<ast::NameExpr>(written);
+  const Binding *binding = name ? lookup(name->name().text()) : nullptr;
+  AxisId axis;
+  if (binding && binding->kind == Binding::Kind::Axis)
+    axis = AxisId{static_cast<std::uint16_t>(binding->index)};
+  if (!axis.valid() || axes[axis.index].pack ||
+      axes[axis.index].kind == AxisKind::Local) {
+    report(written->span, diag::ConstantArgument,
+           builtinInfo(Builtin::Require).spelling,
+           "an axis behind a position, or a condition and a text");
+    return nullptr;
+  }
+  const Expression *value =
+      checkAs(expr.arguments[0].value, ScalarType::integer());
+  if (!value)
+    return nullptr;
+  auto *extent = make<BuiltinExpression>(written->span,
+                                         types.scalar(ScalarType::integer()));
+  extent->builtin = Builtin::Size;
+  extent->axis = axis;
+  auto *node = make<BuiltinExpression>(expr.span, value->type);
+  node->builtin = Builtin::Require;
+  node->operands =
+      builder.list(llvm::ArrayRef<const Expression *>{value, extent});
+  node->text = name->name().text();
+  return node;
+}
+
 /// `require(x, x >= 0, "x is negative")`: `x`, or an error of the call.
 const Expression *DeclarationChecker::requirement(const ast::CallExpr &expr) {
   llvm::StringRef name = builtinInfo(Builtin::Require).spelling;
+  if (expr.arguments.size() == 2)
+    return positionRequirement(expr);
   if (!operandCount(expr, name, 3))
     return nullptr;
   const auto *text = llvm::dyn_cast<ast::StringExpr>(

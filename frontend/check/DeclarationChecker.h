@@ -257,6 +257,7 @@ private:
   const Expression *builtinCall(const ast::CallExpr &expr, Builtin builtin);
   const Expression *scalarBuiltin(const ast::CallExpr &expr, Builtin builtin);
   const Expression *bitcast(const ast::CallExpr &expr);
+  const Expression *positionRequirement(const ast::CallExpr &expr);
   const Expression *requirement(const ast::CallExpr &expr);
   const Expression *typeValue(const ast::CallExpr &expr, Builtin builtin);
   const Expression *position(const ast::CallExpr &expr, Builtin builtin);

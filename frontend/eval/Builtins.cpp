@@ -229,8 +229,14 @@ Value Evaluator::builtin(const BuiltinExpression &node, const Frame &frame,
     ElementType to = node.typeArgument.substitute(frame.types);
     return eval::cast(fromWord(word, to), computeTypeOf(to));
   }
-  if (node.builtin == Builtin::Require && !operands[1].real.boolean)
+  if (node.requiresPosition()) {
+    std::int64_t at = operands[0].asInteger(), extent = operands[1].asInteger();
+    if (at < 0 || at >= extent)
+      return fail("index " + std::to_string(at) + " of axis `" +
+                  node.text.str() + "` of extent " + std::to_string(extent));
+  } else if (node.builtin == Builtin::Require && !operands[1].real.boolean) {
     return fail(node.text.str());
+  }
   if (auto result = scalarBuiltin(node.builtin, operands))
     return *result;
   return fail(("`" + builtinInfo(node.builtin).spelling +

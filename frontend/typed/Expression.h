@@ -177,6 +177,12 @@ struct BuiltinExpression : ExpressionNode<ExpressionKind::Builtin> {
   unsigned dimension = 0;
   AtomicWords atomic;
   llvm::StringRef text = {}; ///< `require`: what is said where it fails
+
+  /// `require(i, C)`: the second operand is the extent, `text` names the axis.
+  bool requiresPosition() const {
+    return builtin == Builtin::Require &&
+           operands[1]->scalar() != ScalarType::boolean();
+  }
 };
 
 /// `x[i, c]`, `x.at(C = i, …, outside = v, when = c)`. One position for each of

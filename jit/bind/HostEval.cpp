@@ -353,8 +353,15 @@ std::optional<HostValue> Evaluator::builtin(const BuiltinExpression &e) {
       return fail("it is no arithmetic on complex numbers");
     operands.push_back(*known);
   }
-  if (e.builtin == Builtin::Require && !operands[1].integer)
+  if (e.requiresPosition()) {
+    std::int64_t at = operands[0].integer, extent = operands[1].integer;
+    if (at < 0 || at >= extent)
+      return fail("index " + std::to_string(at) +
+                  " is out of range for axis `" + e.text.str() +
+                  "` of extent " + std::to_string(extent));
+  } else if (e.builtin == Builtin::Require && !operands[1].integer) {
     return fail(e.text);
+  }
   return function(e.builtin, operands);
 }
 

@@ -19,9 +19,23 @@
 qn.rowwise @sorted axes [R, C] staged 1 (%x: !qn.tensor<i32, [R, C:1]>,
     %out: !qn.tensor<i32, [R, C:1]>, %order: !qn.tensor<i64, [R, C:1]>) {
   %v = qn.load %x : !qn.tensor<i32, [R, C:1]>
-  qn.sort %v, %order : i32, !qn.tensor<i64, [R, C:1]>
+  qn.sort %v over C, %order : i32, !qn.tensor<i64, [R, C:1]>
   %p = qn.load %order : !qn.tensor<i64, [R, C:1]>
   %r = qn.index R
   %s = qn.load %x[%r, %p] : !qn.tensor<i32, [R, C:1]>
   qn.store %s, %out : i32, !qn.tensor<i32, [R, C:1]>
+}
+
+// Where fewer ranks are wanted, a buffer of them is filled from the words and
+// ranked by counting; the order is as long as what is wanted.
+// CHECK-LABEL: llvm.func @few_task
+// CHECK: arith.minui
+// CHECK: arith.cmpi ult, {{.*}} : vector<4xi64>
+// CHECK: llvm.call_intrinsic "llvm.experimental.vector.compress"
+qn.rowwise @few axes [R, C, K] staged 1 (%x: !qn.tensor<i32, [R, C:1]>,
+    %out: !qn.tensor<i64, [R, K:1]>, %order: !qn.tensor<i64, [R, K:1]>) {
+  %v = qn.load %x : !qn.tensor<i32, [R, C:1]>
+  qn.sort %v over C, %order : i32, !qn.tensor<i64, [R, K:1]>
+  %p = qn.load %order : !qn.tensor<i64, [R, K:1]>
+  qn.store %p, %out : i64, !qn.tensor<i64, [R, K:1]>
 }

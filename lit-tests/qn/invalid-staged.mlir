@@ -3,14 +3,21 @@
 
 qn.rowwise @sort axes [C] (%k: i32, %order: !qn.tensor<i64, [C]>) {
   // expected-error @below {{writes a staged operand}}
-  qn.sort %k, %order : i32, !qn.tensor<i64, [C]>
+  qn.sort %k over C, %order : i32, !qn.tensor<i64, [C]>
 }
 
 // -----
 
 qn.rowwise @sort axes [C] staged 1 (%k: i32, %order: !qn.tensor<f32, [C]>) {
   // expected-error @below {{writes positions to}}
-  qn.sort %k, %order : i32, !qn.tensor<f32, [C]>
+  qn.sort %k over C, %order : i32, !qn.tensor<f32, [C]>
+}
+
+// -----
+
+qn.rowwise @sort axes [C] staged 1 (%k: i32, %order: !qn.tensor<i64, [C]>) {
+  // expected-error @below {{the kernel has no axis "D"}}
+  qn.sort %k over D, %order : i32, !qn.tensor<i64, [C]>
 }
 
 // -----

@@ -104,6 +104,13 @@ qn.rowwise @require axes [C] (%n: i64) {
 
 // -----
 
+qn.rowwise @require_place axes [C] (%x: f32, %n: i64, %c: i1) {
+  // expected-error @below {{an index of type 'f32'}}
+  %v = qn.require %x when %c, "C" of %n : f32
+}
+
+// -----
+
 qn.rowwise @reduce axes [C] (%x: !qn.tensor<f32, [C]>, %z: f32) {
   %v = qn.load %x : !qn.tensor<f32, [C]>
   // expected-error @below {{step takes 'f32', expected 'f32', 'f32'}}

@@ -68,6 +68,8 @@ qn.rowwise @rest axes [C] (%x: !qn.tensor<complex<f32>, [C:1]>,
   %some = arith.cmpi slt, %i, %size : i64
   // CHECK: qn.require %{{.*}} when %{{.*}}, "beyond the end" : f32
   %known = qn.require %t when %some, "beyond the end" : f32
+  // CHECK: qn.require %{{.*}} when %{{.*}}, "C" of %{{.*}} : i64
+  %place = qn.require %i when %some, "C" of %i : i64
   %y = arith.mulf %im, %known : f32
   %zero = arith.constant 0.0 : f32
   // CHECK: qn.scan(%{{.*}} : f32) init(%{{.*}} : f32) over C reverse exclusive step
@@ -105,8 +107,8 @@ qn.rowwise @repeated axes [C, K] (%x: !qn.tensor<f32, [K:0]>,
 
 // CHECK: qn.rowwise @order axes [C] staged 1
 qn.rowwise @order axes [C] staged 1 (%k: i32, %order: !qn.tensor<i64, [C:1]>) {
-  // CHECK: qn.sort %{{.*}}, %{{.*}} : i32, <i64, [C:1]>
-  qn.sort %k, %order : i32, !qn.tensor<i64, [C:1]>
+  // CHECK: qn.sort %{{.*}} over C, %{{.*}} : i32, <i64, [C:1]>
+  qn.sort %k over C, %order : i32, !qn.tensor<i64, [C:1]>
 }
 
 // CHECK-LABEL: qn.rowwise @joined

@@ -36,6 +36,22 @@ elementwise halvings(x: f32) -> i32:
         count += 1
     return count
 
+rowwise one_of(x: f32[N, C], i: i64[N], left: int) -> f32[N, C]:
+    let at = i if i == left else require(i, C)
+    return x if at == index(C) else 0
+
+rowwise row_of(x: f32[N, C], i: int) -> f32[C]:
+    return sum(x over N where index(N) == require(i, N))
+
+kernel read_of(x: f32[N], y: mut f32[M], at: i64[M]):
+    launch grid((M + 63) // 64) block(64)
+    let i = block.x * 64 + thread.x
+    if i < M:
+        y[i] = f32(require(at[i], N))
+
+op tail(x: f32[N], n: int) -> f32[M = N - n]:
+    return x.slice(0, require(n, N), N)
+
 kernel own(x: f32[N], y: mut f32[N], n: int):
     launch grid((N + 63) // 64) block(64)
     let i = block.x * 64 + thread.x
@@ -137,6 +153,43 @@ def test_on_the_host(k: quern.Module) -> None:
     torch.testing.assert_close(k.front(x, 5), x.sqrt())
     with pytest.raises(quern.Error, match=r"QN2071.*x is too short"):
         k.front(x, 6)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 5), (20, 16), (7, 100), (3000, 3)])
+def test_positions(k: quern.Module, shape: tuple[int, int]) -> None:
+    """An index that is out of range is said with its axis, in any lane."""
+    x, i = torch.rand(shape), torch.randint(0, shape[1], shape[:1])
+    wanted = x * torch.nn.functional.one_hot(i, shape[1])
+    assert torch.equal(k.one_of(x, i, -100), wanted)
+    for place, bad in ((0, -1), (shape[0] - 1, shape[1]), (shape[0] // 2, -(1 << 40))):
+        wrong = i.clone()
+        wrong[place] = bad
+        found = bad if bad >= 0 else r"-\d+"
+        text = f"QN2050.*index {found} is out of range for axis `C` of extent {shape[1]}"
+        with pytest.raises(quern.Error, match=text):
+            k.one_of(x, wrong, -100)
+        wanted[place] = 0
+        left = k.one_of(x, wrong, bad)
+        assert torch.equal(left[place], wanted[place])
+
+
+def test_positions_of_numbers_threads_and_hosts(k: quern.Module) -> None:
+    x = torch.rand(4, 3)
+    assert torch.equal(k.row_of(x, 2), x[2])
+    with pytest.raises(quern.Error, match="index 4 is out of range for axis `N` of extent 4"):
+        k.row_of(x, 4)
+    y, at = torch.zeros(70), torch.arange(70) % 5
+    k.read_of(x[:, 0].repeat(2)[:5], y, at)
+    assert torch.equal(y, at.float())
+    for bad in (5, -1):
+        at[66] = bad
+        with pytest.raises(
+            quern.Error, match=f"index {bad} is out of range for axis `N` of extent"
+        ):
+            k.read_of(x[:, 0].repeat(2)[:5], y, at)
+    assert torch.equal(k.tail(x[0], 1), x[0, 1:])
+    with pytest.raises(quern.Error, match="index 3 is out of range for axis `N` of extent 3"):
+        k.tail(x[0], 3)
 
 
 def test_a_constant() -> None:

@@ -110,6 +110,18 @@ TEST(Eval, SortsAreStable) {
             (Floats{21, 41, 12, 32}));
 }
 
+TEST(Eval, APositionMayBeRequired) {
+  Text text("rowwise f(i: f32[C], n: f32[K]) -> f32[K]:\n"
+            "    return f32(require(int(n), C))\n");
+  Floats i{0, 0}, good{1, 0}, bad{0, 2};
+  EXPECT_EQ(text.call("f", {Text::tensorOf(i, {2}), Text::tensorOf(good, {2})}),
+            (Floats{1, 0}));
+  EXPECT_EQ(text.error, "");
+  text.call("f", {Text::tensorOf(i, {2}), Text::tensorOf(bad, {2})});
+  EXPECT_NE(text.error.find("index 2 of axis `C` of extent 2"),
+            std::string::npos);
+}
+
 TEST(Eval, DefaultsStandInTheCallee) {
   Text text("fn g(x: f32, y: f32 = 5) -> f32:\n    return x + y\n\n"
             "elementwise f(x: f32) -> f32:\n    return g(x) * g(x, 1)\n");

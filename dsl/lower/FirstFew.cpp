@@ -1,0 +1,378 @@
+// Few words go through a buffer of about twice what is wanted; when it is full
+// its first ones stay, and from then on only smaller words than those come in.
+// Many are chosen by the word behind them, whose bits are found by counting.
+#include "dsl/lower/FirstFew.h"
+#include "dsl/lower/MergeSort.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace quern;
+using P = arith::CmpIPredicate;
+
+namespace {
+
+struct Picker {
+  using Body = llvm::function_ref<void(Value)>;
+
+  OpBuilder &b;
+  Location loc;
+  const FewMemory &memory;
+  Value count, wanted;
+  unsigned lanes;
+  Value zero, one, width; ///< width: as many as there are lanes
+
+  VectorType vectorType() const {
+    return VectorType::get({std::int64_t(lanes)}, b.getI64Type());
+  }
+  Value integer(std::int64_t value) {
+    return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value));
+  }
+  Value spread(Value value) {
+    return vector::BroadcastOp::create(b, loc, vectorType(), value);
+  }
+  Value same(std::int64_t value) {
+    return arith::ConstantOp::create(
+        b, loc,
+        DenseElementsAttr::get(vectorType(), b.getI64IntegerAttr(value)));
+  }
+  Value load(Value array, Value index, bool wide = false) {
+    Type type = wide ? Type(vectorType()) : Type(b.getI64Type());
+    return LLVM::LoadOp::create(b, loc, type, wordAt(b, loc, array, index), 8);
+  }
+  void store(Value value, Value array, Value index) {
+    LLVM::StoreOp::create(b, loc, value, wordAt(b, loc, array, index), 8);
+  }
+  Value sum(Value left, Value right) {
+    return arith::AddIOp::create(b, loc, left, right);
+  }
+  Value compare(P how, Value left, Value right) {
+    return arith::CmpIOp::create(b, loc, how, left, right);
+  }
+  void each(Value lower, Value upper, Value step, Body body);
+  Value steps();
+  Value isBefore(Value other, Value own, bool orSame);
+  Value counted(Value rank, Value from, Value to, Value own, bool orSame);
+  Value among(Value rank, Value block, Value own);
+  void rank(Value low, Value high);
+  void place(Value low, Value high, Value most);
+  void numberPlaces(Value end);
+  void keepFirst();
+  Value append(Value held, Value at, Value goes);
+  Value bitsOf(Value mask);
+  Value countOf(Value mask);
+  ValueRange admit(Value next, Value room);
+  Value fewest();
+  Value below(Value word);
+  ValueRange wordBehind();
+  Value choose();
+  Value sortAll(Value held);
+  Value most();
+};
+
+/// A loop without states.
+void Picker::each(Value lower, Value upper, Value step, Body body) {
+  auto loop = scf::ForOp::create(b, loc, lower, upper, step);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  body(loop.getInductionVar());
+}
+
+/// 0, 1, 2, … in the lanes.
+Value Picker::steps() {
+  auto numbers = llvm::to_vector(llvm::seq<std::int64_t>(0, lanes));
+  return arith::ConstantOp::create(
+      b, loc, DenseElementsAttr::get(vectorType(), ArrayRef(numbers)));
+}
+
+Value Picker::isBefore(Value other, Value own, bool orSame) {
+  return compare(orSame ? P::ule : P::ult, other, own);
+}
+
+/// `rank` and how many words of whole vectors go before `own`.
+Value Picker::counted(Value rank, Value from, Value to, Value own,
+                      bool orSame) {
+  auto loop = scf::ForOp::create(b, loc, from, to, width, ValueRange{rank});
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(loop.getBody());
+  Value now = loop.getRegionIterArg(0);
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    Value at = sum(loop.getInductionVar(), integer(lane));
+    Value goes = isBefore(spread(load(memory.words, at)), own, orSame);
+    now = sum(now, arith::ExtUIOp::create(b, loc, vectorType(), goes));
+  }
+  scf::YieldOp::create(b, loc, ValueRange{now});
+  return loop.getResult(0);
+}
+
+/// The same among the words of one vector: equal ones in front count.
+Value Picker::among(Value rank, Value block, Value own) {
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    Value other = spread(load(memory.words, sum(block, integer(lane))));
+    Value behind = compare(P::ugt, steps(), same(lane));
+    Value goes =
+        arith::SelectOp::create(b, loc, behind, isBefore(other, own, true),
+                                isBefore(other, own, false));
+    rank = sum(rank, arith::ExtUIOp::create(b, loc, vectorType(), goes));
+  }
+  return rank;
+}
+
+/// Counts for each word of a stretch how many of it go before. Behind the last
+/// word of all stand some that go before none.
+void Picker::rank(Value low, Value high) {
+  each(low, high, width, [&](Value block) {
+    Value own = load(memory.words, block, /*wide=*/true), rank = same(0);
+    if (!memory.places) {
+      rank = counted(rank, low, high, own, false);
+    } else {
+      rank = counted(rank, low, block, own, true);
+      rank = among(rank, block, own);
+      rank = counted(rank, sum(block, width), high, own, false);
+    }
+    store(rank, memory.spare, block);
+  });
+}
+
+/// Puts the words of a stretch where their ranks say; of ranks from `most` on
+/// the place does not matter.
+void Picker::place(Value low, Value high, Value most) {
+  each(low, high, one, [&](Value at) {
+    Value rank = load(memory.spare, at);
+    rank = sum(low, arith::MinUIOp::create(b, loc, rank, most));
+    store(load(memory.words, at), memory.first, rank);
+    if (memory.places)
+      store(load(memory.places, at), memory.firstPlaces, rank);
+  });
+}
+
+void Picker::numberPlaces(Value end) {
+  if (memory.places)
+    each(zero, end, width,
+         [&](Value at) { store(sum(spread(at), steps()), memory.places, at); });
+}
+
+void Picker::keepFirst() {
+  each(zero, wanted, one, [&](Value at) {
+    store(load(memory.first, at), memory.words, at);
+    if (memory.places)
+      store(load(memory.firstPlaces, at), memory.places, at);
+  });
+}
+
+Value Picker::bitsOf(Value mask) {
+  return LLVM::BitcastOp::create(b, loc, b.getIntegerType(lanes), mask);
+}
+
+Value Picker::countOf(Value mask) {
+  Value bits = bitsOf(mask);
+  bits = LLVM::CtPopOp::create(b, loc, bits.getType(), bits);
+  return arith::ExtUIOp::create(b, loc, b.getI64Type(), bits);
+}
+
+/// Puts the words of a vector that `goes` says behind the ones that are held;
+/// gives how many are held then.
+Value Picker::append(Value held, Value at, Value goes) {
+  Value mask = bitsOf(goes);
+  Value none =
+      arith::ConstantOp::create(b, loc, b.getIntegerAttr(mask.getType(), 0));
+  auto branch =
+      scf::IfOp::create(b, loc, TypeRange{b.getI64Type()},
+                        compare(P::ne, mask, none), /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, loc, ValueRange{held});
+  b.setInsertionPointToStart(branch.thenBlock());
+  auto put = [&](Value vector, Value array) {
+    Value packed = LLVM::CallIntrinsicOp::create(
+                       b, loc, vectorType(),
+                       b.getStringAttr("llvm.experimental.vector.compress"),
+                       ValueRange{vector, goes, vector})
+                       .getResult(0);
+    store(packed, array, held);
+  };
+  put(load(memory.words, at, /*wide=*/true), memory.words);
+  if (memory.places)
+    put(sum(spread(at), steps()), memory.places);
+  scf::YieldOp::create(b, loc, ValueRange{sum(held, countOf(goes))});
+  return branch.getResult(0);
+}
+
+/// Fills the buffer from the words from `next` on; gives how many are held, and
+/// the first word that was not looked at.
+ValueRange Picker::admit(Value next, Value room) {
+  Value last = arith::SubIOp::create(b, loc, wanted, one);
+  Value limit = spread(load(memory.words, last));
+  Type integer = b.getI64Type();
+  auto loop = scf::WhileOp::create(b, loc, TypeRange{integer, integer},
+                                   ValueRange{wanted, next});
+  OpBuilder::InsertionGuard guard(b);
+  Block *test =
+      b.createBlock(&loop.getBefore(), {}, {integer, integer}, {loc, loc});
+  Value held = test->getArgument(0), at = test->getArgument(1);
+  Value goesOn = arith::AndIOp::create(b, loc, compare(P::ult, at, count),
+                                       compare(P::ule, sum(held, width), room));
+  scf::ConditionOp::create(b, loc, goesOn, test->getArguments());
+  Block *body =
+      b.createBlock(&loop.getAfter(), {}, {integer, integer}, {loc, loc});
+  at = body->getArgument(1);
+  Value goes = compare(P::ult, load(memory.words, at, /*wide=*/true), limit);
+  held = append(body->getArgument(0), at, goes);
+  scf::YieldOp::create(b, loc, ValueRange{held, sum(at, width)});
+  return loop.getResults();
+}
+
+/// The first ones by the buffer. To count costs its square, but the steps do
+/// not wait for each other.
+Value Picker::fewest() {
+  // Whole vectors: twice what is wanted, and one more.
+  Value room = sum(sum(wanted, wanted), integer(2 * lanes - 1));
+  room = arith::AndIOp::create(b, loc, room, integer(-std::int64_t(lanes)));
+  Value start = arith::MinUIOp::create(b, loc, room, count);
+  numberPlaces(start);
+  Type word = b.getI64Type();
+  auto loop = scf::WhileOp::create(b, loc, TypeRange{word, word},
+                                   ValueRange{start, start});
+  OpBuilder::InsertionGuard guard(b);
+  Block *test = b.createBlock(&loop.getBefore(), {}, {word, word}, {loc, loc});
+  rank(zero, test->getArgument(0));
+  place(zero, test->getArgument(0), wanted);
+  scf::ConditionOp::create(b, loc, compare(P::ult, test->getArgument(1), count),
+                           test->getArguments());
+  Block *body = b.createBlock(&loop.getAfter(), {}, {word, word}, {loc, loc});
+  keepFirst();
+  ValueRange states = admit(body->getArgument(1), room);
+  store(same(-1), memory.words, states.front());
+  scf::YieldOp::create(b, loc, states);
+  return memory.places ? memory.firstPlaces : memory.first;
+}
+
+/// How many words are smaller.
+Value Picker::below(Value word) {
+  Value limit = spread(word);
+  auto loop =
+      scf::ForOp::create(b, loc, zero, count, width, ValueRange{same(0)});
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(loop.getBody());
+  Value words = load(memory.words, loop.getInductionVar(), /*wide=*/true);
+  Value less = arith::ExtUIOp::create(b, loc, vectorType(),
+                                      compare(P::ult, words, limit));
+  scf::YieldOp::create(b, loc, ValueRange{sum(loop.getRegionIterArg(0), less)});
+  b.setInsertionPointAfter(loop);
+  return vector::ReductionOp::create(b, loc, vector::CombiningKind::ADD,
+                                     loop.getResult(0));
+}
+
+/// The largest word that no more than the wanted ones are below, or one between
+/// them and the next; and how many are below it. Its bits are found from the
+/// highest down.
+ValueRange Picker::wordBehind() {
+  Value top = integer(std::numeric_limits<std::int64_t>::min());
+  Type word = b.getI64Type();
+  SmallVector<Type, 3> types(3, word);
+  SmallVector<Location, 3> places(3, loc);
+  auto loop = scf::WhileOp::create(b, loc, types, ValueRange{zero, zero, top});
+  OpBuilder::InsertionGuard guard(b);
+  Block *test = b.createBlock(&loop.getBefore(), {}, types, places);
+  Value goesOn = arith::AndIOp::create(
+      b, loc, compare(P::ne, test->getArgument(1), wanted),
+      compare(P::ne, test->getArgument(2), zero));
+  scf::ConditionOp::create(b, loc, goesOn, test->getArguments());
+  Block *body = b.createBlock(&loop.getAfter(), {}, types, places);
+  Value found = body->getArgument(0), bit = body->getArgument(2);
+  Value trial = arith::OrIOp::create(b, loc, found, bit);
+  Value less = below(trial);
+  Value fits = compare(P::ule, less, wanted);
+  found = arith::SelectOp::create(b, loc, fits, trial, found);
+  less = arith::SelectOp::create(b, loc, fits, less, body->getArgument(1));
+  bit = arith::ShRUIOp::create(b, loc, bit, one);
+  scf::YieldOp::create(b, loc, ValueRange{found, less, bit});
+  return loop.getResults().drop_back();
+}
+
+/// Leaves the wanted words, and perhaps a few that are equal to their last, in
+/// front of the others; gives how many.
+Value Picker::choose() {
+  ValueRange found = wordBehind();
+  Value limit = spread(found[0]);
+  Value spare = arith::SubIOp::create(b, loc, wanted, found[1]);
+  auto loop =
+      scf::ForOp::create(b, loc, zero, count, width, ValueRange{zero, zero});
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(loop.getBody());
+  Value at = loop.getInductionVar(), equals = loop.getRegionIterArg(1);
+  Value words = load(memory.words, at, /*wide=*/true);
+  Value isEqual = compare(P::eq, words, limit);
+  Value wantsMore = compare(P::ult, equals, spare);
+  auto mask = VectorType::get({std::int64_t(lanes)}, b.getI1Type());
+  Value more = arith::AndIOp::create(
+      b, loc, isEqual, vector::BroadcastOp::create(b, loc, mask, wantsMore));
+  Value goes =
+      arith::OrIOp::create(b, loc, more, compare(P::ult, words, limit));
+  Value held = append(loop.getRegionIterArg(0), at, goes);
+  scf::YieldOp::create(b, loc, ValueRange{held, sum(equals, countOf(isEqual))});
+  b.setInsertionPointAfter(loop);
+  held = loop.getResult(0);
+  store(same(-1), memory.words, held);
+  return held;
+}
+
+/// Runs that are put in order by counting, then merged.
+Value Picker::sortAll(Value held) {
+  std::int64_t run = 8 * lanes;
+  each(zero, held, integer(run), [&](Value low) {
+    Value high = arith::MinUIOp::create(b, loc, sum(low, integer(run)), held);
+    rank(low, high);
+    place(low, high, integer(run));
+  });
+  SmallVector<Value, 2> from{memory.first}, to{memory.words};
+  if (memory.places) {
+    from.push_back(memory.firstPlaces);
+    to.push_back(memory.places);
+  }
+  return mergeSort(b, loc, from, to, held, run).back();
+}
+
+/// Any number of words.
+Value Picker::most() {
+  Value isAll = compare(P::eq, wanted, count);
+  auto branch = scf::IfOp::create(b, loc, TypeRange{b.getI64Type()}, isAll,
+                                  /*withElseRegion=*/true);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    numberPlaces(count);
+    scf::YieldOp::create(b, loc, ValueRange{count});
+    b.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(b, loc, ValueRange{choose()});
+  }
+  return sortAll(branch.getResult(0));
+}
+
+} // namespace
+
+unsigned quern::fewSlack(unsigned lanes) { return 2 * lanes; }
+
+Value quern::findFirst(OpBuilder &b, Location loc, const FewMemory &memory,
+                       Value count, Value wanted, unsigned lanes) {
+  Picker picker{b, loc, memory, count, wanted, lanes, {}, {}, {}};
+  picker.zero = picker.integer(0);
+  picker.one = picker.integer(1);
+  picker.width = picker.integer(lanes);
+  picker.store(picker.same(-1), memory.words, count);
+  Value isFew = picker.compare(P::ule, wanted, picker.integer(16 * lanes));
+  auto branch =
+      scf::IfOp::create(b, loc, TypeRange{memory.words.getType()}, isFew,
+                        /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(b, loc, ValueRange{picker.fewest()});
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, loc, ValueRange{picker.most()});
+  return branch.getResult(0);
+}
