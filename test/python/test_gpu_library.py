@@ -1,4 +1,4 @@
-"""The library on GPUs: ptxas takes every kernel, and what it computes agrees with the CPU."""
+"""The library on GPUs: what the vendors' tools say of its code, and that it agrees with the CPU."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from emulator.amd import kernel_for
 from emulator.calls import ADMIT_FLOATS, Array, Way, calls, numbers_of, options, results, variants
 from emulator.declared import Declaration, declared
 from emulator.kernels import GpuKernel
+from emulator.waits import disassembled, read, unawaited
 from slices import matrix
 from tree import ROOT, build_dir
 
@@ -111,7 +112,15 @@ def test_ptxas_accepts_doubles(row: Row, tmp_path: Path) -> None:
 @pytest.mark.parametrize("row", cases("hsaco", AMD, 0.02), ids=str)
 def test_code_objects_link(row: Row, tmp_path: Path) -> None:
     build(row, "hsaco", tmp_path / "k.hsaco")
-    assert (tmp_path / "k.hsaco").read_bytes()[:4] == b"\x7fELF"
+    words = ["llvm-readelf-22", "--notes", tmp_path / "k.hsaco"]
+    notes = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    kept = r"private_segment_fixed_size: (\d+)(?:.|\n)*?\.vgpr_spill_count: +(\d+)"
+    found = re.findall(kept, notes)
+    assert found
+    assert all(frame == spilled == "0" for frame, spilled in found), notes
+    text = disassembled(tmp_path / "k.hsaco")
+    assert read(text)
+    assert unawaited(text, row.target) == []
 
 
 #: Of a type, how far apart two results may be: rows are summed in another order.

@@ -11,13 +11,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from emulator.amd import kernel_for
+from emulator.amd import AmdKernel, kernel_for
 from emulator.kernels import GpuKernel, quern
 from kernel_cases import bits, floats
-from slices import one_of
+from slices import gpus
 from tree import ROOT, build_dir
 
-NVIDIA = one_of("limits of NVIDIA", ("sm_80", "sm_90", "sm_100"))
+TARGETS = gpus("limits")
+NVIDIA = [target for target in TARGETS if target.startswith("sm_")]
 PROGRAM = build_dir() / "bin" / "quern"
 SCHEDULES = ROOT / "test" / "emulator" / "schedules.qn"
 CUDA = Path(sysconfig.get_path("purelib")) / "nvidia" / "cu13" / "bin"
@@ -42,7 +43,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-@pytest.mark.parametrize("target", [*NVIDIA, "gfx942", "gfx1100"])
+@pytest.mark.parametrize("target", TARGETS)
 def test_very_many_words_lie_in_memory(many: Path, target: str) -> None:
     built = kernel_for(PROGRAM, many, "many", target, ["--ranks=many=3"])
     assert built.abi["words_in_memory"]
@@ -134,7 +135,11 @@ class Replayed(GpuKernel):
         return quern(self.program, f"--replay={self.file}", f"--emit={stage}")
 
 
-@pytest.mark.parametrize("target", NVIDIA)
+class ReplayedForAmd(Replayed, AmdKernel):
+    """The same, whose code this machine runs."""
+
+
+@pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("columns", [37, 1000, 5000])
 def test_offsets_of_64_bits(target: str, columns: int, tmp_path: Path) -> None:
     """What kernels for tensors beyond 2 GiB compute, on small ones."""
@@ -159,7 +164,8 @@ def test_offsets_of_64_bits(target: str, columns: int, tmp_path: Path) -> None:
     file.write_text(json.dumps(kept))
     x = np.random.default_rng(columns).standard_normal((3, columns)).astype("f4")
     out = np.zeros_like(x)
-    built = Replayed(PROGRAM, file, "soft", target)
+    kind = Replayed if target in NVIDIA else ReplayedForAmd
+    built = kind(PROGRAM, file, "soft", target)
     assert " wide" in built.build("qn")
     built.run([x, out])
     wanted = torch.from_numpy(x).double().softmax(1).numpy()
