@@ -345,15 +345,21 @@ void EntryBuilder::storeSums(Frame &frame, const Tile &tile, ValueRange sums,
   Value all =
       vector::FromElementsOp::create(emitter.in(frame), loc, type, sums);
   storeWhere(frame, whole, row, column, all);
+  // A branch of its own: as conditions beside the other one, what few tiles
+  // need took registers of all.
+  OpBuilder &b = emitter.in(frame);
+  Value part = arith::XOrIOp::create(
+      b, loc, whole, arith::ConstantIntOp::create(b, loc, 1, 1));
+  auto branch = scf::IfOp::create(b, loc, part, false);
+  Operation *anchor = std::exchange(frame.anchor, branch);
+  Frame rest = Frame::inside(frame, branch.thenBlock());
+  rest.anchor = branch.thenBlock()->getTerminator();
   for (std::int64_t number = 0; number + 1 < count; ++number) {
-    Value step = emitter.constant(frame, number);
-    Value at = arith::AddIOp::create(emitter.in(frame), loc, column, step);
-    Value inside = isInside(frame, row, at, 0);
-    OpBuilder &b = emitter.in(frame);
-    Value alone = arith::SelectOp::create(
-        b, loc, whole, arith::ConstantIntOp::create(b, loc, 0, 1), inside);
-    storeWhere(frame, alone, row, at, sums[number]);
+    Value step = emitter.constant(rest, number);
+    Value at = arith::AddIOp::create(emitter.in(rest), loc, column, step);
+    storeWhere(rest, isInside(rest, row, at, 0), row, at, sums[number]);
   }
+  frame.anchor = anchor;
 }
 
 /// Whether a place and the `beside`-th column from there are.

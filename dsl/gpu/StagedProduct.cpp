@@ -54,27 +54,39 @@ Value EntryBuilder::elementAt(Frame &body, BlockArgument operand, unsigned axis,
   return LLVM::AddrSpaceCastOp::create(builder, loc, global, at);
 }
 
-/// Chunk `number` of this thread, of a factor's tile at `corner` and `depth`.
+/// The same number, which is not negative, in so many bits.
+static Value withBits(OpBuilder &b, Value value, unsigned bits) {
+  Type type = b.getIntegerType(bits);
+  unsigned now = value.getType().getIntOrFloatBitWidth();
+  if (now == bits)
+    return value;
+  if (now > bits)
+    return arith::TruncIOp::create(b, value.getLoc(), type, value);
+  return arith::ExtUIOp::create(b, value.getLoc(), type, value);
+}
+
+/// Chunk `which` of this thread, of a factor's tile at `corner` and `depth`.
 EntryBuilder::Chunk EntryBuilder::chunkOf(Frame &body, bool isRight,
                                           Value corner, Value depth,
-                                          std::int64_t number) {
+                                          std::int64_t which) {
   const MatrixProduct::Side &side =
       isRight ? plan.product->rightSide : plan.product->leftSide;
   unsigned axis = isRight ? plan.product->column : plan.product->row;
   Value end = emitter.extent(body, plan.product->depth);
   Value rows = emitter.extent(body, axis);
   OpBuilder &b = emitter.in(body);
-  Value mine = math("addi", team.thread, number * std::int64_t(plan.threads));
   std::int64_t chunk = perChunk(plan), length = lineOf(isRight);
-  std::int64_t across = length / chunk;
+  std::int64_t across = length / chunk, lines = plan.threads / across;
+  assert(plan.threads % across == 0 && "threads copy whole lines at a time");
   Chunk made{
       .isRight = isRight, .alongDepth = side.alongDepth, .length = length};
-  made.line = math("divui", mine, across);
-  made.number = math("remui", mine, across);
-  Type wide = b.getI64Type();
-  Value first =
-      arith::ExtUIOp::create(b, loc, wide, math("muli", made.number, chunk));
-  Value line = arith::ExtUIOp::create(b, loc, wide, made.line);
+  // A thread's chunks stand below each other: their places differ by numbers.
+  made.line = math("addi", math("divui", team.thread, across), which * lines);
+  made.number = math("remui", team.thread, across);
+  end = fit(end), rows = fit(rows);
+  corner = fit(corner), depth = fit(depth);
+  Value first = fit(math("muli", made.number, chunk));
+  Value line = fit(made.line);
   Value row =
       arith::AddIOp::create(b, loc, side.alongDepth ? line : first, corner);
   Value step =
@@ -83,10 +95,8 @@ EntryBuilder::Chunk EntryBuilder::chunkOf(Frame &body, bool isRight,
   // about all of it. Rows that are not there are any: they are not stored.
   Value left = arith::SubIOp::create(b, loc, side.alongDepth ? end : rows,
                                      side.alongDepth ? step : row);
-  Value none = emitter.constant(body, 0), most = emitter.constant(body, chunk);
-  emitter.in(body);
-  left = arith::MaxSIOp::create(b, loc, left, none);
-  left = arith::MinSIOp::create(b, loc, left, most);
+  Value none = number(0);
+  left = math("minsi", math("maxsi", left, 0), chunk);
   auto below = [&](Value value, Value bound) -> Value {
     return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, value,
                                  bound);
@@ -96,8 +106,9 @@ EntryBuilder::Chunk EntryBuilder::chunkOf(Frame &body, bool isRight,
     left = arith::SelectOp::create(b, loc, stepThere, left, none);
   row = arith::SelectOp::create(b, loc, rowThere, row, none);
   step = arith::SelectOp::create(b, loc, stepThere, step, none);
-  made.source = elementAt(body, side.operand, axis, row, step);
-  made.left = arith::TruncIOp::create(b, loc, b.getI32Type(), left);
+  made.left = withBits(b, left, 32);
+  made.source = elementAt(body, side.operand, axis, withBits(b, row, 64),
+                          withBits(b, step, 64));
   return made;
 }
 
@@ -213,15 +224,15 @@ void EntryBuilder::makeStages(ModuleOp module, StringRef name) {
 Emitter::Values EntryBuilder::stagedSums(Frame &frame, const Tile &tile,
                                          Emitter::Values sums) {
   Value depth = emitter.extent(frame, plan.product->depth);
-  Value zero = emitter.constant(frame, 0);
-  Value step = emitter.constant(frame, depthOf(plan));
   std::int64_t count = stagesOf(plan), bytes = stageBytes(plan);
   for (std::int64_t stage = 0; stage + 1 < count; ++stage) {
-    Value at = emitter.constant(frame, stage * depthOf(plan));
     emitter.in(frame);
+    Value at = number(stage * depthOf(plan));
     copyStage(frame, tile, at, short32(stage * bytes));
   }
   OpBuilder &b = emitter.in(frame);
+  depth = fit(depth);
+  Value zero = number(0), step = number(depthOf(plan));
   std::size_t sumCount = sums.size();
   sums.push_back(short32(0));
   sums.push_back(short32((count - 1) * bytes));
@@ -233,9 +244,9 @@ Emitter::Values EntryBuilder::stagedSums(Frame &frame, const Tile &tile,
   emitter.in(body);
   device.awaitCopies(loc, unsigned(count - 2));
   device.barrier(loc);
-  Value ahead = emitter.constant(body, (count - 1) * depthOf(plan));
-  Value later = arith::AddIOp::create(emitter.in(body), loc,
-                                      loop.getInductionVar(), ahead);
+  emitter.in(body);
+  Value later =
+      math("addi", loop.getInductionVar(), (count - 1) * depthOf(plan));
   copyStage(body, tile, later, write);
   multiplyStage(body, tile, read, now);
   emitter.in(body);

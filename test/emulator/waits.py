@@ -8,8 +8,10 @@ keeps how many of its kind were begun after it.
 from __future__ import annotations
 
 import re
+import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 #: A counter and a register, and the least number of accesses begun after the one that fills it.
 Pending = dict[tuple[str, str], int]
@@ -165,6 +167,12 @@ class Checker:
                     open_.append((number, pending))
                     break
         return sorted(self.wrong)
+
+
+def disassembled(image: Path) -> str:
+    """The listing of a code object."""
+    words = ["llvm-objdump-22", "-d", str(image)]
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout
 
 
 def unawaited(listing: str, target: str) -> list[str]:

@@ -17,6 +17,8 @@ from typing import TypeVar
 
 Case = TypeVar("Case")
 ROOT = Path(__file__).resolve().parents[2]
+NVIDIA = ("sm_80", "sm_90", "sm_100")
+AMD = ("gfx90a", "gfx942", "gfx1100", "gfx1201")
 
 
 @functools.cache
@@ -78,3 +80,12 @@ def matrix(
 def one_of(name: str, cases: Iterable[Case]) -> list[Case]:
     """All cases under --all; else the one that the commit's hash chooses."""
     return matrix(name, cases, group=lambda _: None, quick=0)
+
+
+def gpus(name: str) -> tuple[str, ...]:
+    """All targets of GPUs under --all; else one for every vendor and size of a warp."""
+
+    def kind(target: str) -> str:
+        return target[:4] if target in AMD else "NVIDIA"
+
+    return tuple(matrix(name, (*NVIDIA, *AMD), group=kind, quick=0))

@@ -12,22 +12,18 @@ import numpy as np
 import pytest
 from emulator.amd import kernel_for
 from emulator.kernels import GpuKernel
-from slices import one_of
+from slices import AMD, NVIDIA, gpus, one_of
 from test_kernels import KERNELS, MORE, TOGETHER, pick
 from test_thread_reductions import SOURCE as SUMS
 from tree import build_dir
 
 PROGRAM = build_dir() / "bin" / "quern"
 CUDA = Path(sysconfig.get_path("purelib")) / "nvidia" / "cu13" / "bin"
-NVIDIA = ("sm_80", "sm_90", "sm_100")
-AMD = ("gfx90a", "gfx942", "gfx1100", "gfx1201")
 TEXTS = {"together": TOGETHER, "more": MORE, "sums": SUMS}
-WARP = 32
 
-every_target = pytest.mark.parametrize("target", NVIDIA)
-#: What no target has of its own: one of them in the quick tier.
-a_target = pytest.mark.parametrize("target", one_of("explicit kernels on NVIDIA", NVIDIA))
 every_gpu = pytest.mark.parametrize("target", [*NVIDIA, *AMD])
+#: What no target has of its own: some of them in the quick tier.
+a_gpu = pytest.mark.parametrize("target", gpus("explicit kernels"))
 
 
 @pytest.fixture(scope="session")
@@ -46,6 +42,19 @@ def built(file: Path, name: str, target: str, *options: str) -> GpuKernel:
 
 def kernel(family: str, name: str = "", target: str = "sm_90", *options: str) -> GpuKernel:
     return built(KERNELS / f"{family}.qn", name or family, target, *options)
+
+
+def warp(target: str) -> int:
+    return 64 if target in ("gfx90a", "gfx942") else 32
+
+
+def warps(target: str, count: int) -> list[slice]:
+    size = warp(target)
+    return [slice(first, min(first + size, count)) for first in range(0, count, size)]
+
+
+def ballot(votes: np.ndarray) -> np.int64:
+    return np.uint64(sum(1 << k for k, vote in enumerate(votes) if vote)).view(np.int64)
 
 
 def normal(*shape: int) -> np.ndarray:
@@ -119,22 +128,21 @@ def test_stencil(target: str, block: tuple[int, int]) -> None:
     np.testing.assert_allclose(out, src + 0.25 * around, rtol=1e-5, atol=1e-5)
 
 
-@a_target
+@a_gpu
 @pytest.mark.parametrize("count", [1, 23, 64, 100])
 def test_warps(texts: Path, count: int, target: str) -> None:
     x = np.random.default_rng(4).integers(0, 100, count).astype("i4")
     y, bits = np.zeros((6, count), "i4"), np.zeros(count, "i8")
     built(texts / "together.qn", "lanes", target).run([x, y, bits])
-    for first in range(0, count, WARP):
-        v, part = x[first : first + WARP], y[:, first : first + WARP]
+    for threads in warps(target, count):
+        v, part = x[threads], y[:, threads]
         lane = np.arange(len(v))
         np.testing.assert_array_equal(part[0], pick(v, lane ^ 1))
         np.testing.assert_array_equal(part[1], pick(v, lane - 2))
         np.testing.assert_array_equal(part[2], pick(v, lane + 3))
-        np.testing.assert_array_equal(part[3], pick(v, (lane * 5 + 1) % WARP))
+        np.testing.assert_array_equal(part[3], pick(v, (lane * 5 + 1) % warp(target)))
         np.testing.assert_array_equal(part[4], int((v > 90).any()) + 2 * int((v > 5).all()))
-        word = sum(1 << int(k) for k in lane if v[k] % 2 == 0)
-        np.testing.assert_array_equal(bits[first : first + WARP], word)
+        np.testing.assert_array_equal(bits[threads], ballot(v % 2 == 0))
 
 
 @every_gpu
@@ -149,7 +157,7 @@ def test_atomics(texts: Path, target: str) -> None:
     assert won.sum() == 1
 
 
-@a_target
+@a_gpu
 def test_threads_that_part_before_a_barrier(texts: Path, target: str) -> None:
     divided = built(texts / "together.qn", "divided", target)
     x, y = np.ones(64, "i4"), np.zeros(64, "i4")
@@ -161,13 +169,13 @@ def test_threads_that_part_before_a_barrier(texts: Path, target: str) -> None:
     assert divided.abi["sites"][divided.errors[0] - 1]["axis"] == "barrier"
 
 
-@a_target
+@a_gpu
 def test_threads_that_provably_part(texts: Path, target: str) -> None:
     with pytest.raises(RuntimeError, match="part before a barrier"):
         built(texts / "more.qn", "parted", target)
 
 
-@a_target
+@a_gpu
 @pytest.mark.parametrize("bad", [-1, 10, 1 << 40])
 def test_an_index_out_of_range(texts: Path, bad: int, target: str) -> None:
     gather = built(texts / "together.qn", "gather", target)
@@ -179,7 +187,7 @@ def test_an_index_out_of_range(texts: Path, bad: int, target: str) -> None:
     assert tuple(gather.errors[1:]) == (bad, 10)
 
 
-@a_target
+@a_gpu
 def test_lanes_leave_a_loop_one_by_one(texts: Path, target: str) -> None:
     def steps(n: int) -> int:
         count = 0
@@ -192,7 +200,7 @@ def test_lanes_leave_a_loop_one_by_one(texts: Path, target: str) -> None:
     np.testing.assert_array_equal(out, [steps(int(n)) for n in x])
 
 
-@a_target
+@a_gpu
 def test_bounds_differ_between_lanes(texts: Path, target: str) -> None:
     rng = np.random.default_rng(6)
     first, last, x = rng.integers(0, 50, 70), rng.integers(0, 50, 70), rng.standard_normal(50)
@@ -201,7 +209,7 @@ def test_bounds_differ_between_lanes(texts: Path, target: str) -> None:
     np.testing.assert_allclose(y, [x[a:b:2].sum() for a, b in zip(first, last, strict=True)])
 
 
-@a_target
+@a_gpu
 def test_own_arrays(texts: Path, target: str) -> None:
     x = normal(45, 8)
     y = np.zeros_like(x)
@@ -209,7 +217,7 @@ def test_own_arrays(texts: Path, target: str) -> None:
     np.testing.assert_array_equal(y, 2 * x[:, ::-1])
 
 
-@a_target
+@a_gpu
 @pytest.mark.parametrize("count", [1, 7, 50, 300])
 def test_barriers_in_loops_and_branches(texts: Path, count: int, target: str) -> None:
     x, y = np.random.default_rng(8).integers(0, 9, count).astype("i4"), np.zeros(count, "i4")
@@ -224,7 +232,7 @@ def test_barriers_in_loops_and_branches(texts: Path, count: int, target: str) ->
     np.testing.assert_array_equal(y, a * 1000 + b)
 
 
-@every_target
+@a_gpu
 @pytest.mark.parametrize("count", [1, 37, 200])
 def test_totals(texts: Path, count: int, target: str) -> None:
     x = np.random.default_rng(5).standard_normal(count)
@@ -233,13 +241,12 @@ def test_totals(texts: Path, count: int, target: str) -> None:
     built(texts / "sums.qn", "totals", target).run([x, y, size])
     np.testing.assert_allclose(y[0], x.sum())
     np.testing.assert_array_equal(y[1], x[x < 0.5].max())
-    for first in range(0, count, WARP):
-        part = slice(first, first + WARP)
+    for part in warps(target, count):
         np.testing.assert_allclose(y[2, part], x[part].sum())
     np.testing.assert_allclose(y[3], x - x.mean())
 
 
-@a_target
+@a_gpu
 @pytest.mark.parametrize("block", [(24, 4), (7, 5), (32, 3)])
 def test_scans(texts: Path, block: tuple[int, int], target: str) -> None:
     x = np.random.default_rng(9).integers(-50, 50, block[::-1])
@@ -252,8 +259,7 @@ def test_scans(texts: Path, block: tuple[int, int], target: str) -> None:
     np.testing.assert_array_equal(y[1].reshape(-1), flat.cumsum() - flat)
     np.testing.assert_array_equal(y[2].reshape(-1), np.maximum.accumulate(back)[::-1])
     np.testing.assert_array_equal(y[3].reshape(-1), back.cumsum()[::-1] - flat)
-    for first in range(0, len(flat), WARP):
-        part = slice(first, first + WARP)
+    for part in warps(target, len(flat)):
         np.testing.assert_array_equal(y[4].reshape(-1)[part], flat[part].cumsum())
 
 
@@ -291,7 +297,7 @@ kernel large[N: int](x: f32[N], y: mut f32[N]):
 """
 
 
-@every_target
+@a_gpu
 def test_places_of_threads(tmp_path: Path, target: str) -> None:
     (tmp_path / "divided.qn").write_text(DIVIDED)
     x = np.random.default_rng(11).integers(-4, 4, (24, 4))
@@ -299,20 +305,19 @@ def test_places_of_threads(tmp_path: Path, target: str) -> None:
     built(tmp_path / "divided.qn", "places", target).run([x, y])
     flat, (block, warp) = x.reshape(-1), y.reshape(2, -1)
     assert (block == flat.argmax()).all()
-    for first in range(0, len(flat), WARP):
-        part = slice(first, first + WARP)
+    for part in warps(target, len(flat)):
         assert (warp[part] == flat[part].argmax()).all()
 
 
-@every_target
+@a_gpu
 @pytest.mark.parametrize("count", [20, 64])
 def test_what_a_part_of_a_warp_does_together(tmp_path: Path, count: int, target: str) -> None:
     (tmp_path / "divided.qn").write_text(DIVIDED)
     x = np.random.default_rng(10).integers(-20, 20, count)
     y = np.zeros((5, count), np.int64)
     built(tmp_path / "divided.qn", "some", target).run([x, y])
-    for first in range(0, count, WARP):
-        v, part = x[first : first + WARP], y[:, first : first + WARP]
+    for threads in warps(target, count):
+        v, part = x[threads], y[:, threads]
         lane = np.arange(len(v))
         on = v % 3 != 0
         np.testing.assert_array_equal(part[0, on], v[on].sum())
@@ -321,8 +326,7 @@ def test_what_a_part_of_a_warp_does_together(tmp_path: Path, count: int, target:
         there = (other < len(v)) & on[np.minimum(other, len(v) - 1)]
         taken = np.where(there, v[np.where(there, other, 0)], v)
         np.testing.assert_array_equal(part[2, on], taken[on])
-        word = sum(1 << int(k) for k in lane if on[k] and v[k] > 0)
-        np.testing.assert_array_equal(part[3, on], word)
+        np.testing.assert_array_equal(part[3, on], ballot(on & (v > 0)))
         rounds, wanted = v % 5, np.zeros(len(v), np.int64)
         while (rounds > 0).any():
             wanted[rounds > 0] = rounds[rounds > 0].sum()
@@ -330,7 +334,7 @@ def test_what_a_part_of_a_warp_does_together(tmp_path: Path, count: int, target:
         np.testing.assert_array_equal(part[4], wanted)
 
 
-@a_target
+@pytest.mark.parametrize("target", one_of("shared memory of launches", NVIDIA))
 def test_shared_memory_that_a_launch_asks_for(tmp_path: Path, target: str) -> None:
     (tmp_path / "divided.qn").write_text(DIVIDED)
     x, y = normal(20000), np.zeros(20000, np.float32)
@@ -373,7 +377,7 @@ def most_bytes(report: str, what: str) -> int:
     return max(int(count) for count in re.findall(rf"(\d+) bytes {what}", report))
 
 
-@every_target
+@pytest.mark.parametrize("target", NVIDIA)
 @pytest.mark.parametrize(("family", "name"), declarations())
 def test_ptxas_accepts(family: str, name: str, target: str, tmp_path: Path) -> None:
     emit(family, name, target, "ptx", tmp_path / "k.ptx")
@@ -393,4 +397,4 @@ def test_code_objects_link(family: str, name: str, target: str, tmp_path: Path) 
     words = ["llvm-readelf-22", "--notes", tmp_path / "k.hsaco"]
     notes = subprocess.run(words, capture_output=True, text=True, check=True).stdout
     assert ".private_segment_fixed_size: 0" in notes
-    assert f".wavefront_size: {64 if target in ('gfx90a', 'gfx942') else 32}" in notes
+    assert f".wavefront_size: {warp(target)}" in notes

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from emulator.amd import kernel_for
 from emulator.kernels import GpuKernel
-from slices import matrix, one_of
+from slices import gpus, matrix
 from tree import ROOT, build_dir
 
 PROGRAM = build_dir() / "bin" / "quern"
@@ -20,7 +20,7 @@ FILE = ROOT / "test" / "emulator" / "schedules.qn"
 MATMUL = ROOT / "stdlib-kernels" / "matmul.qn"
 CUDA = Path(sysconfig.get_path("purelib")) / "nvidia" / "cu13" / "bin"
 TARGETS = ("sm_80", "sm_90", "sm_100", "gfx90a", "gfx942", "gfx1100", "gfx1201")
-SOME = [*one_of("parts of operands of products", TARGETS[:3]), "gfx942", "gfx1100"]
+SOME = gpus("parts of operands of products")
 Array = np.ndarray
 
 

@@ -1,4 +1,4 @@
-"""The library on GPUs: ptxas takes every kernel, and what it computes agrees with the CPU."""
+"""The library on GPUs: what the vendors' tools say of its code, and that it agrees with the CPU."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from emulator.amd import kernel_for
 from emulator.calls import ADMIT_FLOATS, Array, Way, calls, numbers_of, options, results, variants
 from emulator.declared import Declaration, declared
 from emulator.kernels import GpuKernel
+from emulator.waits import disassembled, read, unawaited
 from slices import matrix
 from tree import ROOT, build_dir
 
@@ -102,8 +103,15 @@ def test_ptxas_accepts(row: Row, tmp_path: Path) -> None:
     check_registers(tmp_path, row.target)
 
 
-@pytest.mark.parametrize("row", cases_of("ptxas of f64", "f64", NVIDIA, 0.02), ids=str)
-def test_ptxas_accepts_doubles(row: Row, tmp_path: Path) -> None:
+ASSEMBLED = [
+    row
+    for element in ("f64", "f16", "bf16")
+    for row in cases_of(f"ptxas of {element}", element, NVIDIA, 0.007)
+]
+
+
+@pytest.mark.parametrize("row", ASSEMBLED, ids=str)
+def test_ptxas_accepts_other_types(row: Row, tmp_path: Path) -> None:
     build(row, "ptx", tmp_path / "k.ptx")
     check_registers(tmp_path, row.target)
 
@@ -111,7 +119,11 @@ def test_ptxas_accepts_doubles(row: Row, tmp_path: Path) -> None:
 @pytest.mark.parametrize("row", cases("hsaco", AMD, 0.02), ids=str)
 def test_code_objects_link(row: Row, tmp_path: Path) -> None:
     build(row, "hsaco", tmp_path / "k.hsaco")
-    assert (tmp_path / "k.hsaco").read_bytes()[:4] == b"\x7fELF"
+    text = disassembled(tmp_path / "k.hsaco")
+    assert read(text)
+    # Memory of a thread: what registers do not hold.
+    assert not re.search(r"^\t(?:scratch|buffer)_(?:load|store)", text, re.MULTILINE)
+    assert unawaited(text, row.target) == []
 
 
 #: Of a type, how far apart two results may be: rows are summed in another order.

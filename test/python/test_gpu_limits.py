@@ -11,21 +11,25 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from emulator.amd import kernel_for
+from emulator.amd import AmdKernel, kernel_for
 from emulator.kernels import GpuKernel, quern
 from kernel_cases import bits, floats
-from slices import one_of
+from slices import gpus
 from tree import ROOT, build_dir
 
-NVIDIA = one_of("limits of NVIDIA", ("sm_80", "sm_90", "sm_100"))
+TARGETS = gpus("limits")
+NVIDIA = [target for target in TARGETS if target.startswith("sm_")]
 PROGRAM = build_dir() / "bin" / "quern"
 SCHEDULES = ROOT / "test" / "emulator" / "schedules.qn"
 CUDA = Path(sysconfig.get_path("purelib")) / "nvidia" / "cu13" / "bin"
-MATMUL = ROOT / "stdlib-kernels" / "matmul.qn"
 SOFT = """
-rowwise soft(x: f32[R, C]) -> f32[R, C]:
+rowwise wide(x: f32[R, C]) -> f32[R, C]:
     let e = exp(x - max(x over C))
     return e / sum(e over C)
+"""
+PRODUCT = """
+rowwise wide(a: T[M, K], b: T[K, N]) -> f32[M, N]:
+    return sum(f32(a) * f32(b) over K)
 """
 #: More operands with strides of their own than a driver has room for parameters.
 MANY = 180
@@ -42,7 +46,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-@pytest.mark.parametrize("target", [*NVIDIA, "gfx942", "gfx1100"])
+@pytest.mark.parametrize("target", TARGETS)
 def test_very_many_words_lie_in_memory(many: Path, target: str) -> None:
     built = kernel_for(PROGRAM, many, "many", target, ["--ranks=many=3"])
     assert built.abi["words_in_memory"]
@@ -70,9 +74,16 @@ def test_the_assembler_takes_very_many_words(many: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("target", ["sm_80", "sm_90", "sm_100", "sm_120"])
-@pytest.mark.parametrize("name", ["mm", "bmm", "addmm", "baddbmm"])
-def test_tiles_of_products_stay_in_registers(name: str, target: str, tmp_path: Path) -> None:
-    told = assembled(MATMUL, name, target, tmp_path, "--types=T=bf16")
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [("matmul", "mm"), ("matmul", "bmm"), ("matmul", "addmm"), ("matmul", "baddbmm"),
+     ("matmul", "linear"), ("convolution_tiles", "products")],
+)  # fmt: skip
+def test_tiles_of_products_stay_in_registers(
+    file: str, name: str, target: str, tmp_path: Path
+) -> None:
+    text = ROOT / "stdlib-kernels" / f"{file}.qn"
+    told = assembled(text, name, target, tmp_path, "--types=T=bf16")
     frames = re.findall(r"(\d+) bytes stack frame, (\d+) bytes spill stores", told)
     assert len(frames) == 4
     assert all(frame == spilled == "0" for frame, spilled in frames), told
@@ -134,33 +145,60 @@ class Replayed(GpuKernel):
         return quern(self.program, f"--replay={self.file}", f"--emit={stage}")
 
 
-@pytest.mark.parametrize("target", NVIDIA)
-@pytest.mark.parametrize("columns", [37, 1000, 5000])
-def test_offsets_of_64_bits(target: str, columns: int, tmp_path: Path) -> None:
-    """What kernels for tensors beyond 2 GiB compute, on small ones."""
+class ReplayedForAmd(Replayed, AmdKernel):
+    """The same, whose code this machine runs."""
+
+
+def replayed(folder: Path, text: str, target: str, operands: int) -> GpuKernel:
+    """What is compiled for tensors beyond 2 GiB."""
     kept = {
-        "kernel": "soft",
+        "kernel": "wide",
         "target": target,
         "stage": "",
-        "name": "soft.qn",
-        "text": SOFT,
+        "name": "wide.qn",
+        "text": text,
         "modules": [],
         "specialization": {
             "types": [],
             "constants": [],
-            "ranks": [1, 1],
-            "operands": ["d1", "d1"],
+            "ranks": [1] * operands,
+            "operands": ["d1"] * operands,
             "units": [],
             "lists": [],
             "narrow": False,
         },
     }
-    file = tmp_path / "soft.json"
+    file = folder / "wide.json"
     file.write_text(json.dumps(kept))
+    kind = Replayed if target in NVIDIA else ReplayedForAmd
+    built = kind(PROGRAM, file, "wide", target)
+    assert " wide" in built.build("qn")
+    return built
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("columns", [37, 1000, 5000])
+def test_offsets_of_64_bits(target: str, columns: int, tmp_path: Path) -> None:
+    """What kernels for tensors beyond 2 GiB compute, on small ones."""
     x = np.random.default_rng(columns).standard_normal((3, columns)).astype("f4")
     out = np.zeros_like(x)
-    built = Replayed(PROGRAM, file, "soft", target)
-    assert " wide" in built.build("qn")
-    built.run([x, out])
+    replayed(tmp_path, SOFT, target, 2).run([x, out])
     wanted = torch.from_numpy(x).double().softmax(1).numpy()
     np.testing.assert_allclose(out, wanted, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("kind", ["bf16", "f32"])
+@pytest.mark.parametrize("shape", [(130, 136, 40), (70, 264, 200)])
+def test_products_with_offsets_of_64_bits(
+    kind: str, shape: tuple[int, int, int], target: str, tmp_path: Path
+) -> None:
+    m, n, k = shape
+    built = replayed(tmp_path, PRODUCT.replace("T", kind), target, 3)
+    rng = np.random.default_rng(m + n + k)
+    a, b = (rng.standard_normal(s).astype("f4") for s in ((m, k), (k, n)))
+    if kind == "bf16":
+        a, b = floats(bits(a)), floats(bits(b))
+    out = np.zeros((m, n), "f4")
+    built.run([bits(a), bits(b), out] if kind == "bf16" else [a, b, out])
+    np.testing.assert_allclose(out, a.astype("f8") @ b, rtol=1e-4, atol=1e-4)

@@ -9,13 +9,12 @@ import ordered_cases as reference
 import pytest
 from emulator.amd import kernel_for
 from emulator.kernels import GpuKernel
-from slices import one_of
+from slices import gpus
 from tree import ROOT, build_dir
 
 PROGRAM = build_dir() / "bin" / "quern"
 FILE = ROOT / "test" / "emulator" / "ordered.qn"
-NVIDIA = one_of("ordered reductions on NVIDIA", ("sm_80", "sm_90", "sm_100"))
-TARGETS = (*NVIDIA, "gfx942", "gfx1100")
+TARGETS = gpus("ordered reductions")
 
 
 @functools.cache

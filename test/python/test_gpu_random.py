@@ -13,12 +13,12 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from random_kernels import Kernel, kernels
 from scalar_reference import Array, load, store
-from slices import everything
+from slices import everything, gpus
 from test_random_kernels import same_bits, values
 from tree import build_dir
 
 PROGRAM = build_dir() / "bin" / "quern"
-TARGETS = ("sm_80", "sm_90", "sm_100", "gfx942", "gfx1100")
+TARGETS = gpus("random elementwise kernels")
 
 
 def in_memory(tensor: torch.Tensor) -> Array:

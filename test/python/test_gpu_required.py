@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from emulator.amd import kernel_for
 from emulator.kernels import GpuKernel
+from slices import gpus
 from tree import build_dir
 
 TEXT = """
@@ -21,7 +22,7 @@ kernel own(x: f32[N], y: mut f32[N]):
     if i < N:
         y[i] = sqrt(require(x[i], x[i] >= 0, "x is negative"))
 """
-TARGETS = ("sm_80", "sm_90", "gfx942", "gfx1100")
+TARGETS = gpus("what a text requires")
 
 
 def built(folder: Path, name: str, target: str) -> GpuKernel:

@@ -11,7 +11,7 @@ import torch
 from emulator.amd import kernel_for
 from emulator.kernels import GpuKernel
 from kernel_cases import bits, floats
-from slices import one_of
+from slices import gpus
 from tree import ROOT, build_dir
 
 PROGRAM = build_dir() / "bin" / "quern"
@@ -19,8 +19,7 @@ FILE = ROOT / "test" / "emulator" / "schedules.qn"
 TARGETS = ("sm_80", "sm_90", "sm_100", "gfx90a", "gfx942", "gfx1100", "gfx1201")
 
 
-NVIDIA = one_of("schedules on NVIDIA", ("sm_80", "sm_90", "sm_100"))
-SOME = (*NVIDIA, "gfx942", "gfx1100")
+SOME = gpus("schedules")
 #: What makes products of 16-bit floats.
 INSTRUCTION = {
     "sm_80": r"mma\.sync",
@@ -55,7 +54,7 @@ def test_elementwise(target: str, count: int) -> None:
     np.testing.assert_allclose(out, x * g / (1 + np.exp(-g)), rtol=1e-5)
 
 
-@pytest.mark.parametrize("target", NVIDIA)
+@pytest.mark.parametrize("target", SOME)
 def test_elements_that_are_not_aligned(target: str) -> None:
     x, g = normal(3001)[1:], normal(3002)[2:]
     out = np.zeros(3000, np.float32)
@@ -63,7 +62,7 @@ def test_elements_that_are_not_aligned(target: str) -> None:
     np.testing.assert_allclose(out, x * g / (1 + np.exp(-g)), rtol=1e-5)
 
 
-@pytest.mark.parametrize("target", NVIDIA)
+@pytest.mark.parametrize("target", SOME)
 @pytest.mark.parametrize("kind", ["f16", "f64"])
 def test_elements_of_other_sizes(kind: str, target: str) -> None:
     dtype = {"f16": np.float16, "f64": np.float64}[kind]
@@ -74,7 +73,7 @@ def test_elements_of_other_sizes(kind: str, target: str) -> None:
     np.testing.assert_allclose(out, expected, rtol=2e-3 if kind == "f16" else 1e-15)
 
 
-@pytest.mark.parametrize("target", NVIDIA)
+@pytest.mark.parametrize("target", SOME)
 def test_strided_elements(target: str) -> None:
     x, a = normal(700, 9).T, normal(9, 700)
     out = np.zeros((9, 700), np.float32)
@@ -125,7 +124,7 @@ def test_rows_by_thread_warp_and_block(target: str, shape: tuple[int, int]) -> N
     np.testing.assert_allclose(out, softmax(x), rtol=1e-5)
 
 
-@pytest.mark.parametrize("target", ["sm_80", "sm_90", "sm_100", "gfx942"])
+@pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("shape", [(3, 16384), (2, 40000), (2, 40001), (1, 131072), (2, 140004)])
 def test_rows_by_several_blocks(target: str, shape: tuple[int, int]) -> None:
     x = normal(*shape)
@@ -154,7 +153,7 @@ def test_rows_twice_as_long_are_kept_where_nothing_else_is(columns: int, target:
     np.testing.assert_allclose(out, softmax(x.astype(np.float64)), rtol=2e-5)
 
 
-@pytest.mark.parametrize("target", NVIDIA)
+@pytest.mark.parametrize("target", SOME)
 @pytest.mark.parametrize("kind", ["bf16", "f16", "f64"])
 @pytest.mark.parametrize("columns", [264, 600, 1032, 3000, 9000])
 def test_kept_rows_of_other_types(kind: str, columns: int, target: str) -> None:
@@ -256,7 +255,7 @@ def test_channels_in_parts(shape: tuple[int, int, int], target: str) -> None:
 
 
 @pytest.mark.parametrize("sizes", [(3, 5, 7), (17, 70, 9), (33, 130, 20), (4, 9, 130)])
-@pytest.mark.parametrize("target", NVIDIA)
+@pytest.mark.parametrize("target", SOME)
 @pytest.mark.parametrize("name", ["mm", "mm_rows"])
 def test_products(name: str, sizes: tuple[int, int, int], target: str) -> None:
     m, n, k = sizes

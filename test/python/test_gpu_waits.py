@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from emulator.waits import read, unawaited
+from emulator.waits import disassembled, read, unawaited
 from slices import matrix
 from tree import ROOT, build_dir
 
@@ -34,8 +34,7 @@ def listing(family: str, name: str, target: str, *options: str) -> str:
         image = Path(folder) / "k.hsaco"
         words = [str(path), name, "--emit=hsaco", f"--target={target}", f"--output={image}"]
         subprocess.run([PROGRAM, "build", *words, *options], check=True)
-        words = ["llvm-objdump-22", "-d", str(image)]
-        return subprocess.run(words, capture_output=True, text=True, check=True).stdout
+        return disassembled(image)
 
 
 CASES = matrix(

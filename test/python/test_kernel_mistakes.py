@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import quern
 from emulator.amd import kernel_for
-from slices import one_of
+from slices import gpus
 from tree import ROOT, build_dir
 
 FILE = ROOT / "test" / "kernels" / "mistakes.qn"
 PROGRAM = build_dir() / "bin" / "quern"
-TARGETS = [*one_of("mistakes on NVIDIA", ("sm_80", "sm_90", "sm_100")), "gfx942", "gfx1100"]
+TARGETS = gpus("mistakes of explicit kernels")
 MISTAKES = {
     "parted_at_a_barrier": "QN2054.*threads of a block part before a barrier",
     "parted_in_a_loop": "QN2054.*threads of a block part before a barrier",

@@ -12,12 +12,12 @@ import pytest
 import quern
 from emulator.amd import kernel_for
 from emulator.kernels import GpuKernel
-from slices import one_of
+from slices import gpus
 from tree import ROOT, build_dir
 
 Array = np.ndarray[Any, Any]
 FILE = ROOT / "test" / "emulator" / "rounds.qn"
-TARGETS = [*one_of("rounds on NVIDIA", ("sm_80", "sm_90", "sm_100")), "gfx942", "gfx1100"]
+TARGETS = gpus("rounds")
 SESSIONS = [("", 1), ("", 3), ("x86-64-v2", 1), ("x86-64-v3", 2)]
 
 
