@@ -72,7 +72,10 @@ struct Picker {
   Value append(Value held, Value at, Value goes, bool numbered);
   Value bitsOf(Value mask);
   Value countOf(Value mask);
-  ValueRange admit(Kept kept, Value next, Value room);
+  ValueRange admit(Kept kept, Value next, Value room, bool orSame = false);
+  void endVector(Value held);
+  Value lastOfLanes();
+  ValueRange firstStretch(Value room);
   Value fewest();
   Value below(Value word, Value among);
   ValueRange wordBehind(Value among);
@@ -235,7 +238,7 @@ Value Picker::append(Value held, Value at, Value goes, bool numbered) {
 
 /// Fills the buffer from the words from `next` on; gives how many are held, and
 /// the first word that was not looked at.
-ValueRange Picker::admit(Kept kept, Value next, Value room) {
+ValueRange Picker::admit(Kept kept, Value next, Value room, bool orSame) {
   Value limit = spread(kept.limit);
   Type integer = b.getI64Type();
   auto loop = scf::WhileOp::create(b, loc, TypeRange{integer, integer},
@@ -250,10 +253,66 @@ ValueRange Picker::admit(Kept kept, Value next, Value room) {
   Block *body =
       b.createBlock(&loop.getAfter(), {}, {integer, integer}, {loc, loc});
   at = body->getArgument(1);
-  Value goes = compare(P::ult, load(memory.words, at, /*wide=*/true), limit);
+  Value goes = isBefore(load(memory.words, at, /*wide=*/true), limit, orSame);
   held = append(body->getArgument(0), at, goes, /*numbered=*/false);
   scf::YieldOp::create(b, loc, ValueRange{held, sum(at, width)});
   return loop.getResults();
+}
+
+/// Words that go before none in what is left of the last vector that is held.
+void Picker::endVector(Value held) {
+  Value rest = arith::AndIOp::create(b, loc, held, integer(lanes - 1));
+  Value block = arith::SubIOp::create(b, loc, held, rest);
+  Value last = spread(arith::SubIOp::create(b, loc, rest, one));
+  Value words =
+      arith::SelectOp::create(b, loc, compare(P::ugt, steps(), last), same(-1),
+                              load(memory.words, block, /*wide=*/true));
+  store(words, memory.words, block);
+}
+
+/// A word that the wanted ones are not behind, if they are no more than lanes:
+/// as many of the lanes' own smallest words are not behind it.
+Value Picker::lastOfLanes() {
+  auto loop =
+      scf::ForOp::create(b, loc, zero, count, width, ValueRange{same(-1)});
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(loop.getBody());
+    Value words = load(memory.words, loop.getInductionVar(), /*wide=*/true);
+    Value least =
+        arith::MinUIOp::create(b, loc, loop.getRegionIterArg(0), words);
+    scf::YieldOp::create(b, loc, ValueRange{least});
+  }
+  Value least = loop.getResult(0), rank = same(0);
+  store(least, memory.spare, zero);
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    Value other = spread(load(memory.spare, integer(lane)));
+    Value goes = isBefore(other, least, /*orSame=*/true);
+    rank = sum(rank, arith::ExtUIOp::create(b, loc, vectorType(), goes));
+  }
+  Value enough = compare(P::uge, rank, spread(wanted));
+  Value chosen = arith::SelectOp::create(b, loc, enough, least, same(-1));
+  return vector::ReductionOp::create(b, loc, vector::CombiningKind::MINUI,
+                                     chosen);
+}
+
+/// What is in the buffer first, and the first word that was not looked at.
+ValueRange Picker::firstStretch(Value room) {
+  Value isLong = arith::AndIOp::create(b, loc, compare(P::ult, room, count),
+                                       compare(P::ule, wanted, width));
+  Type word = b.getI64Type();
+  auto branch = scf::IfOp::create(b, loc, TypeRange{word, word}, isLong,
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  ValueRange states = admit({zero, lastOfLanes()}, zero, room, /*orSame=*/true);
+  endVector(states.front());
+  scf::YieldOp::create(b, loc, states);
+  b.setInsertionPointToStart(branch.elseBlock());
+  Value start = arith::MinUIOp::create(b, loc, room, count);
+  numberPlaces(start);
+  scf::YieldOp::create(b, loc, ValueRange{start, start});
+  return branch.getResults();
 }
 
 /// The first ones by the buffer. To count costs its square, but the steps do
@@ -262,11 +321,9 @@ Value Picker::fewest() {
   // Whole vectors: twice what is wanted, and one more.
   Value room = sum(sum(wanted, wanted), integer(2 * lanes - 1));
   room = arith::AndIOp::create(b, loc, room, integer(-std::int64_t(lanes)));
-  Value start = arith::MinUIOp::create(b, loc, room, count);
-  numberPlaces(start);
   Type word = b.getI64Type();
-  auto loop = scf::WhileOp::create(b, loc, TypeRange{word, word},
-                                   ValueRange{start, start});
+  auto loop =
+      scf::WhileOp::create(b, loc, TypeRange{word, word}, firstStretch(room));
   OpBuilder::InsertionGuard guard(b);
   Block *test = b.createBlock(&loop.getBefore(), {}, {word, word}, {loc, loc});
   scf::ConditionOp::create(b, loc, compare(P::ult, test->getArgument(1), count),
@@ -274,7 +331,7 @@ Value Picker::fewest() {
   Block *body = b.createBlock(&loop.getAfter(), {}, {word, word}, {loc, loc});
   Kept kept = keep(body->getArgument(0));
   ValueRange states = admit(kept, body->getArgument(1), room);
-  store(same(-1), memory.words, states.front());
+  endVector(states.front());
   scf::YieldOp::create(b, loc, states);
   b.setInsertionPointAfter(loop);
   rank(zero, loop.getResult(0));
