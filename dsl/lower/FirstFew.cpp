@@ -62,15 +62,24 @@ struct Picker {
   void rank(Value low, Value high);
   void place(Value low, Value high, Value most);
   void numberPlaces(Value end);
-  void keepFirst();
-  Value append(Value held, Value at, Value goes);
+  /// How many words stand in front of the others, and the word that all those
+  /// are smaller than which may yet belong to them.
+  struct Kept {
+    Value held, limit;
+  };
+  Kept keepRanked(Value held);
+  Kept keep(Value held);
+  Value append(Value held, Value at, Value goes, bool numbered);
   Value bitsOf(Value mask);
   Value countOf(Value mask);
-  ValueRange admit(Value next, Value room);
+  ValueRange admit(Kept kept, Value next, Value room, bool orSame = false);
+  void endVector(Value held);
+  Value lastOfLanes();
+  ValueRange firstStretch(Value room);
   Value fewest();
-  Value below(Value word);
-  ValueRange wordBehind();
-  Value choose();
+  Value below(Value word, Value among);
+  ValueRange wordBehind(Value among);
+  Kept choose(Value among, bool numbered);
   Value sortAll(Value held);
   Value most();
 };
@@ -157,12 +166,33 @@ void Picker::numberPlaces(Value end) {
          [&](Value at) { store(sum(spread(at), steps()), memory.places, at); });
 }
 
-void Picker::keepFirst() {
+/// The first words to the front; gives how many, and the last of them.
+Picker::Kept Picker::keepRanked(Value held) {
+  rank(zero, held);
+  place(zero, held, wanted);
   each(zero, wanted, one, [&](Value at) {
     store(load(memory.first, at), memory.words, at);
     if (memory.places)
       store(load(memory.firstPlaces, at), memory.places, at);
   });
+  Value last = arith::SubIOp::create(b, loc, wanted, one);
+  return {wanted, load(memory.words, last)};
+}
+
+/// The same by the word behind them, which many words find sooner.
+Picker::Kept Picker::keep(Value held) {
+  Type word = b.getI64Type();
+  auto branch = scf::IfOp::create(b, loc, TypeRange{word, word},
+                                  compare(P::ugt, wanted, integer(3L * lanes)),
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  for (bool isMany : {true, false}) {
+    b.setInsertionPointToStart(isMany ? branch.thenBlock()
+                                      : branch.elseBlock());
+    Kept kept = isMany ? choose(held, /*numbered=*/true) : keepRanked(held);
+    scf::YieldOp::create(b, loc, ValueRange{kept.held, kept.limit});
+  }
+  return {branch.getResult(0), branch.getResult(1)};
 }
 
 Value Picker::bitsOf(Value mask) {
@@ -176,8 +206,9 @@ Value Picker::countOf(Value mask) {
 }
 
 /// Puts the words of a vector that `goes` says behind the ones that are held;
-/// gives how many are held then.
-Value Picker::append(Value held, Value at, Value goes) {
+/// gives how many are held then. Those that are not `numbered` stand where they
+/// were given.
+Value Picker::append(Value held, Value at, Value goes, bool numbered) {
   Value mask = bitsOf(goes);
   Value none =
       arith::ConstantOp::create(b, loc, b.getIntegerAttr(mask.getType(), 0));
@@ -198,19 +229,20 @@ Value Picker::append(Value held, Value at, Value goes) {
   };
   put(load(memory.words, at, /*wide=*/true), memory.words);
   if (memory.places)
-    put(sum(spread(at), steps()), memory.places);
+    put(numbered ? load(memory.places, at, /*wide=*/true)
+                 : sum(spread(at), steps()),
+        memory.places);
   scf::YieldOp::create(b, loc, ValueRange{sum(held, countOf(goes))});
   return branch.getResult(0);
 }
 
 /// Fills the buffer from the words from `next` on; gives how many are held, and
 /// the first word that was not looked at.
-ValueRange Picker::admit(Value next, Value room) {
-  Value last = arith::SubIOp::create(b, loc, wanted, one);
-  Value limit = spread(load(memory.words, last));
+ValueRange Picker::admit(Kept kept, Value next, Value room, bool orSame) {
+  Value limit = spread(kept.limit);
   Type integer = b.getI64Type();
   auto loop = scf::WhileOp::create(b, loc, TypeRange{integer, integer},
-                                   ValueRange{wanted, next});
+                                   ValueRange{kept.held, next});
   OpBuilder::InsertionGuard guard(b);
   Block *test =
       b.createBlock(&loop.getBefore(), {}, {integer, integer}, {loc, loc});
@@ -221,10 +253,66 @@ ValueRange Picker::admit(Value next, Value room) {
   Block *body =
       b.createBlock(&loop.getAfter(), {}, {integer, integer}, {loc, loc});
   at = body->getArgument(1);
-  Value goes = compare(P::ult, load(memory.words, at, /*wide=*/true), limit);
-  held = append(body->getArgument(0), at, goes);
+  Value goes = isBefore(load(memory.words, at, /*wide=*/true), limit, orSame);
+  held = append(body->getArgument(0), at, goes, /*numbered=*/false);
   scf::YieldOp::create(b, loc, ValueRange{held, sum(at, width)});
   return loop.getResults();
+}
+
+/// Words that go before none in what is left of the last vector that is held.
+void Picker::endVector(Value held) {
+  Value rest = arith::AndIOp::create(b, loc, held, integer(lanes - 1));
+  Value block = arith::SubIOp::create(b, loc, held, rest);
+  Value last = spread(arith::SubIOp::create(b, loc, rest, one));
+  Value words =
+      arith::SelectOp::create(b, loc, compare(P::ugt, steps(), last), same(-1),
+                              load(memory.words, block, /*wide=*/true));
+  store(words, memory.words, block);
+}
+
+/// A word that the wanted ones are not behind, if they are no more than lanes:
+/// as many of the lanes' own smallest words are not behind it.
+Value Picker::lastOfLanes() {
+  auto loop =
+      scf::ForOp::create(b, loc, zero, count, width, ValueRange{same(-1)});
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(loop.getBody());
+    Value words = load(memory.words, loop.getInductionVar(), /*wide=*/true);
+    Value least =
+        arith::MinUIOp::create(b, loc, loop.getRegionIterArg(0), words);
+    scf::YieldOp::create(b, loc, ValueRange{least});
+  }
+  Value least = loop.getResult(0), rank = same(0);
+  store(least, memory.spare, zero);
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    Value other = spread(load(memory.spare, integer(lane)));
+    Value goes = isBefore(other, least, /*orSame=*/true);
+    rank = sum(rank, arith::ExtUIOp::create(b, loc, vectorType(), goes));
+  }
+  Value enough = compare(P::uge, rank, spread(wanted));
+  Value chosen = arith::SelectOp::create(b, loc, enough, least, same(-1));
+  return vector::ReductionOp::create(b, loc, vector::CombiningKind::MINUI,
+                                     chosen);
+}
+
+/// What is in the buffer first, and the first word that was not looked at.
+ValueRange Picker::firstStretch(Value room) {
+  Value isLong = arith::AndIOp::create(b, loc, compare(P::ult, room, count),
+                                       compare(P::ule, wanted, width));
+  Type word = b.getI64Type();
+  auto branch = scf::IfOp::create(b, loc, TypeRange{word, word}, isLong,
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  ValueRange states = admit({zero, lastOfLanes()}, zero, room, /*orSame=*/true);
+  endVector(states.front());
+  scf::YieldOp::create(b, loc, states);
+  b.setInsertionPointToStart(branch.elseBlock());
+  Value start = arith::MinUIOp::create(b, loc, room, count);
+  numberPlaces(start);
+  scf::YieldOp::create(b, loc, ValueRange{start, start});
+  return branch.getResults();
 }
 
 /// The first ones by the buffer. To count costs its square, but the steps do
@@ -233,30 +321,29 @@ Value Picker::fewest() {
   // Whole vectors: twice what is wanted, and one more.
   Value room = sum(sum(wanted, wanted), integer(2 * lanes - 1));
   room = arith::AndIOp::create(b, loc, room, integer(-std::int64_t(lanes)));
-  Value start = arith::MinUIOp::create(b, loc, room, count);
-  numberPlaces(start);
   Type word = b.getI64Type();
-  auto loop = scf::WhileOp::create(b, loc, TypeRange{word, word},
-                                   ValueRange{start, start});
+  auto loop =
+      scf::WhileOp::create(b, loc, TypeRange{word, word}, firstStretch(room));
   OpBuilder::InsertionGuard guard(b);
   Block *test = b.createBlock(&loop.getBefore(), {}, {word, word}, {loc, loc});
-  rank(zero, test->getArgument(0));
-  place(zero, test->getArgument(0), wanted);
   scf::ConditionOp::create(b, loc, compare(P::ult, test->getArgument(1), count),
                            test->getArguments());
   Block *body = b.createBlock(&loop.getAfter(), {}, {word, word}, {loc, loc});
-  keepFirst();
-  ValueRange states = admit(body->getArgument(1), room);
-  store(same(-1), memory.words, states.front());
+  Kept kept = keep(body->getArgument(0));
+  ValueRange states = admit(kept, body->getArgument(1), room);
+  endVector(states.front());
   scf::YieldOp::create(b, loc, states);
+  b.setInsertionPointAfter(loop);
+  rank(zero, loop.getResult(0));
+  place(zero, loop.getResult(0), wanted);
   return memory.places ? memory.firstPlaces : memory.first;
 }
 
-/// How many words are smaller.
-Value Picker::below(Value word) {
+/// How many words are smaller, among so many.
+Value Picker::below(Value word, Value among) {
   Value limit = spread(word);
   auto loop =
-      scf::ForOp::create(b, loc, zero, count, width, ValueRange{same(0)});
+      scf::ForOp::create(b, loc, zero, among, width, ValueRange{same(0)});
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToEnd(loop.getBody());
   Value words = load(memory.words, loop.getInductionVar(), /*wide=*/true);
@@ -271,7 +358,7 @@ Value Picker::below(Value word) {
 /// The largest word that no more than the wanted ones are below, or one between
 /// them and the next; and how many are below it. Its bits are found from the
 /// highest down.
-ValueRange Picker::wordBehind() {
+ValueRange Picker::wordBehind(Value among) {
   Value top = integer(std::numeric_limits<std::int64_t>::min());
   Type word = b.getI64Type();
   SmallVector<Type, 3> types(3, word);
@@ -286,7 +373,7 @@ ValueRange Picker::wordBehind() {
   Block *body = b.createBlock(&loop.getAfter(), {}, types, places);
   Value found = body->getArgument(0), bit = body->getArgument(2);
   Value trial = arith::OrIOp::create(b, loc, found, bit);
-  Value less = below(trial);
+  Value less = below(trial, among);
   Value fits = compare(P::ule, less, wanted);
   found = arith::SelectOp::create(b, loc, fits, trial, found);
   less = arith::SelectOp::create(b, loc, fits, less, body->getArgument(1));
@@ -295,14 +382,14 @@ ValueRange Picker::wordBehind() {
   return loop.getResults().drop_back();
 }
 
-/// Leaves the wanted words, and perhaps a few that are equal to their last, in
-/// front of the others; gives how many.
-Value Picker::choose() {
-  ValueRange found = wordBehind();
+/// Leaves the wanted of so many words, and perhaps a few that are equal to
+/// their last, in front of the others.
+Picker::Kept Picker::choose(Value among, bool numbered) {
+  ValueRange found = wordBehind(among);
   Value limit = spread(found[0]);
   Value spare = arith::SubIOp::create(b, loc, wanted, found[1]);
   auto loop =
-      scf::ForOp::create(b, loc, zero, count, width, ValueRange{zero, zero});
+      scf::ForOp::create(b, loc, zero, among, width, ValueRange{zero, zero});
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToEnd(loop.getBody());
   Value at = loop.getInductionVar(), equals = loop.getRegionIterArg(1);
@@ -314,12 +401,10 @@ Value Picker::choose() {
       b, loc, isEqual, vector::BroadcastOp::create(b, loc, mask, wantsMore));
   Value goes =
       arith::OrIOp::create(b, loc, more, compare(P::ult, words, limit));
-  Value held = append(loop.getRegionIterArg(0), at, goes);
+  Value held = append(loop.getRegionIterArg(0), at, goes, numbered);
   scf::YieldOp::create(b, loc, ValueRange{held, sum(equals, countOf(isEqual))});
   b.setInsertionPointAfter(loop);
-  held = loop.getResult(0);
-  store(same(-1), memory.words, held);
-  return held;
+  return {loop.getResult(0), found[0]};
 }
 
 /// Runs that are put in order by counting, then merged.
@@ -349,7 +434,9 @@ Value Picker::most() {
     numberPlaces(count);
     scf::YieldOp::create(b, loc, ValueRange{count});
     b.setInsertionPointToStart(branch.elseBlock());
-    scf::YieldOp::create(b, loc, ValueRange{choose()});
+    Value held = choose(count, /*numbered=*/false).held;
+    store(same(-1), memory.words, held);
+    scf::YieldOp::create(b, loc, ValueRange{held});
   }
   return sortAll(branch.getResult(0));
 }
