@@ -15,11 +15,27 @@ struct Term {
 };
 using Terms = llvm::SmallVector<Term, 8>;
 
+/// The same sums in fewer terms: one whose steps the next smaller one fills
+/// lengthens that. Two operands that lie alike have every stride twice.
+Terms folded(Terms terms) {
+  llvm::sort(terms, [](Term a, Term b) { return a.stride < b.stride; });
+  Terms result;
+  for (const Term &term : terms) {
+    Term *smaller = result.empty() ? nullptr : &result.back();
+    if (smaller && term.stride % smaller->stride == 0 &&
+        term.stride / smaller->stride <= smaller->extent)
+      smaller->extent += (term.extent - 1) * (term.stride / smaller->stride);
+    else
+      result.push_back(term);
+  }
+  std::reverse(result.begin(), result.end());
+  return result;
+}
+
 /// Whether sum(stride * i) can lie in [low, high]; terms by falling stride.
 class Search {
 public:
-  explicit Search(Terms given) : terms(std::move(given)) {
-    llvm::sort(terms, [](Term a, Term b) { return a.stride > b.stride; });
+  explicit Search(Terms given) : terms(folded(std::move(given))) {
     reach.resize(terms.size() + 1, 0);
     for (std::size_t i = terms.size(); i-- > 0;)
       reach[i] = reach[i + 1] + terms[i].stride * (terms[i].extent - 1);
