@@ -33,6 +33,7 @@ private:
   Reason plainArgument(const RowArgument &given, const TypePattern &pattern,
                        WholeArgument &argument);
   Reason addConstants();
+  bool isSwitchedOff(std::size_t result) const;
   Reason addResults();
   Reason order(const TypePattern &pattern, const TensorFacts &facts,
                WholeTensor &tensor) const;
@@ -279,13 +280,26 @@ Reason WholeMatcher::addConstants() {
   return std::nullopt;
 }
 
+/// Whether a `bool[n]` with a digit for every result has 0 for this one.
+bool WholeMatcher::isSwitchedOff(std::size_t result) const {
+  for (const RowArgument &given : binding.constants())
+    if (given.value->kind == Kind::List &&
+        parsePattern(given.parameter->type).element == "bool" &&
+        given.value->list.size() == row.results.size())
+      return !given.value->list[result].integer;
+  return false;
+}
+
 Reason WholeMatcher::addResults() {
   if (Reason why = whyNotAllResults(graph, node, row))
     return why;
   for (std::size_t i = 0; i != row.results.size(); ++i) {
     TypePattern pattern = parsePattern(row.results[i]);
     const TensorFacts *facts = graph.values[node.results[i]].tensor();
-    if (!facts && pattern.optional)
+    // ATen's own shapes may have a tensor for what the mask leaves out.
+    bool isAbsent =
+        !facts || (isSwitchedOff(i) && !graph.values[node.results[i]].isRead);
+    if (isAbsent && pattern.optional)
       continue;
     // `keepdim` leaves extents of 1 behind, where nothing says which.
     bool isOne = facts && !places && pattern.axes.empty() &&

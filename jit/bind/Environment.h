@@ -27,6 +27,10 @@ private:
   const Solution &solution;
 };
 
+/// Whether a `bool[n]` with a digit for every result has 0 for this one.
+bool isSwitchedOff(const typed::Declaration &declaration,
+                   const Solution &solution, std::size_t number);
+
 /// Whether the call has the result `number`: an optional one is switched by the
 /// `bool[n]` that has a digit for every result, and by what the body returns as
 /// far as conditions that are known before compiling say.

@@ -189,9 +189,8 @@ std::optional<bool> PresenceSolver::returns(Walk &walk, Block block,
   return std::nullopt;
 }
 
-/// Whether a `bool[n]` with a digit for every result has 0 for this one.
-static bool isSwitchedOff(const Declaration &declaration,
-                          const Solution &solution, std::size_t number) {
+bool jit::isSwitchedOff(const Declaration &declaration,
+                        const Solution &solution, std::size_t number) {
   auto count = static_cast<std::int64_t>(declaration.results.size());
   return llvm::any_of(
       declaration.constantParameters, [&](const ConstantParameter *each) {

@@ -45,6 +45,37 @@ bool PlanTensor::isContiguous() const {
   return true;
 }
 
+bool PlanStep::writes(std::size_t number) const {
+  bool hasTarget = kind == Kind::Fill || kind == Kind::Copy;
+  return hasTarget ? number == 0 : written[number];
+}
+
+/// From the end, so that what only such a step reads goes with it. A call out
+/// may do more than it writes.
+void OpPlan::dropUnread() {
+  std::vector<bool> isRead(slots.size());
+  auto isNeeded = [&](const PlanStep &step) {
+    if (step.kind == PlanStep::Kind::Extern)
+      return true;
+    for (auto [number, tensor] : llvm::enumerate(step.tensors))
+      if (step.writes(number) &&
+          (isRead[tensor.slot] ||
+           slots[tensor.slot].kind != PlanSlot::Kind::Temporary))
+        return true;
+    return false;
+  };
+  std::vector<PlanStep> needed;
+  for (PlanStep &step : llvm::reverse(steps)) {
+    if (!isNeeded(step))
+      continue;
+    for (const PlanTensor &tensor : step.tensors)
+      isRead[tensor.slot] = true;
+    needed.push_back(std::move(step));
+  }
+  std::reverse(needed.begin(), needed.end());
+  steps = std::move(needed);
+}
+
 /// First fit among the slots that live at the same time, the largest first.
 void OpPlan::placeTemporaries() {
   for (PlanSlot &slot : slots)

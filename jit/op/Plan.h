@@ -54,6 +54,9 @@ struct PlanStep {
   ExternCall call;
   std::shared_ptr<ExternRunner> runner;
   std::uint64_t bits[2] = {0, 0}; ///< Fill: the element
+
+  /// Whether the step writes its tensor `number`.
+  bool writes(std::size_t number) const;
 };
 
 struct OpPlan {
@@ -63,6 +66,8 @@ struct OpPlan {
   std::int64_t arenaBytes = 0;
   bool hasRead = false; ///< it holds for the values of one call only
 
+  /// Leaves out the steps whose temporaries no later step reads.
+  void dropUnread();
   /// Gives every temporary its place; those that never live together may share.
   void placeTemporaries();
   /// Waits for the code of every launch.

@@ -1,6 +1,8 @@
 // Statements of an `op`: host control flow is decided while tracing.
 #include "jit/op/Trace.h"
 
+#include "jit/bind/Environment.h"
+
 #include "frontend/typed/ConstantValue.h"
 
 using namespace quern;
@@ -65,7 +67,9 @@ bool OpTracer::executeReturn(Expressions values) {
     bool isKernel =
         called && called->callee->kind != typed::DeclarationKind::Function;
     MaybeValue result = OpValue();
-    if (isKernel) {
+    if (jit::isSwitchedOff(frame->declaration, frame->solution, number)) {
+      // Neither it nor what only it needs is made.
+    } else if (isKernel) {
       std::size_t count = called->callee->results.size();
       bool haveLikes = values.size() == frame->likes.size() &&
                        (!field || field->index == 0) &&
@@ -246,6 +250,7 @@ std::unique_ptr<OpPlan> OpTracer::trace(const CallRequest &request,
       if (const PlanSlot &slot = plan->slots[tensor.slot];
           isWritten && slot.kind == PlanSlot::Kind::Given)
         operands[slot.pointer].isWritten = true;
+  plan->dropUnread();
   plan->placeTemporaries();
   return std::move(plan);
 }
