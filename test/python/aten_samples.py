@@ -217,6 +217,11 @@ def leaky(dtype: torch.dtype) -> Iterator[Arguments]:
         yield (torch.randn_like(x), x, noise, 0.125, 0.25, training, False), {}
 
 
+def leaky_slopes(dtype: torch.dtype) -> Iterator[Arguments]:
+    for from_result in (False, True):
+        yield (randn(dtype, 4, 5), randn(dtype, 4, 5), 0.125, from_result), {}
+
+
 def from_masks(dtype: torch.dtype) -> Iterator[Arguments]:
     for shape, size in (((4, 5), (30,)), ((7,), (2, 4)), ((2, 0), (3,))):
         yield (randn(dtype, *shape), torch.rand(shape) < 0.5, list(size)), {}
@@ -316,6 +321,7 @@ SAMPLES["aten::_weight_norm_interface"] = (weight_norms,)
 SAMPLES["aten::_weight_norm_interface_backward"] = (weight_norms_backward,)
 SAMPLES["aten::native_dropout_backward"] = (dropped,)
 SAMPLES["aten::rrelu_with_noise_backward"] = (leaky,)
+SAMPLES["aten::leaky_relu_backward"] = (leaky_slopes,)
 SAMPLES["aten::masked_scatter_backward"] = (from_masks,)
 SAMPLES["aten::_embedding_bag"] = (bags(is_backward=False),)
 SAMPLES["aten::_embedding_bag_backward"] = (bags(is_backward=True),)
