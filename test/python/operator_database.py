@@ -3,6 +3,7 @@
 `python test/python/operator_database.py DTYPE [--shard 2/4] [--out FILE] [ENTRY…]` runs the samples
 of every entry, each entry in a process of its own. Entries that differ are run once more by
 `aot_eager`, which gives the traced graph to ATen unchanged: what differs there too is not ours.
+An entry that takes more than 300 seconds of processor time, or waits ten times as long, hangs.
 A line an entry goes to FILE; what the file has already is not run again.
 """
 
@@ -10,6 +11,8 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
+import resource
+import signal
 import sys
 import warnings
 from pathlib import Path
@@ -46,6 +49,7 @@ def judge(name: str, dtype: torch.dtype, backend: str) -> Answer:
 
 
 def _child(pipe: Any, *task: Any) -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
     torch._logging.set_logs(all=50)
     warnings.simplefilter("ignore")
     with torch._dynamo.config.patch(recompile_limit=100):
@@ -60,10 +64,11 @@ def alone(name: str, dtype: torch.dtype, backend: str) -> Answer:
     process.start()
     theirs.close()
     try:
-        answer: Answer = ours.recv() if ours.poll(SECONDS) else ("hangs", "")
+        answer: Answer = ours.recv() if ours.poll(10 * SECONDS) else ("hangs", "")
     except EOFError:
         process.join()
-        answer = ("died", f"exit code {process.exitcode}")
+        code = process.exitcode
+        answer = ("hangs", "") if code == -signal.SIGXCPU else ("died", f"exit code {code}")
     process.kill()
     process.join()
     return answer
