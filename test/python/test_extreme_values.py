@@ -50,6 +50,16 @@ CASES: dict[str, Callable[[], tuple[Any, ...]]] = {
 }
 
 
+BOUNDS: dict[str, list[tuple[Any, ...]]] = {
+    "clamp": [(NAN, 1.0), (-1.0, NAN), (None, NAN), (NAN, None), (INF, -INF), (1.0, -1.0)],
+    "clamp_min": [(NAN,), (INF,), (-INF,)],
+    "clamp_max": [(NAN,), (INF,), (-INF,)],
+    "hardtanh": [(NAN, 1.0), (-1.0, NAN), (-INF, INF)],
+    "nan_to_num": [(NAN, None, None), (0.0, NAN, None), (0.0, None, NAN), (INF, -INF, INF)],
+    "threshold": [(NAN, 2.0), (0.0, NAN), (INF, 1.0)],
+}
+
+
 def truths() -> tuple[torch.Tensor, torch.Tensor]:
     grad, mask = pairs(FLOATS, [0.0, 1.0])
     return grad, mask.bool()
@@ -66,6 +76,21 @@ def compare(name: str, args: tuple[Any, ...], **options: Any) -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_floats(name: str) -> None:
     compare(name, CASES[name]())
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("name", BOUNDS)
+def test_bounds(name: str, dtype: torch.dtype) -> None:
+    for numbers in BOUNDS[name]:
+        compare(name, (torch.tensor(FLOATS, dtype=dtype), *numbers))
+
+
+def test_bounds_as_tensors() -> None:
+    x, low, high = pairs(FLOATS, [-1.0, NAN, INF], [1.0, NAN, -INF])
+    for name, args in (("clamp.Tensor", (low, high)), ("clamp.Tensor", (None, high))):
+        compare(name, (x, *args))
+    compare("clamp_min.Tensor", (x, low))
+    compare("clamp_max.Tensor", (x, high))
 
 
 @pytest.mark.parametrize("dtype", [torch.int8, torch.int32, torch.int64])
