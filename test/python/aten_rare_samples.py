@@ -111,6 +111,21 @@ def grouped(*, is_backward: bool) -> Maker:
     return make
 
 
+def recurrent(dtype: torch.dtype) -> Iterator[Arguments]:
+    """Layers of long short-term memory, forward and from the end, with biases and without."""
+    if not dtype.is_floating_point:
+        return
+    for steps, batch, width, hidden in ((5, 3, 4, 6), (1, 1, 7, 3), (3, 2, 1, 17)):
+        x, w = randn(dtype, steps, batch, width), randn(dtype, 4 * hidden, width)
+        u, b, d = (randn(dtype, 4 * hidden, *rest) for rest in ((hidden,), (), ()))
+        h, c = randn(dtype, 1, batch, hidden), randn(dtype, 1, batch, hidden)
+        for reverse in (False, True):
+            flags = (reverse, [], 2, hidden, 1)
+            yield (x, w, u, b, d, h, c, *flags, True, False, False, False), {}
+            zeros = (torch.zeros_like(w), torch.zeros_like(u))
+            yield (x, w, u, *zeros, h, c, *flags, False, False, False, False), {}
+
+
 QUANTISED = "aten::fake_quantize_per_"
 BY_TENSORS = "aten::_fake_quantize_per_tensor_affine_cachemask_tensor_qparams"
 RARE: dict[str, tuple[Maker, ...]] = {
@@ -118,6 +133,7 @@ RARE: dict[str, tuple[Maker, ...]] = {
     "aten::scatter.value_reduce": (reduced(is_number=True),),
     "aten::embedding_dense_backward": (rare_rows,),
     "aten::_int_mm": (small_integers,),
+    "aten::mkldnn_rnn_layer": (recurrent,),
     "aten::native_group_norm": (grouped(is_backward=False),),
     "aten::native_group_norm_backward": (grouped(is_backward=True),),
     "aten::_trilinear": (products_of_three,),
