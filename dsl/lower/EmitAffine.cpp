@@ -178,25 +178,6 @@ bool Emitter::stepsOf(Frame &frame, qn::LoadOp load, const Binding &lane,
   return static_cast<bool>(apart);
 }
 
-/// Asks for the line that a later step of a loop begins to read; lines that do
-/// not exist are no harm.
-void Emitter::fetchAhead(Frame &frame, const Access &access, Copies copies) {
-  const Binding *binding = frame.find(ahead.axis);
-  if (!ahead.steps || !binding || binding->lanes > 1 || binding->copies > 1)
-    return;
-  Frame later = Frame::inside(frame, frame.block);
-  later.anchor = frame.anchor;
-  Value distance = constant(frame, ahead.steps);
-  Location loc = access.op->getLoc();
-  Value there =
-      arith::AddIOp::create(in(frame), loc, binding->position, distance);
-  later.bind(Binding{.axis = ahead.axis, .position = there});
-  Values indices = emitAll(later, access.indices, copies);
-  Value pointer = elementPointer(later, access, indices);
-  LLVM::Prefetch::create(in(frame), loc, pointer, /*rw=*/0, /*hint=*/3,
-                         /*cache=*/1);
-}
-
 /// A load whose positions move by equal steps from lane to lane; null where it
 /// is something else.
 Value Emitter::affine(Frame &frame, qn::LoadOp load, Copies copies) {
@@ -242,6 +223,7 @@ Value Emitter::affine(Frame &frame, qn::LoadOp load, Copies copies) {
   good = both(frame, good, lane->mask);
   Access access{load, operand, load.getIndices(), load.getPart()};
   Value pointer = elementPointer(first, access, indices);
-  fetchAhead(first, access, copies);
+  if (!ahead.rows)
+    fetchAhead(first, access, copies);
   return readSteps(frame, load, pointer, apart, lane->lanes, good, otherwise);
 }

@@ -212,6 +212,7 @@ Value Emitter::gathered(Frame &frame, qn::LoadOp load, Local &local,
   if (lanes == 1)
     return guardedScalar(frame, load, indices, good, otherwise);
   const Binding *lane = laneOf(frame, frame.bound);
+  fetchRow(frame, accessOf(load), copies);
   in(frame);
   if (good)
     good = widen(good, lanes);

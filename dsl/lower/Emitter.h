@@ -39,10 +39,7 @@ public:
   const LaunchPlan *launch = nullptr; ///< the one under construction
   bool streaming = false; ///< whole vectors are stored past the caches
   bool aligned = false;   ///< whole vectors lie at multiples of their size
-  /// Windows are fetched so many steps of this axis ahead; none: 0.
-  struct Ahead {
-    unsigned axis = 0, steps = 0;
-  } ahead;
+  Ahead ahead;            ///< what is asked for before its turn
   /// Positions of loads that are inside wherever code is being made.
   llvm::SmallDenseSet<std::pair<mlir::Operation *, unsigned>> inside;
   /// The threads of a GPU that share a unit; null on a CPU.
@@ -214,6 +211,10 @@ private:
                   Copies copies);
   void storeAll(Frame &frame, llvm::ArrayRef<qn::StoreOp> stores);
 
+  // EmitAhead.cpp
+  void fetchAhead(Frame &frame, const Access &access, Copies copies);
+  void fetchRow(Frame &frame, const Access &access, Copies copies);
+
   // EmitAffine.cpp
   std::optional<mlir::Value> laneStep(Frame &frame, mlir::Value value,
                                       const Binding &lane, Copies copies);
@@ -225,7 +226,6 @@ private:
                         mlir::Value otherwise);
   bool stepsOf(Frame &frame, qn::LoadOp load, const Binding &lane,
                Copies copies, Values &steps, mlir::Value &apart);
-  void fetchAhead(Frame &frame, const Access &access, Copies copies);
   mlir::Value affine(Frame &frame, qn::LoadOp load, Copies copies);
 
   // EmitPieces.cpp

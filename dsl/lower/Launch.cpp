@@ -120,6 +120,15 @@ Emitter::Values LaunchBuilder::nextPosition(Frame &frame, ValueRange position) {
   return next;
 }
 
+/// Rows past the caches are asked for before their turn, those of the axis
+/// around the lanes'.
+Ahead LaunchBuilder::rowsAhead() const {
+  for (const AxisPlan &axis : llvm::reverse(launch.axes))
+    if (static_cast<int>(axis.axis) != launch.lane)
+      return {.axis = axis.axis, .steps = 2, .rows = true};
+  return {};
+}
+
 void LaunchBuilder::buildTask(ModuleOp module, StringRef name) {
   Block *entry = function(module, name, 3);
   Frame root;
@@ -143,12 +152,14 @@ void LaunchBuilder::buildTask(ModuleOp module, StringRef name) {
       Frame inside = Frame::inside(root, side);
       inside.anchor = side->getTerminator();
       emitter.streaming = streaming;
+      emitter.ahead = streaming ? rowsAhead() : Ahead();
       units(inside, begin, end);
       builder.setInsertionPoint(side->getTerminator());
       if (streaming)
         fence();
     }
     root.anchor = nullptr;
+    emitter.ahead = {};
   }
   LLVM::ReturnOp::create(emitter.in(root), loc, ValueRange());
 }

@@ -35,6 +35,7 @@ protected:
   void units(Frame &root, mlir::Value begin, mlir::Value end);
   mlir::Value addressBits(Frame &root, mlir::BlockArgument result);
   mlir::Value exceedsCaches(Frame &root);
+  Ahead rowsAhead() const;
   mlir::Value runs(Frame &root);
   void fence();
   void unit(Frame &frame, mlir::ValueRange position);

@@ -16,6 +16,13 @@ struct LoopSpec {
   std::int64_t turns = 1;
 };
 
+/// Windows, or rows that indices name, are asked for so many steps of this axis
+/// before their turn; none: 0.
+struct Ahead {
+  unsigned axis = 0, steps = 0;
+  bool rows = false;
+};
+
 /// Work that shares the loops over some axes: reductions that need the same
 /// earlier results.
 struct ReductionGroup {

@@ -50,3 +50,26 @@ def test_indices(name: str) -> None:
     (mine,) = torch.autograd.grad(ours, x, weights)
     (wanted,) = torch.autograd.grad(eager, x, weights)
     torch.testing.assert_close(mine, wanted)
+
+
+# Results larger than a processor's last cache have code of their own.
+LARGE: dict[str, Callable[[torch.Tensor, torch.Tensor], Any]] = {
+    "rows": lambda x, i: x.index_select(0, i[:, 0]),
+    "rows by a list": lambda x, i: x[i[:, 0]],
+    "in rows": lambda x, i: x.gather(1, i % x.shape[1]),
+    "in long rows": lambda x, i: x.gather(1, i[:, :700] % x.shape[1]),
+    "in columns": lambda x, i: x.gather(0, i),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_more_than_the_caches_hold(name: str) -> None:
+    x = torch.arange(16384 * 1021, dtype=torch.float32).view(-1, 1021)
+    i = torch.randint(0, x.shape[0], x.shape)
+    function = LARGE[name]
+    compiled = torch.compile(function, backend="quern", fullgraph=True)
+    torch.testing.assert_close(compiled(x, i), function(x, i), rtol=0, atol=0)
+    i[-1, 0] = 1 << 40
+    if name != "in rows" and name != "in long rows":
+        with pytest.raises((RuntimeError, IndexError), match=r"1099511627776|out of range"):
+            compiled(x, i)

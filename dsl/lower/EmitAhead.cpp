@@ -1,0 +1,107 @@
+// Asks for memory that a later step of a loop reads.
+#include "dsl/lower/Emitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace quern;
+
+static void prefetch(OpBuilder &b, Location loc, Value pointer) {
+  LLVM::Prefetch::create(b, loc, pointer, /*rw=*/0, /*hint=*/3, /*cache=*/1);
+}
+
+/// Asks for the line that a later step of a loop begins to read; lines that do
+/// not exist are no harm.
+void Emitter::fetchAhead(Frame &frame, const Access &access, Copies copies) {
+  const Binding *binding = frame.find(ahead.axis);
+  if (!ahead.steps || !binding || binding->lanes > 1 || binding->copies > 1)
+    return;
+  Frame later = Frame::inside(frame, frame.block);
+  later.anchor = frame.anchor;
+  Value distance = constant(frame, ahead.steps);
+  Location loc = access.op->getLoc();
+  Value there =
+      arith::AddIOp::create(in(frame), loc, binding->position, distance);
+  later.bind(Binding{.axis = ahead.axis, .position = there});
+  Values indices = emitAll(later, access.indices, copies);
+  Value pointer = elementPointer(later, access, indices);
+  prefetch(in(frame), loc, pointer);
+}
+
+/// Whether a position can be made before its turn: of positions, numbers and
+/// elements that lie at positions. `reads` becomes true where it is of such
+/// elements.
+static bool isKnownAhead(Value value, bool &reads) {
+  Operation *op = value.getDefiningOp();
+  if (!op || isa<qn::IndexOp, qn::SizeOp>(op))
+    return true;
+  if (auto load = dyn_cast<qn::LoadOp>(op)) {
+    reads = true;
+    return load.getIndices().empty();
+  }
+  return isa<arith::ArithDialect>(op->getDialect()) &&
+         llvm::all_of(op->getOperands(), [&](Value operand) {
+           return isKnownAhead(operand, reads);
+         });
+}
+
+/// Whether an operand says which row is read at each position along an axis, or
+/// where in the row.
+static bool namesRows(const KernelModel &model, const Access &access,
+                      unsigned axis) {
+  bool reads = false, moves = false;
+  for (Value index : access.indices) {
+    moves |= hasAxis(model.axesOf(index), axis);
+    if (!isKnownAhead(index, reads))
+      return false;
+  }
+  return reads && moves;
+}
+
+/// Asks for what lies in a later row at the lanes' own position, once for each
+/// line: nobody else can guess which row that is, nor read a row in order whose
+/// places are given. Such a row is asked for where it is no longer than the
+/// lanes' axis.
+void Emitter::fetchRow(Frame &frame, const Access &access, Copies copies) {
+  constexpr std::int64_t line = 64;
+  const Binding *binding = frame.find(ahead.axis);
+  const Binding *lane = laneOf(frame, frame.bound);
+  if (!ahead.rows || !binding || !lane || lane->axis == ahead.axis ||
+      !namesRows(model, access, ahead.axis))
+    return;
+  auto type = cast<qn::OperandType>(access.operand.getType());
+  std::int64_t bytes = storedBytes(type.getElementType()) * lane->lanes;
+  if (lane->copies > 1 && (copies >> (8 * lane->slot) & 0xff) * bytes % line)
+    return;
+  Location loc = access.op->getLoc();
+  Frame &rows = home(frame, axisBit(ahead.axis));
+  Frame later = Frame::inside(rows, rows.block);
+  later.anchor = rows.anchor;
+  Value row = position(rows, ahead.axis, copies);
+  Value steps = constant(rows, std::int64_t(ahead.steps) * binding->copies);
+  Value one = constant(rows, 1), end = extent(rows, ahead.axis);
+  OpBuilder &b = in(rows);
+  Value last = arith::SubIOp::create(b, loc, end, one);
+  row = arith::AddIOp::create(b, loc, row, steps);
+  row = arith::MinSIOp::create(b, loc, row, last);
+  later.bind(Binding{.axis = ahead.axis, .position = row});
+  Value first = position(frame, lane->axis, copies), fits;
+  Values indices;
+  for (auto [index, axis] : llvm::zip(access.indices, type.getAxes())) {
+    bool along = hasAxis(model.axesOf(index), lane->axis);
+    indices.push_back(along ? first : emit(later, index, copies));
+    if (!along || isOwnPosition(index, axis))
+      continue;
+    Value width = extent(frame, model.axisOf(axis));
+    Value most = extent(frame, lane->axis);
+    fits = both(frame, fits,
+                arith::CmpIOp::create(in(frame), loc, arith::CmpIPredicate::sle,
+                                      width, most));
+  }
+  Value pointer = elementPointer(frame, access, indices);
+  if (fits) // else what is read anyway
+    pointer = arith::SelectOp::create(in(frame), loc, fits, pointer,
+                                      pointerTo(frame, access.operand));
+  prefetch(in(frame), loc, pointer);
+}
