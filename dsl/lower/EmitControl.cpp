@@ -176,27 +176,26 @@ Emitter::Values Emitter::whileStates(Frame &frame, scf::WhileOp loop,
   return states;
 }
 
-/// The condition: lanes that left keep what was handed on when they did.
-void Emitter::whileTest(Frame &test, scf::WhileOp loop, Local local,
-                        Copies copies, unsigned lanes) {
-  auto arguments = test.block->getArguments();
+/// Whether a loop goes on from `states`, and behind that what its condition
+/// hands on.
+Emitter::Values Emitter::whileTest(Frame &test, scf::WhileOp loop, Local local,
+                                   ValueRange states, Copies copies) {
   Block &head = loop.getBefore().front();
-  for (auto [argument, value] : llvm::zip(head.getArguments(), arguments))
+  for (auto [argument, value] : llvm::zip(head.getArguments(), states))
     local[argument] = value;
   for (Operation &inner : head.without_terminator()) {
     Values values = operation(test, &inner, local, copies);
     for (auto [result, value] : llvm::zip(inner.getResults(), values))
       local[result] = value;
   }
-  auto condition = cast<scf::ConditionOp>(head.getTerminator());
-  Value goes = operand(test, condition.getCondition(), local, copies);
-  Values handed;
-  for (Value value : condition.getArgs())
-    handed.push_back(operand(test, value, local, copies));
-  whileLeave(test, loop, goes, std::move(handed), lanes);
+  Values tested;
+  for (Value value : head.getTerminator()->getOperands())
+    tested.push_back(operand(test, value, local, copies));
+  return tested;
 }
 
-/// Goes on where `goes` holds in some lane that has not left before.
+/// Goes on where `goes` holds in some lane that has not left before; lanes that
+/// left keep what was handed on when they did.
 void Emitter::whileLeave(Frame &test, scf::WhileOp loop, Value goes,
                          Values handed, unsigned lanes) {
   auto arguments = test.block->getArguments();
@@ -239,15 +238,18 @@ Emitter::Values Emitter::lanesLeave(Frame &frame, scf::WhileOp loop,
   return Values(made.getResults().drop_front(count).drop_back());
 }
 
-Emitter::Values Emitter::whileLoop(Frame &frame, Operation *op, Local &local,
+/// A loop from its states, the active lanes behind them.
+Emitter::Values Emitter::lanesLoop(Frame &frame, scf::WhileOp loop,
+                                   Local &local, ValueRange states,
                                    Copies copies) {
-  auto loop = cast<scf::WhileOp>(op);
-  unsigned lanes = lanesInside(frame, op, local);
-  unsigned count = loop.getInits().size();
+  unsigned count = loop.getInits().size(), lanes = lanesOf(states.back());
   auto test = [&](Block *before) {
     Frame inside = Frame::inside(frame, before);
     inside.active = before->getArguments().back();
-    whileTest(inside, loop, local, copies, lanes);
+    Values tested =
+        whileTest(inside, loop, local, before->getArguments(), copies);
+    whileLeave(inside, loop, tested[0], Values(llvm::drop_begin(tested)),
+               lanes);
   };
   auto step = [&](Block *after) {
     Frame body = Frame::inside(frame, after);
@@ -257,8 +259,38 @@ Emitter::Values Emitter::whileLoop(Frame &frame, Operation *op, Local &local,
                                   now.drop_front(count).drop_back(), copies);
     return select(body, now.back(), stepped, now.take_front(count));
   };
-  Values states = whileStates(frame, loop, local, copies, lanes);
   return lanesLeave(frame, loop, states, test, step);
+}
+
+/// The first test of a loop is made in front of it, where that is short: one
+/// that no lane begins, as those for rare operands, then costs a branch.
+Emitter::Values Emitter::whileLoop(Frame &frame, Operation *op, Local &local,
+                                   Copies copies) {
+  auto loop = cast<scf::WhileOp>(op);
+  unsigned lanes = lanesInside(frame, op, local);
+  Values states = whileStates(frame, loop, local, copies, lanes);
+  if (lanes == 1 || isDear(loop.getBefore()) || mayFail(loop.getBefore()))
+    return lanesLoop(frame, loop, local, states, copies);
+  Location loc = loop.getLoc();
+  Values tested = whileTest(frame, loop, local, states, copies);
+  OpBuilder &b = in(frame);
+  for (Value &value : tested)
+    value = widen(value, lanes);
+  ValueRange handed = ValueRange(tested).drop_front();
+  Value any =
+      vector::ReductionOp::create(b, loc, vector::CombiningKind::OR, tested[0]);
+  auto branch = scf::IfOp::create(b, loc, handed.getTypes(), any, true);
+  Operation *anchor = std::exchange(frame.anchor, branch);
+  Frame some = Frame::inside(frame, branch.thenBlock());
+  states.truncate(loop.getInits().size());
+  llvm::append_range(states, handed);
+  states.push_back(tested[0]);
+  Values left = lanesLoop(some, loop, local, states, copies);
+  scf::YieldOp::create(in(some), loc, left);
+  frame.anchor = anchor;
+  builder.setInsertionPointToEnd(branch.elseBlock());
+  scf::YieldOp::create(builder, loc, handed);
+  return Values(branch.getResults());
 }
 
 /// The lanes whose own bounds do not leave out this round.

@@ -34,8 +34,7 @@ public:
           const TargetInfo &target, const Packet &packet,
           std::vector<ErrorSite> &sites, mlir::OpBuilder &builder);
 
-  /// The packet of the function under construction.
-  mlir::Value packetPointer;
+  mlir::Value packetPointer;          ///< of the function under construction
   const LaunchPlan *launch = nullptr; ///< the one under construction
   bool streaming = false; ///< whole vectors are stored past the caches
   bool aligned = false;   ///< whole vectors lie at multiples of their size
@@ -53,16 +52,12 @@ public:
     std::function<mlir::Value(Frame &, mlir::Value, mlir::Value)> pointer;
   };
   llvm::DenseMap<mlir::Value, Buffered> buffered;
-  /// Ends of axes within the unit under construction, where they are not the
-  /// axes' extents.
+  /// Ends of axes within this unit, where they are not the axes' extents.
   llvm::SmallDenseMap<unsigned, mlir::Value, 2> limits;
-  /// Axes whose positions count groups of elements in the unit under
-  /// construction, and the logarithm of how many are in one.
+  /// Axes that count groups of elements here, and the logarithm of their size.
   llvm::SmallDenseMap<unsigned, mlir::Value, 2> grouped;
-  /// The reductions the launch under construction needs.
-  llvm::SmallPtrSet<mlir::Operation *, 8> wanted;
-  /// False after a diagnostic was given.
-  bool valid = true;
+  llvm::SmallPtrSet<mlir::Operation *, 8> wanted; ///< the launch's reductions
+  bool valid = true;                              ///< no diagnostic was given
 
   // EmitValue.cpp
   mlir::Value emit(Frame &frame, mlir::Value value, Copies copies);
@@ -105,6 +100,17 @@ public:
   void emitStores(Frame &frame, llvm::ArrayRef<qn::StoreOp> stores);
   /// The binding whose lanes a value over `axes` has, or null.
   const Binding *laneOf(const Frame &frame, AxisSet axes) const;
+  /// A slot of eight bytes in the workspace.
+  mlir::Value slot(Frame &frame, mlir::Value number, unsigned offset);
+  mlir::Value readSlot(Frame &frame, mlir::Value slot, mlir::Type type);
+  void writeSlot(Frame &frame, mlir::Value slot, mlir::Value value);
+  /// Reads through a pointer: one element, neighbours, or a vector of pointers;
+  /// lanes without `mask` read `otherwise`.
+  mlir::Value read(Frame &frame, mlir::Value pointer, mlir::Type element,
+                   unsigned lanes, mlir::Value mask, mlir::Value otherwise,
+                   bool aligned = false);
+  void write(Frame &frame, mlir::Value pointer, mlir::Value value,
+             mlir::Type element, mlir::Value mask, bool aligned = false);
 
   // EmitScan.cpp
   /// The scans along `axes` that values need; false after a diagnostic.
@@ -139,19 +145,6 @@ public:
                                                mlir::Value length);
   /// Merges the states of all threads of a team; every thread gets the result.
   Values mergeTeam(Frame &frame, qn::ReduceOp op, Values state);
-
-  // EmitAccess.cpp
-  /// A slot of eight bytes in the workspace.
-  mlir::Value slot(Frame &frame, mlir::Value number, unsigned offset);
-  mlir::Value readSlot(Frame &frame, mlir::Value slot, mlir::Type type);
-  void writeSlot(Frame &frame, mlir::Value slot, mlir::Value value);
-  /// Reads through a pointer: one element, neighbours, or a vector of pointers;
-  /// lanes without `mask` read `otherwise`.
-  mlir::Value read(Frame &frame, mlir::Value pointer, mlir::Type element,
-                   unsigned lanes, mlir::Value mask, mlir::Value otherwise,
-                   bool aligned = false);
-  void write(Frame &frame, mlir::Value pointer, mlir::Value value,
-             mlir::Type element, mlir::Value mask, bool aligned = false);
 
   // EmitKept.cpp
   /// Chooses the values of the launch that are kept from one pass to the next.
@@ -305,8 +298,10 @@ private:
                     llvm::function_ref<Values(mlir::Block *)> step);
   Values whileStates(Frame &frame, mlir::scf::WhileOp loop, Local &local,
                      Copies copies, unsigned lanes);
-  void whileTest(Frame &test, mlir::scf::WhileOp loop, Local local,
-                 Copies copies, unsigned lanes);
+  Values whileTest(Frame &test, mlir::scf::WhileOp loop, Local local,
+                   mlir::ValueRange states, Copies copies);
+  Values lanesLoop(Frame &frame, mlir::scf::WhileOp loop, Local &local,
+                   mlir::ValueRange states, Copies copies);
   void whileLeave(Frame &test, mlir::scf::WhileOp loop, mlir::Value goes,
                   Values handed, unsigned lanes);
   mlir::Value withinBounds(Frame &body, mlir::Value at, mlir::Value lower,
@@ -487,8 +482,7 @@ private:
     qn::ReduceOp writer;
   };
   llvm::MapVector<mlir::Value, Kept> keptValues;
-  /// The reductions whose loops are being made.
-  llvm::SmallPtrSet<mlir::Operation *, 4> running;
+  llvm::SmallPtrSet<mlir::Operation *, 4> running; ///< loops being made
   const KernelModel &model;
   const Schedule &schedule;
   const TargetInfo &target;

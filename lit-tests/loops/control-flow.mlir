@@ -1,13 +1,17 @@
 // Branches are made on both sides and chosen per lane; a loop runs until no lane
-// is left in it.
+// is left in it, and costs one test where none begins it.
 // RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
 
 // CHECK-LABEL: llvm.func @halve_task
-// CHECK: scf.while
+// CHECK: %[[BEGINS:.*]] = vector.reduction <or>, %[[FIRST:.*]] : vector<8xi1>
+// CHECK: scf.if %[[BEGINS]]
+// CHECK: scf.while ({{.*}} = %[[V:.*]], {{.*}} = %[[V]], {{.*}} = %[[FIRST]])
 // CHECK: %[[GOES:.*]] = arith.andi {{.*}} : vector<8xi1>
 // CHECK: %[[ANY:.*]] = vector.reduction <or>, %[[GOES]]
 // CHECK: scf.condition(%[[ANY]])
 // CHECK: arith.select {{.*}} : vector<8xi1>, vector<8xi64>
+// CHECK: else
+// CHECK-NEXT: scf.yield %[[V]]
 qn.rowwise @halve axes [N] (%x: !qn.tensor<i64, [N:1]>,
     %out: !qn.tensor<i64, [N:1]>) {
   %v = qn.load %x : !qn.tensor<i64, [N:1]>
