@@ -33,6 +33,8 @@ Result<TargetInfo> findTarget(const std::string &name);
 
 /// Makes integers of the bf16 numbers that a function moves about.
 void carryAsBits(llvm::Function &function);
+/// Makes the larger of a number and zero as X86 has it.
+void shortenZeroExtremes(llvm::Function &function);
 
 /// Makes code for one target. One thread at a time; making one costs about a
 /// millisecond, so keep it.

@@ -109,6 +109,8 @@ void CodeGenerator::optimise(llvm::Module &module) {
     if (!function.hasFnAttribute(steppedAttribute))
       reducing.run(function, functions);
     carryAsBits(function);
+    if (machine->getTargetTriple().isX86())
+      shortenZeroExtremes(function);
   }
 }
 
