@@ -35,6 +35,8 @@ Result<TargetInfo> findTarget(const std::string &name);
 void carryAsBits(llvm::Function &function);
 /// Makes the larger of a number and zero as X86 has it.
 void shortenZeroExtremes(llvm::Function &function);
+/// Chooses between a NaN and what was there as AVX-512 does.
+void keepNanAtOnce(llvm::Function &function);
 
 /// Makes code for one target. One thread at a time; making one costs about a
 /// millisecond, so keep it.

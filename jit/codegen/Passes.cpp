@@ -111,6 +111,8 @@ void CodeGenerator::optimise(llvm::Module &module) {
     carryAsBits(function);
     if (machine->getTargetTriple().isX86())
       shortenZeroExtremes(function);
+    if (machine->getTargetTriple().isX86() && target.hasMask)
+      keepNanAtOnce(function);
   }
 }
 
