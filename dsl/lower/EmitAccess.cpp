@@ -295,6 +295,8 @@ StrideClass Emitter::strideAlong(qn::OperandType type, unsigned axis) const {
 }
 
 void Emitter::store(Frame &frame, qn::StoreOp op, Value stored, Copies copies) {
+  if (storeBeside(frame, op, stored, copies))
+    return;
   auto operand = cast<BlockArgument>(op.getTensor());
   qn::OperandType type = op.getTensor().getType();
   AxisSet axes = model.axesOf(type);

@@ -301,6 +301,9 @@ SmallVector<Emitter::Values> Emitter::mergeLanes(Frame &frame, qn::ReduceOp op,
   }
   if (states.size() == count)
     return states;
+  if (states.size() == 1)
+    for (auto [result, all] : llvm::zip(op->getResults(), states.front()))
+      frame.values[{result.getAsOpaquePointer(), allBeside}] = all;
   SmallVector<Values> each(count);
   unsigned held = count / states.size();
   for (auto [number, state] : llvm::enumerate(each))

@@ -90,6 +90,11 @@ Value Emitter::compute(Frame &frame, Value value, Copies copies) {
     reduce(frame, reduction);
     return frame.values.lookup({value.getAsOpaquePointer(), copies});
   }
+  if (Value all = beside(frame, value)) {
+    const Binding *rows = frame.find(launch->axes.back().axis);
+    unsigned row = copies >> (8 * rows->slot) & 0xff;
+    return vector::ExtractOp::create(in(frame), value.getLoc(), all, row);
+  }
   Local local;
   Values made = operation(frame, op, local, copies);
   for (auto [result, of] : llvm::zip(op->getResults(), made))

@@ -283,6 +283,12 @@ private:
                             mlir::ValueRange indices, mlir::Value good,
                             mlir::Value otherwise);
 
+  // EmitBeside.cpp
+  static constexpr Copies allBeside = ~Copies(0); ///< all rows' in one vector
+  mlir::Value beside(Frame &frame, mlir::Value value);
+  bool storeBeside(Frame &frame, qn::StoreOp op, mlir::Value stored,
+                   Copies copies);
+
   // EmitControl.cpp
   Values control(Frame &frame, mlir::Operation *op, Local &local,
                  Copies copies);

@@ -409,7 +409,8 @@ void Schedule::planShortRows(LaunchPlan &launch) const {
 /// a chain, and most of the time of a short one: several of these are made side
 /// by side, none waiting for the others' chains.
 void Schedule::planReduced(LaunchPlan &launch) {
-  constexpr unsigned rows = 4, longest = 128;
+  constexpr unsigned longest = 128, few = 32;
+  unsigned rows = operations <= few ? 8 : 4;
   constexpr std::int64_t units = 4, shortRow = 512;
   bool isOrdered = llvm::any_of(
       model.reductions, [](qn::ReduceOp op) { return op.getOrdered(); });

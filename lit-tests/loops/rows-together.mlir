@@ -1,27 +1,31 @@
-// Four short rows are reduced side by side, each by one masked loop, so that no
-// row waits for the chain that merges the lanes of another. Rows that are left
-// over, and all longer ones, follow alone.
+// Eight short rows are reduced side by side, each by one masked loop, so that no
+// row waits for the chain that merges the lanes of another. What is made of
+// their sums is made of a vector of them. Rows that are left over, and all
+// longer ones, follow alone.
 // RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
 
-// CHECK-LABEL: llvm.func @sums_plan
-// CHECK: arith.select %{{.*}}, %c16_i64, %c1_i64
-// CHECK-LABEL: llvm.func @sums_task
-// CHECK: %[[LEFT:.*]] = arith.remui %[[ALL:.*]], %c4_i64
+// CHECK-LABEL: llvm.func @means_plan
+// CHECK: arith.select %{{.*}}, %c32_i64, %c1_i64
+// CHECK-LABEL: llvm.func @means_task
+// CHECK: %[[SHARE:.*]] = vector.broadcast {{.*}} : f32 to vector<8xf32>
+// CHECK: %[[LEFT:.*]] = arith.remui %[[ALL:.*]], %c8_i64
 // CHECK: %[[SHORT:.*]] = arith.cmpi slt, %{{.*}}, %c65_i64
 // CHECK: %[[ALONE:.*]] = arith.select %[[SHORT]], %[[LEFT]], %[[ALL]]
-// CHECK: %[[FOURS:.*]] = arith.subi %{{.*}}, %[[ALONE]]
-// CHECK: scf.for {{.*}} to %[[FOURS]] step %c4_i64
+// CHECK: %[[EIGHTS:.*]] = arith.subi %{{.*}}, %[[ALONE]]
+// CHECK: scf.for {{.*}} to %[[EIGHTS]] step %c8_i64
 // CHECK: scf.for {{.*}} step %c16_i64 iter_args(
-// CHECK-SAME: -> (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>)
-// CHECK-COUNT-4: llvm.intr.masked.load
+// CHECK-COUNT-8: llvm.intr.masked.load
 // CHECK: scf.yield
-// CHECK-COUNT-4: llvm.store {{.*}} : f32
-// CHECK: scf.for {{.*}} = %[[FOURS]] to %{{.*}} step %c1_i64
+// CHECK: %[[SUMS:.*]] = arith.addf {{.*}} : vector<8xf32>
+// CHECK: %[[MEANS:.*]] = arith.mulf %[[SUMS]], %[[SHARE]] : vector<8xf32>
+// CHECK: llvm.store %[[MEANS]], {{.*}} : vector<8xf32>
+// CHECK-NOT: llvm.store
+// CHECK: scf.for {{.*}} = %[[EIGHTS]] to %{{.*}} step %c1_i64
 // CHECK: scf.for {{.*}} step %c64_i64 iter_args(
 // CHECK-SAME: -> (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>)
 // CHECK-COUNT-1: llvm.store {{.*}} : f32
-qn.rowwise @sums axes [R, C] short (%x: !qn.tensor<f32, [R, C:1]>,
-    %out: !qn.tensor<f32, [R:1]>) {
+qn.rowwise @means axes [R, C] short (%x: !qn.tensor<f32, [R, C:1]>,
+    %share: f32, %out: !qn.tensor<f32, [R:1]>) {
   %zero = arith.constant 0.0 : f32
   %v = qn.load %x : !qn.tensor<f32, [R, C:1]>
   %s = qn.reduce (%v : f32) init (%zero : f32) over [C] step {
@@ -33,5 +37,6 @@ qn.rowwise @sums axes [R, C] short (%x: !qn.tensor<f32, [R, C:1]>,
     %n = arith.addf %a, %b : f32
     qn.yield %n : f32
   }
-  qn.store %s, %out : f32, !qn.tensor<f32, [R:1]>
+  %m = arith.mulf %s, %share : f32
+  qn.store %m, %out : f32, !qn.tensor<f32, [R:1]>
 }
