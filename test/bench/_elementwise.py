@@ -67,12 +67,12 @@ NAMES = ("x", "y", "z")
 
 
 def quern_source() -> str:
-    """Every function as one Quern module."""
+    """Every function as one Quern module, with the licence that the peers' code has."""
     parts = []
     for function in FUNCTIONS:
         parameters = ", ".join(f"{name}: T" for name in NAMES[: function.operands])
         parts.append(
-            f"elementwise bench_{function.name}[T: Float]({parameters}) -> T:\n"
+            f"@fastmath\nelementwise bench_{function.name}[T: Float]({parameters}) -> T:\n"
             f"    return {function.text}\n"
         )
     return "\n".join(parts)

@@ -45,9 +45,12 @@ rowwise bench_argmax[T: Float](x: T[R, C]) -> i64[R]:
 
 @dataclass(frozen=True)
 class RowKernel:
+    """`loops` is Numba's: what makes `out[r]`, or all of it, of `row`, the loops written out."""
+
     name: str
     affine: bool  # takes weight and bias
     eager: Callable[..., torch.Tensor]
+    loops: str
 
 
 def _rms(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
@@ -58,20 +61,87 @@ def _layer(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return torch.nn.functional.layer_norm(x, (x.shape[1],), w, b, 1e-5)
 
 
-KERNELS = (
-    RowKernel("sum", False, lambda x: x.sum(1)),
-    RowKernel("max", False, lambda x: x.amax(1)),
-    RowKernel("softmax", False, lambda x: x.softmax(1)),
-    RowKernel("layer_norm", True, _layer),
-    RowKernel("rms_norm", True, _rms),
-    RowKernel("logsumexp", False, lambda x: x.logsumexp(1)),
-    RowKernel("var", False, lambda x: x.var(1)),
-    RowKernel("argmax", False, lambda x: x.argmax(1)),
-)
+TOP = """
+top = f32(-inf)
+for c in range(n):
+    top = max(top, row[c])
+"""
 
+MEAN = """
+total = f32(0)
+for c in range(n):
+    total += row[c]
+mean = total / f32(n)
+square = f32(0)
+for c in range(n):
+    square += (row[c] - mean) * (row[c] - mean)
+"""
+
+KERNELS = (
+    RowKernel("sum", False, lambda x: x.sum(1), """
+total = f32(0)
+for c in range(n):
+    total += row[c]
+out[r] = total
+"""),
+    RowKernel("max", False, lambda x: x.amax(1), TOP + "out[r] = top"),
+    RowKernel("softmax", False, lambda x: x.softmax(1), TOP + """
+total = f32(0)
+for c in range(n):
+    out[r, c] = math.exp(row[c] - top)
+    total += out[r, c]
+for c in range(n):
+    out[r, c] /= total
+"""),
+    RowKernel("layer_norm", True, _layer, MEAN + """
+scale = f32(1) / math.sqrt(square / f32(n) + f32(1e-5))
+for c in range(n):
+    out[r, c] = (row[c] - mean) * scale * w[c] + b[c]
+"""),
+    RowKernel("rms_norm", True, _rms, """
+square = f32(0)
+for c in range(n):
+    square += row[c] * row[c]
+scale = f32(1) / math.sqrt(square / f32(n) + f32(1e-5))
+for c in range(n):
+    out[r, c] = row[c] * scale * w[c]
+"""),
+    RowKernel("logsumexp", False, lambda x: x.logsumexp(1), TOP + """
+total = f32(0)
+for c in range(n):
+    total += math.exp(row[c] - top)
+out[r] = top + math.log(total)
+"""),
+    RowKernel("var", False, lambda x: x.var(1), MEAN + "out[r] = square / f32(n - 1)"),
+    RowKernel("argmax", False, lambda x: x.argmax(1), """
+place = 0
+for c in range(n):
+    if row[c] > row[place]:
+        place = c
+out[r] = place
+"""),
+)  # fmt: skip
+
+NAMES = ("x", "w", "b")
 LENGTHS = (16, 64, 256, 1024, 4096, 32768, 262144)
 
 
 def inductor_call(kernel: RowKernel, operands: list[torch.Tensor]) -> Callable[[], Any]:
     compiled = torch.compile(kernel.eager, dynamic=False)
     return lambda: compiled(*operands)
+
+
+def numba_call(kernel: RowKernel, arrays: list[Any], out: Any) -> Callable[[], Any]:
+    import math
+
+    import numba
+    import numpy
+
+    source = [f"def kernel({', '.join(NAMES[: len(arrays)])}, out):", "    n = x.shape[1]"]
+    source += ["    for r in prange(x.shape[0]):", "        row = x[r]"]
+    source += ["        " + line for line in kernel.loops.strip().splitlines()]
+    scope: dict[str, Any] = {"math": math, "f32": numpy.float32, "inf": math.inf}
+    scope["prange"] = numba.prange
+    exec("\n".join(source), scope)  # the text is this file's own
+    compiled = numba.njit(fastmath=True, parallel=True)(scope["kernel"])
+    return lambda: compiled(*arrays, out)

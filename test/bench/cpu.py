@@ -19,6 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 import _products
+import _rows
 import quern
 import torch
 from _elementwise import FUNCTIONS, Function, jax_call, numba_call, quern_source
@@ -100,6 +101,10 @@ def row_calls(kernel: RowKernel, length: int, module: Any, peers: list[str]) -> 
     calls["eager"] = lambda: kernel.eager(*operands)
     if "inductor" in peers:
         calls["inductor"] = inductor_call(kernel, operands)
+    if "numba" in peers:
+        arrays, result = [operand.numpy() for operand in operands], out.numpy()
+        calls["numba"] = _rows.numba_call(kernel, arrays, result)
+        calls[against("numba")] = lambda: ours(*arrays, out=result)
     return calls
 
 
