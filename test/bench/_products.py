@@ -48,7 +48,7 @@ rowwise bench_column_sum[T: Float](x: T[R, C]) -> T[C]:
 elementwise bench_add[T: Float](a: T, b: T) -> T:
     return a + b
 
-elementwise bench_copy[T: Float](a: T) -> T:
+elementwise bench_copy[T: Any](a: T) -> T:
     return a
 
 @portable
@@ -58,6 +58,9 @@ rowwise bench_portable_sum[T: Float](x: T[R, C]) -> T[R]:
 rowwise bench_free_sum[T: Float](x: T[R, C]) -> T[R]:
     return T(sum(x over C))
 """
+
+
+DTYPES = {"f32": torch.float32, "f64": torch.float64, "bf16": torch.bfloat16, "i8": torch.int8}
 
 
 @dataclass(frozen=True)
@@ -134,8 +137,20 @@ def moves() -> Iterator[Row]:
     yield Row("a.T", "copy", (a.T,), lambda x: x.contiguous())
     heads = torch.randn(8, 512, 16, 64).permute(0, 2, 1, 3)
     yield Row("permute 0213", "copy", (heads,), lambda x: x.contiguous())
-    pixels = torch.randn(8, 64, 56, 56).permute(0, 2, 3, 1)
-    yield Row("channels last", "copy", (pixels,), lambda x: x.contiguous())
+    pixels = torch.randn(8, 64, 56, 56)
+    yield Row("channels last", "copy", (pixels.permute(0, 2, 3, 1),), lambda x: x.contiguous())
+    images = pixels.contiguous(memory_format=torch.channels_last)
+    yield Row("channels first", "copy", (images,), lambda x: x.contiguous())
+    for shape in ((8, 64, 14, 14), (16, 3, 224, 224)):
+        small = torch.randn(shape).permute(0, 2, 3, 1)
+        name = "channels last " + "x".join(map(str, shape))
+        yield Row(name, "copy", (small,), lambda x: x.contiguous())
+    for order in ((1, 0, 2), (0, 2, 1), (2, 1, 0)):
+        cube = torch.randn(160, 160, 160).permute(order)
+        yield Row(f"permute {order}", "copy", (cube,), lambda x: x.contiguous())
+    for n, name in ((2049, "f32"), (1024, "f32"), (1448, "f64"), (2896, "bf16"), (4096, "i8")):
+        x = torch.randn(n, n).to(DTYPES[name])
+        yield Row(f"a.T {n} {name}", "copy", (x.T,), lambda x: x.contiguous())
     for r, c in ((4096, 1024), (65536, 64)):
         yield Row(f"portable sum {r}x{c}", "portable_sum", (torch.randn(r, c),), lambda x: x.sum(1))
 

@@ -1,8 +1,8 @@
 """Kernels on the CPU against eager and the peers: paired rounds, lower quartile of the ratios.
 
 `./dev bench cpu [SECTION]… [--peers inductor,numba,jax] [--only NAME]`; sections: elementwise,
-rows, products, convolutions, attention, moves (these four against eager alone), busy, compile,
-portable (against the free order)
+rows, products, convolutions, attention, moves (these four against eager alone, moves against a
+copy of as many bytes too), busy, compile, portable (against the free order)
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from _rows import KERNELS, LENGTHS, SOURCE, RowKernel, inductor_call
 from _timing import geomean, lower_quartile_ratio, median, rounds
 
 PINNED = {"numba": "numba==0.68.1", "jax": "jax==0.10.2"}
+COPY = "quern copying as many bytes"
 SIZES = {"16 KiB": 1 << 12, "256 KiB": 1 << 16, "1 MiB": 1 << 18, "64 MiB": 1 << 24}
 
 
@@ -74,6 +75,8 @@ def report(label: str, calls: dict[str, Callable[[], Any]]) -> float:
     }
     best = min(ratios, key=lambda name: ratios[name])
     cells = "  ".join(f"{name} {ratio:6.2f}x" for name, ratio in ratios.items())
+    if COPY in times:
+        cells += f"  {100 * lower_quartile_ratio(times['quern'], times[COPY]):4.0f}% of a copy"
     print(f"{label:28} {median(times['quern']):10.1f} us  {cells}  best: {best}", flush=True)
     return ratios[best]
 
@@ -122,6 +125,13 @@ def bench_rows(options: argparse.Namespace) -> None:
           f"{sum(r < 0.95 for r in ratios)} of {len(ratios)} rows below 0.95")  # fmt: skip
 
 
+def copy_of_as_many_bytes(module: Any, row: _products.Row) -> Callable[[], Any]:
+    """A copy that reads and writes as many bytes as a row does, in equal parts."""
+    moved = [*(x for x in row.operands if isinstance(x, torch.Tensor)), row.eager(*row.operands)]
+    source = torch.zeros(sum(x.nbytes for x in moved) // 8)
+    return functools.partial(module.bench_copy, source, out=module.bench_copy(source))
+
+
 def bench_products(options: argparse.Namespace, section: str) -> None:
     """A section of `_products`: a table of rows against eager."""
     module = quern.compile(_products.SOURCE, "products.qn")
@@ -134,6 +144,8 @@ def bench_products(options: argparse.Namespace, section: str) -> None:
             "quern": functools.partial(ours, *row.operands, out=ours(*row.operands)),
             "eager": functools.partial(row.eager, *row.operands),
         }
+        if section == "moves":
+            calls[COPY] = copy_of_as_many_bytes(module, row)
         ratios.append(report(row.name, calls))
     print(f"{'geomean ' + section:28} {geomean(ratios):.3f}x of eager, "
           f"{sum(r < 0.85 for r in ratios)} of {len(ratios)} rows below 0.85")  # fmt: skip
