@@ -2,6 +2,7 @@
 #include "python/bind/ElementTypes.h"
 #include "python/bind/Tensor.h"
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <numeric>
@@ -55,19 +56,45 @@ Allocated allocateByExchange(const DLExchangeApi &api, const TensorSpec &spec,
   return result;
 }
 
+/// `numpy.empty`, looked up once; null with an exception without NumPy.
+PyObject *numpyEmpty() {
+  static PyObject *empty = nullptr;
+  if (empty)
+    return empty;
+  if (PyObject *numpy = PyImport_ImportModule("numpy")) {
+    empty = PyObject_GetAttrString(numpy, "empty");
+    Py_DECREF(numpy);
+  }
+  return empty;
+}
+
+/// NumPy's object for the type, looked up once. A type that NumPy has not is
+/// refused by name.
+PyObject *numpyType(DType type) {
+  static std::array<PyObject *, 256> types{};
+  PyObject *&known = types[static_cast<std::uint8_t>(type)];
+  if (known)
+    return known;
+  if (PyObject *numpy = PyImport_ImportModule("numpy")) {
+    known = PyObject_CallMethod(numpy, "dtype", "s", numpyName(type));
+    Py_DECREF(numpy);
+  }
+  return known;
+}
+
 Allocated allocateNumpy(const TensorSpec &spec) {
-  PyObject *numpy = PyImport_ImportModule("numpy");
-  if (!numpy)
+  PyObject *empty = numpyEmpty();
+  PyObject *type = empty ? numpyType(spec.type) : nullptr;
+  PyObject *shape =
+      type ? PyTuple_New(static_cast<Py_ssize_t>(spec.sizes.size())) : nullptr;
+  if (!shape)
     return {};
-  PyObject *shape = PyTuple_New(static_cast<Py_ssize_t>(spec.sizes.size()));
-  for (std::size_t axis = 0; shape && axis < spec.sizes.size(); ++axis)
+  for (std::size_t axis = 0; axis < spec.sizes.size(); ++axis)
     PyTuple_SET_ITEM(shape, static_cast<Py_ssize_t>(axis),
                      PyLong_FromLongLong(spec.sizes[axis]));
-  PyObject *array = shape ? PyObject_CallMethod(numpy, "empty", "Os", shape,
-                                                numpyName(spec.type))
-                          : nullptr;
-  Py_XDECREF(shape);
-  Py_DECREF(numpy);
+  PyObject *words[] = {shape, type};
+  PyObject *array = PyObject_Vectorcall(empty, words, 2, nullptr);
+  Py_DECREF(shape);
   if (!array)
     return {};
   Py_buffer buffer;

@@ -47,12 +47,12 @@ DLDataType toDlpack(DType type) {
 
 std::optional<DType> fromBufferFormat(const char *format, long itemBytes) {
   std::string_view text = format ? format : "B";
+  if (text.starts_with('@') || text.starts_with('=') || text.starts_with('<'))
+    text.remove_prefix(1);
   if (text == "Zf")
     return DType::C64;
   if (text == "Zd")
     return DType::C128;
-  if (text.size() == 2 && (text[0] == '@' || text[0] == '=' || text[0] == '<'))
-    text.remove_prefix(1);
   if (text.size() != 1)
     return std::nullopt;
   for (const Row &row : rows)

@@ -5,7 +5,10 @@
 #include "python/bind/Errors.h"
 
 #include <algorithm>
+#include <chrono>
+#include <functional>
 #include <new>
+#include <numeric>
 
 namespace quern::python {
 namespace {
@@ -13,9 +16,18 @@ namespace {
 /// Bindings kept per callable; the oldest goes first.
 constexpr std::size_t kBindings = 16;
 
+/// Whether others may run Python meanwhile: letting them costs more than most
+/// kernels on few elements take.
+enum class Pace : std::uint8_t {
+  Long,  ///< they may
+  Few,   ///< they may, until a run has been seen to be short
+  Brief, ///< they may not
+};
+
 struct Binding {
   std::vector<std::int64_t> signature;
   BoundKernel kernel;
+  Pace pace;
 };
 
 struct FunctionObject {
@@ -29,23 +41,40 @@ struct FunctionObject {
   std::size_t oldest;
 };
 
-BoundKernel *findBinding(FunctionObject &self, const Signature &signature) {
+Binding *findBinding(FunctionObject &self, const Signature &signature) {
   auto found = std::ranges::find_if(self.bindings, [&](const Binding &binding) {
     return std::ranges::equal(binding.signature, signature.view());
   });
-  return found == self.bindings.end() ? nullptr : &found->kernel;
+  return found == self.bindings.end() ? nullptr : &*found;
 }
 
-void remember(FunctionObject &self, const Signature &signature,
-              const BoundKernel &kernel) {
-  auto words = signature.view();
-  Binding binding{{words.begin(), words.end()}, kernel};
+void remember(FunctionObject &self, const Binding &binding) {
   if (self.bindings.size() < kBindings) {
-    self.bindings.push_back(std::move(binding));
+    self.bindings.push_back(binding);
     return;
   }
-  self.bindings[self.oldest] = std::move(binding);
+  self.bindings[self.oldest] = binding;
   self.oldest = (self.oldest + 1) % kBindings;
+}
+
+/// Of a first run: an `op` may call anything, and what a device does is not
+/// awaited.
+Pace firstPace(const FunctionObject &self, const BoundKernel &kernel,
+               const CallArguments &call) {
+  constexpr std::int64_t few = 1 << 13;
+  if (self.info.kind == DeclarationKind::Op || kernel.device() != DeviceId{})
+    return Pace::Long;
+  auto product = [](std::span<const std::int64_t> sizes) {
+    return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1},
+                           std::multiplies<>());
+  };
+  std::int64_t count = 0;
+  for (const Argument &argument : call.arguments())
+    if (const auto *view = std::get_if<TensorView>(&argument))
+      count += product(view->sizes);
+  for (const TensorSpec &output : kernel.outputs())
+    count += product(output.sizes);
+  return count <= few ? Pace::Few : Pace::Long;
 }
 
 /// Solves and compiles without the interpreter's lock.
@@ -130,10 +159,28 @@ bool currentStream(const BoundKernel &kernel, const Framework &framework,
   return framework.api->currentStream(device.type, device.id, stream) == 0;
 }
 
-PyObject *launch(FunctionObject &self, const BoundKernel &bound,
+Result<std::monostate> run(FunctionObject &self, BoundKernel &kernel, Pace pace,
+                           const CallArguments &call, void *stream) {
+  using Clock = std::chrono::steady_clock;
+  constexpr auto brief = std::chrono::microseconds(10);
+  if (pace == Pace::Brief)
+    return kernel.run(call.data(), stream);
+  PyThreadState *thread = PyEval_SaveThread();
+  auto start = Clock::now();
+  auto status = kernel.run(call.data(), stream);
+  bool isBrief = Clock::now() - start <= brief;
+  PyEval_RestoreThread(thread);
+  if (pace == Pace::Few && isBrief)
+    if (Binding *known = findBinding(self, call.signature()))
+      known->pace = Pace::Brief;
+  return status;
+}
+
+PyObject *launch(FunctionObject &self, const Binding &binding,
                  CallArguments &call) {
   // Another thread may drop the binding while this one runs.
-  BoundKernel kernel = bound;
+  BoundKernel kernel = binding.kernel;
+  Pace pace = binding.pace;
   std::vector<PyObject *> results;
   if (!call.out() && !allocateResults(kernel, call, results)) {
     explain("the results cannot be allocated");
@@ -146,9 +193,7 @@ PyObject *launch(FunctionObject &self, const BoundKernel &bound,
       Py_DECREF(object);
     return nullptr;
   }
-  PyThreadState *thread = PyEval_SaveThread();
-  auto status = kernel.run(call.data(), stream);
-  PyEval_RestoreThread(thread);
+  auto status = run(self, kernel, pace, call, stream);
   if (!status) {
     for (PyObject *object : results)
       Py_DECREF(object);
@@ -171,16 +216,19 @@ PyObject *callFunction(PyObject *object, PyObject *const *args,
     refuseCall(self.callErrorClass);
     return nullptr;
   }
-  if (BoundKernel *known = findBinding(self, call.signature()))
+  if (const Binding *known = findBinding(self, call.signature()))
     return launch(self, *known, call);
   auto bound = bind(self, call);
   if (!bound) {
     raise(self.errorClass, bound.error());
     return nullptr;
   }
+  auto words = call.signature().view();
+  Binding fresh{
+      {words.begin(), words.end()}, *bound, firstPace(self, *bound, call)};
   if (bound->isReusable())
-    remember(self, call.signature(), *bound);
-  return launch(self, *bound, call);
+    remember(self, fresh);
+  return launch(self, fresh, call);
 }
 
 void destroyFunction(PyObject *object) {

@@ -3,6 +3,7 @@
 
 #include "python/bind/ElementTypes.h"
 #include "python/bind/Errors.h"
+#include "python/bind/NumpyArray.h"
 
 #include <algorithm>
 #include <string>
@@ -59,27 +60,32 @@ static void findDerives(PyTypeObject *type, Framework &framework) {
   Py_XDECREF(property); // the type keeps it
 }
 
-const Framework &FrameworkCache::of(PyTypeObject *type) {
-  if (last.type == type)
-    return last;
-  last = {.type = type,
-          .buffer = type->tp_as_buffer != nullptr &&
-                    type->tp_as_buffer->bf_getbuffer != nullptr};
-  findDerives(type, last);
+static void findExchange(PyTypeObject *type, Framework &framework) {
   PyObject *capsule = PyObject_GetAttrString(reinterpret_cast<PyObject *>(type),
                                              "__dlpack_c_exchange_api__");
-  if (!capsule) {
-    PyErr_Clear();
-    return last;
-  }
+  if (!capsule)
+    return PyErr_Clear();
   auto *api = static_cast<const DLExchangeApi *>(
       PyCapsule_GetPointer(capsule, "dlpack_exchange_api"));
   if (!api)
     PyErr_Clear();
   else if (api->version.major == 1 && api->borrow)
-    last.api = api;
+    framework.api = api;
   Py_DECREF(capsule);
-  return last;
+}
+
+const Framework &FrameworkCache::lookUp(PyTypeObject *type) {
+  Framework found = {.type = type,
+                     .buffer = type->tp_as_buffer != nullptr &&
+                               type->tp_as_buffer->bf_getbuffer != nullptr,
+                     .fields = isNumpyArray(type)};
+  findDerives(type, found);
+  findExchange(type, found);
+  // Looking for attributes has given it one, unless there are none left.
+  found.version = type->tp_version_tag;
+  Framework &place = last[oldest];
+  oldest = (oldest + 1) % last.size();
+  return place = found;
 }
 
 static bool isRecording() {
@@ -162,9 +168,18 @@ bool Borrowed::read(PyObject *object, FrameworkCache &cache, const char *what) {
     return take(source, what) && isPlain(object, tensor, what) &&
            (!maker.derives || warnsOfGradients(object, maker, what));
   }
+  if (maker.fields && readFields(object))
+    return true;
   if (maker.buffer)
     return readBuffer(object, what);
   return readCapsule(object, what);
+}
+
+bool Borrowed::readFields(PyObject *object) {
+  auto view = readNumpyArray(object, sizes, strides);
+  if (view)
+    tensor = *view;
+  return view.has_value();
 }
 
 bool Borrowed::readBuffer(PyObject *object, const char *what) {
@@ -186,7 +201,8 @@ bool Borrowed::readBuffer(PyObject *object, const char *what) {
     return false;
   }
   for (int axis = 0; axis < buffer.ndim; ++axis) {
-    if (buffer.strides[axis] % buffer.itemsize != 0) {
+    bool isStepped = buffer.shape[axis] > 1;
+    if (isStepped && buffer.strides[axis] % buffer.itemsize != 0) {
       PyErr_Format(PyExc_ValueError,
                    "`%s` has a stride of %zd bytes for items of %zd", what,
                    buffer.strides[axis], buffer.itemsize);
@@ -205,9 +221,12 @@ bool Borrowed::readBuffer(PyObject *object, const char *what) {
 }
 
 bool Borrowed::readCapsule(PyObject *object, const char *what) {
-  capsule = PyObject_CallMethod(object, "__dlpack__", nullptr);
+  // A type has its tensors' methods.
+  bool isType = PyType_Check(object);
+  if (!isType)
+    capsule = PyObject_CallMethod(object, "__dlpack__", nullptr);
   if (!capsule) {
-    if (!PyErr_ExceptionMatches(PyExc_AttributeError))
+    if (!isType && !PyErr_ExceptionMatches(PyExc_AttributeError))
       return false;
     PyErr_Clear();
     PyErr_Format(PyExc_TypeError, "`%s` must be a tensor, not %s", what,

@@ -15,20 +15,32 @@ inline constexpr int kMaxRank = 32;
 /// Who made a tensor, so that results can be made alike.
 struct Framework {
   PyTypeObject *type = nullptr;       ///< borrowed: the tensors keep it
+  unsigned version = 0;               ///< the type's, when it was looked at
   const DLExchangeApi *api = nullptr; ///< null: no C exchange
   bool buffer = false;                ///< speaks the buffer protocol: NumPy
+  bool fields = false;                ///< NumPy's own type, see NumpyArray.h
   bool derives = false; ///< its tensors say whether they require gradients
   const PyGetSetDef *derivesBy = nullptr; ///< their property, if it is native
 };
 
-/// Looks up what a type offers; remembers the last type asked for, since the
-/// arguments of a call are nearly always of one.
+/// Looks up what a type offers; remembers the last few, since the arguments of
+/// a call are of one or two: tensors and parameters, arrays and tensors. By
+/// version, as a type may be changed, or lie where another has been.
 class FrameworkCache {
 public:
-  const Framework &of(PyTypeObject *type);
+  const Framework &of(PyTypeObject *type) {
+    for (const Framework &known : last)
+      if (known.type == type && known.version == type->tp_version_tag &&
+          known.version != 0)
+        return known;
+    return lookUp(type);
+  }
 
 private:
-  Framework last;
+  const Framework &lookUp(PyTypeObject *type);
+
+  std::array<Framework, 4> last;
+  std::size_t oldest = 0;
 };
 
 /// One Python tensor, looked at for one call; gives it back when destroyed.
@@ -46,6 +58,7 @@ public:
   const Framework &framework() const { return maker; }
 
 private:
+  bool readFields(PyObject *object);
   bool readBuffer(PyObject *object, const char *what);
   bool readCapsule(PyObject *object, const char *what);
   bool take(const DLTensor &source, const char *what);

@@ -2,6 +2,8 @@
 
 import os
 import re
+import sys
+import threading
 
 import numpy as np
 import pytest
@@ -231,3 +233,39 @@ def test_what_a_function_says_of_itself() -> None:
     assert module.half.__doc__ == "half[T: Float](x: T, by: acc(T)) -> T\n\nx by a number."
     assert module.ends.__doc__ == "ends(x: f32[R, C]) -> (f32[R], f32[R])"
     assert repr(module) == "<quern module: half, ends>"
+
+
+def order_of_two_threads(call, wait):
+    """Who goes on first: another thread that waits for Python's lock, or the caller."""
+    order, start = [], threading.Event()
+
+    def other():
+        start.wait()
+        order.append("other")
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1000)  # nobody is asked to give the lock away
+    try:
+        start.set()
+        call()
+        order.append("caller")
+    finally:
+        sys.setswitchinterval(interval)
+    thread.join(wait)
+    return order
+
+
+def test_others_run_during_long_calls_only():
+    k = quern.compile(
+        "elementwise turned(x: f32, n: int) -> f32:\n    var y = x\n    var i = 0\n"
+        "    while i < n bound 100000000:\n        y = y * 0.5 + 1\n        i += 1\n    return y\n"
+    )
+    x, out = np.ones(16, np.float32), np.ones(16, np.float32)
+    for _ in range(1000):  # once undisturbed is enough
+        k.turned(x, 1, out=out)
+    assert order_of_two_threads(lambda: k.turned(x, 1, out=out), 60) == ["caller", "other"]
+    for _ in range(2):
+        order = order_of_two_threads(lambda: k.turned(x, 10_000_000, out=out), 60)
+        assert order == ["other", "caller"]
