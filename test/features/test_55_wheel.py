@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import sys
 import zipfile
@@ -30,11 +31,16 @@ def pip(python: str, *words: str) -> None:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
-    pip(
-        sys.executable,
-        *("wheel", str(ROOT), "--no-deps", "--no-build-isolation", "-w", str(folder)),
-    )
+    """One for all workers: whoever comes first builds it, the others wait."""
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    folder = shared / "wheel"
+    with open(shared / "wheel.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not list(folder.glob("quern-*.whl")):
+            words = ("wheel", str(ROOT), "--no-deps", "--no-build-isolation")
+            pip(sys.executable, *words, "-w", str(folder))
     (built,) = folder.glob("quern-*.whl")
     return built
 
