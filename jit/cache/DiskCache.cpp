@@ -115,21 +115,36 @@ DiskCache::Opened DiskCache::open(const std::string &path,
 
 DiskCache::~DiskCache() { ::close(folder); }
 
+/// Whether nobody else has written the entry, or can: a folder that only its
+/// owner may write to now may hold what others left when they could.
+static bool isOwn(const struct stat &info) {
+  return info.st_uid == ::geteuid() && !(info.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+/// Of an entry from the future as well, whose clock has been set back since.
+static bool isToRenew(const struct stat &info) {
+  time_t now = ::time(nullptr);
+  return info.st_mtime + renewSeconds < now ||
+         info.st_mtime > now + renewSeconds;
+}
+
 std::optional<CacheEntry> DiskCache::load(const CacheKey &key) {
   std::string name = entryName(key);
-  File file(::openat(folder, name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  // A pipe in an entry's place must not be waited for.
+  File file(::openat(folder, name.c_str(),
+                     O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat info;
   if (!file || ::fstat(file.descriptor, &info) != 0 || !S_ISREG(info.st_mode))
     return std::nullopt;
   std::optional<CacheEntry> entry;
-  if (static_cast<std::uint64_t>(info.st_size) <= maximumBytes)
+  if (isOwn(info) && static_cast<std::uint64_t>(info.st_size) <= maximumBytes)
     if (auto bytes = readAll(file.descriptor, info.st_size))
       entry = readEntry(key, *bytes);
   if (!entry) {
     ::unlinkat(folder, name.c_str(), 0);
     return std::nullopt;
   }
-  if (info.st_mtime + renewSeconds < ::time(nullptr))
+  if (isToRenew(info))
     ::futimens(file.descriptor, nullptr);
   return entry;
 }
@@ -199,7 +214,7 @@ std::vector<Seen> listEntries(int folder) {
     if (!temporary)
       entries.push_back(
           {name.str(), static_cast<std::uint64_t>(info.st_size), info.st_mtim});
-    else if (info.st_mtime + abandonedSeconds < now)
+    else if (std::abs(now - info.st_mtime) > abandonedSeconds)
       ::unlinkat(folder, item->d_name, 0);
   }
   ::closedir(listing);

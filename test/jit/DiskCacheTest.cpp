@@ -94,6 +94,39 @@ TEST_F(DiskCacheTest, ATruncatedOrForeignFileIsAMiss) {
   EXPECT_FALSE(cache->load(key(3)));
 }
 
+TEST_F(DiskCacheTest, APipeInPlaceOfAnEntryIsAMiss) {
+  auto cache = open();
+  ASSERT_EQ(::mkfifo(path(1).c_str(), 0600), 0);
+  EXPECT_FALSE(cache->load(key(1)));
+  cache->store(key(1), {"abi", "object"});
+  EXPECT_TRUE(cache->load(key(1)));
+}
+
+TEST_F(DiskCacheTest, WhatOthersHaveOrMayHaveWrittenIsAMissAndRemoved) {
+  auto cache = open();
+  for (mode_t mode : {0666, 0620, 0602}) {
+    cache->store(key(1), {"abi", "object"});
+    ::chmod(path(1).c_str(), mode);
+    EXPECT_FALSE(cache->load(key(1))) << mode;
+    EXPECT_FALSE(fs::exists(path(1))) << mode;
+  }
+  if (::geteuid() != 0)
+    GTEST_SKIP() << "only root can give files away";
+  cache->store(key(1), {"abi", "object"});
+  ASSERT_EQ(::chown(path(1).c_str(), 12345, 12345), 0);
+  EXPECT_FALSE(cache->load(key(1)));
+  EXPECT_FALSE(fs::exists(path(1)));
+}
+
+TEST_F(DiskCacheTest, AnEntryFromTheFutureIsRenewedWhenItIsUsed) {
+  auto cache = open();
+  cache->store(key(1), {"abi", "object"});
+  auto now = fs::file_time_type::clock::now();
+  fs::last_write_time(path(1), now + std::chrono::hours(1000));
+  EXPECT_TRUE(cache->load(key(1)));
+  EXPECT_LT(fs::last_write_time(path(1)), now + std::chrono::hours(1));
+}
+
 TEST_F(DiskCacheTest, AFolderOthersMayWriteToIsRefused) {
   for (mode_t mode : {0777, 0770, 0722}) {
     ::chmod(folder.c_str(), mode);
