@@ -36,6 +36,8 @@ Facts factsFromPython(py::handle object) {
   TensorFacts facts;
   facts.scalarType = scalarTypeOf(tuple[1]);
   facts.type = dtypeOf(facts.scalarType);
+  facts.bytes = static_cast<std::int8_t>(
+      c10::elementSize(static_cast<c10::ScalarType>(facts.scalarType)));
   facts.sizes = sizesFromPython(tuple[2]);
   facts.strides = sizesFromPython(tuple[3]);
   facts.offset = tuple[4].cast<Size>();

@@ -19,6 +19,7 @@ using ValueId = std::int32_t;
 struct TensorFacts {
   std::int8_t scalarType = 0; ///< torch's own number of the element type
   std::optional<DType> type;  ///< absent: a type the compiler does not know
+  std::int8_t bytes = 0;      ///< of one element
   std::vector<Size> sizes;
   std::vector<Size> strides;
   Size offset = 0;

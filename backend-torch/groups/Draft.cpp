@@ -1,5 +1,6 @@
 // How each kind of operation relates the axes of its operands and results.
 #include "backend-torch/groups/Draft.h"
+#include "backend-torch/ops/Promotion.h"
 
 #include <algorithm>
 
@@ -92,6 +93,22 @@ static Size countOf(SizeTable &sizes, const TensorFacts &facts) {
   return count;
 }
 
+static bool isReinterpreted(const Graph &graph, ValueId from, ValueId to) {
+  std::optional<DType> source = graph.values[from].tensor()->type;
+  std::optional<DType> target = graph.values[to].tensor()->type;
+  return source && target && isReinterpreted(*source, *target);
+}
+
+static Dimensions transposed(const Graph &graph, const Node &node,
+                             Dimensions dims) {
+  const GraphArgument *first = graph.argument(node, "dim0");
+  const GraphArgument *second = graph.argument(node, "dim1");
+  if (dims.size() > 1)
+    std::swap(dims[wrapped(first ? first->integer : 0, dims.size())],
+              dims[wrapped(second ? second->integer : 1, dims.size())]);
+  return dims;
+}
+
 Draft::Reason Draft::placeView(ValueId value, const ViewOf &view) {
   if (Reason why = place(view.source))
     return why;
@@ -102,6 +119,11 @@ Draft::Reason Draft::placeView(ValueId value, const ViewOf &view) {
   switch (view.kind) {
   case ViewKind::Window:
     return "a part of its own result is read";
+  case ViewKind::Retype:
+    if (!isReinterpreted(graph, view.source, value))
+      return "its result is read as elements of another width";
+    to = from;
+    break;
   case ViewKind::Part:
     if (countOf(*analysis->sizes, *facts) !=
         countOf(*analysis->sizes, *graph.values[view.source].tensor()))
@@ -118,15 +140,9 @@ Draft::Reason Draft::placeView(ValueId value, const ViewOf &view) {
     for (const GraphArgument &dim : graph.argument(node, "dims")->list)
       to.push_back(from[wrapped(dim.integer, from.size())]);
     break;
-  case ViewKind::Transpose: {
-    to = from;
-    const GraphArgument *first = graph.argument(node, "dim0");
-    const GraphArgument *second = graph.argument(node, "dim1");
-    if (to.size() > 1)
-      std::swap(to[wrapped(first ? first->integer : 0, to.size())],
-                to[wrapped(second ? second->integer : 1, to.size())]);
+  case ViewKind::Transpose:
+    to = transposed(graph, node, from);
     break;
-  }
   case ViewKind::Expand: {
     std::size_t added = facts->sizes.size() - from.size();
     for (std::size_t d = 0; d != facts->sizes.size(); ++d)

@@ -77,7 +77,8 @@ std::optional<ValueId> AttentionFinder::rowsOf(int index) const {
 }
 
 bool AttentionFinder::isView(int index) const {
-  return std::holds_alternative<ViewOf>(operations[index]);
+  const auto *view = std::get_if<ViewOf>(&operations[index]);
+  return view && view->kind != ViewKind::Retype;
 }
 
 bool AttentionFinder::isCopy(int index) const {

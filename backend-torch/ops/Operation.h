@@ -15,7 +15,8 @@ enum class ViewKind : std::uint8_t {
   Transpose,
   Expand,
   Part,
-  Window
+  Window,
+  Retype
 };
 enum class Primitive : std::uint8_t { Copy, Cast, Fill };
 

@@ -3,10 +3,7 @@
 
 namespace quern {
 
-bool isFloat(DType type) {
-  return type == DType::F16 || type == DType::BF16 || type == DType::F32 ||
-         type == DType::F64;
-}
+bool isFloat(DType type) { return type >= DType::F8E4M3 && type <= DType::F64; }
 
 bool isComplex(DType type) { return type == DType::C64 || type == DType::C128; }
 
@@ -19,12 +16,44 @@ bool isSupported(DType type) {
 
 bool isCast(DType from, DType to) { return !isComplex(from) || isComplex(to); }
 
-/// The complex type whose parts are as wide as a type's values; none of 16
-/// bits.
+static int bytesOf(DType type) {
+  switch (type) {
+  case DType::Bool:
+  case DType::I8:
+  case DType::U8:
+  case DType::F8E4M3:
+  case DType::F8E5M2:
+    return 1;
+  case DType::I16:
+  case DType::U16:
+  case DType::F16:
+  case DType::BF16:
+    return 2;
+  case DType::I32:
+  case DType::U32:
+  case DType::F32:
+    return 4;
+  default:
+    return 8;
+  }
+}
+
+bool isReinterpreted(DType from, DType to) {
+  if (from == to)
+    return true;
+  if (isComplex(from) || isComplex(to) || bytesOf(from) != bytesOf(to))
+    return false;
+  // Of a bool only whether the byte is zero is known.
+  bool hasBool = from == DType::Bool || to == DType::Bool;
+  return !hasBool || isInteger(from) || isInteger(to);
+}
+
+/// The complex type whose parts are as wide as a type's values; none of 16 bits
+/// or less.
 static std::optional<DType> complexOf(DType type) {
   if (isComplex(type))
     return type;
-  if (type == DType::F16 || type == DType::BF16)
+  if (bytesOf(type) <= 2)
     return std::nullopt;
   return type == DType::F64 ? DType::C128 : DType::C64;
 }
@@ -66,26 +95,6 @@ DType accumulatorOf(DType type) {
 /// Bool, integer, float, complex: a lower category never widens a higher one.
 static int rankOf(DType type) {
   return isComplex(type) ? 3 : isFloat(type) ? 2 : isInteger(type) ? 1 : 0;
-}
-
-static int bytesOf(DType type) {
-  switch (type) {
-  case DType::Bool:
-  case DType::I8:
-  case DType::U8:
-    return 1;
-  case DType::I16:
-  case DType::U16:
-  case DType::F16:
-  case DType::BF16:
-    return 2;
-  case DType::I32:
-  case DType::U32:
-  case DType::F32:
-    return 4;
-  default:
-    return 8;
-  }
 }
 
 static bool isUnsigned(DType type) {

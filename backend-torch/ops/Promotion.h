@@ -12,6 +12,7 @@ std::optional<DType> promote(const Graph &graph,
                              const std::vector<const GraphArgument *> &operands,
                              std::string_view kind);
 
+/// f8 as well.
 bool isFloat(DType type);
 bool isInteger(DType type);
 bool isComplex(DType type);
@@ -20,6 +21,9 @@ bool isComplex(DType type);
 bool isCast(DType from, DType to);
 /// Whether the compiler computes with values of this type.
 bool isSupported(DType type);
+/// Whether scalar code takes the bits of one type for a value of the other:
+/// they are as wide and plain numbers.
+bool isReinterpreted(DType from, DType to);
 
 /// Whether a word is the constraint of a type parameter.
 bool isConstraint(std::string_view word);

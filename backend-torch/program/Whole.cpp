@@ -7,9 +7,15 @@ Size offsetInBase(const FusionPlan &plan, ValueId value) {
   const Graph &graph = *plan.graph;
   const TensorFacts *facts = graph.values[value].tensor();
   const TensorFacts *base = graph.values[plan.analysis->baseOf(value)].tensor();
-  if (base->offset == facts->offset)
+  Size start = base->offset;
+  if (base->bytes != facts->bytes) // counted in elements of another width
+    start = plan.sizes->apply(
+        SizeOp::FloorDiv,
+        {plan.sizes->multiply(start, plan.sizes->constant(base->bytes)),
+         plan.sizes->constant(facts->bytes)});
+  if (start == facts->offset)
     return plan.sizes->constant(0);
-  Size minus = plan.sizes->multiply(plan.sizes->constant(-1), base->offset);
+  Size minus = plan.sizes->multiply(plan.sizes->constant(-1), start);
   return plan.sizes->apply(SizeOp::Add, {facts->offset, minus});
 }
 

@@ -25,6 +25,19 @@ static std::string castText(DType from, DType to, const std::string &value,
          value + ")";
 }
 
+/// The bits of a value as one of another type.
+static std::string bitsText(DType from, DType to, const std::string &value,
+                            Imports &imports) {
+  if (from == to)
+    return value;
+  std::string target(spelling(to));
+  if (from == DType::Bool || to == DType::Bool)
+    return target + "(" + value + ")";
+  imports.insert({"copies", "reinterpreted"});
+  return "reinterpreted[" + std::string(spelling(from)) + ", " + target + "](" +
+         value + ")";
+}
+
 namespace {
 class GroupWriter {
 public:
@@ -40,7 +53,7 @@ public:
 
 private:
   std::string typeOf(ValueId value) const;
-  std::string name(ValueId value) const;
+  std::string name(ValueId value);
   void writeNode(int index);
   std::string callText(int node, const LibraryCall &call);
   std::string operandText(const CallOperand &operand);
@@ -74,10 +87,13 @@ std::string GroupWriter::typeOf(ValueId value) const {
 }
 
 /// A view inside the group is the value it looks at: its axes have names.
-std::string GroupWriter::name(ValueId value) const {
+std::string GroupWriter::name(ValueId value) {
   auto it = names.find(value);
-  return it != names.end() ? it->second
-                           : names.at(plan.analysis->baseOf(value));
+  if (it != names.end())
+    return it->second;
+  ValueId base = plan.analysis->baseOf(value);
+  return bitsText(*graph.values[base].tensor()->type,
+                  *graph.values[value].tensor()->type, names.at(base), used);
 }
 
 std::string GroupWriter::number(Size size) {

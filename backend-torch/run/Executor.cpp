@@ -282,10 +282,10 @@ Executor::outputOf(const KernelOperand &operand,
                    const BoundShape::Tensor &bound,
                    std::span<const SizeValue> symbols) const {
   const SizeTable &sizes = *compiled.fusion->sizes;
-  const Value &value = launchPlan.graph->values[operand.base];
-  const TensorFacts *facts = value.tensor();
+  const std::vector<Value> &values = launchPlan.graph->values;
+  const TensorFacts *facts = values[operand.base].tensor();
   LaunchShape::Output output;
-  output.place = {operand.base, bound.offset * bytesOf(value)};
+  output.place = {operand.base, bound.offset * bytesOf(values[operand.value])};
   output.isPart = operand.isPlaced;
   output.type = static_cast<at::ScalarType>(facts->scalarType);
   for (Size size : facts->sizes)
@@ -304,9 +304,9 @@ Executor::launchShape(int kernel, std::span<const SizeValue> symbols) const {
   result.shape = shapeOf(compiled.kernels[kernel]->operands(), sizes, symbols);
   const GroupKernel &operands = compiled.kernels[kernel]->operands();
   for (std::size_t i = 0; i != operands.inputs.size(); ++i) {
-    ValueId base = operands.inputs[i].base;
-    result.inputs.push_back(
-        {base, result.shape.inputs[i].offset * bytesOf(graph.values[base])});
+    const Value &value = graph.values[operands.inputs[i].value];
+    result.inputs.push_back({operands.inputs[i].base,
+                             result.shape.inputs[i].offset * bytesOf(value)});
   }
   bool hasElements = operands.outputs.empty();
   for (std::size_t i = 0; i != operands.outputs.size(); ++i) {
