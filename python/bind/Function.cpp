@@ -2,6 +2,7 @@
 #include "python/bind/Function.h"
 
 #include "python/bind/CallArguments.h"
+#include "python/bind/ElementTypes.h"
 #include "python/bind/Errors.h"
 
 #include <algorithm>
@@ -78,41 +79,30 @@ Pace firstPace(const FunctionObject &self, const BoundKernel &kernel,
 }
 
 /// Solves and compiles without the interpreter's lock.
-Result<BoundKernel> bind(FunctionObject &self, const CallArguments &call) {
+Result<BoundKernel> bind(FunctionObject &self, const CallArguments &call,
+                         bool codeNow = true) {
   auto arguments = call.arguments();
   auto outs = call.outs();
   auto constants = call.constants();
   PyThreadState *thread = PyEval_SaveThread();
   auto bound = self.module.bind(self.info.name, arguments, outs, constants);
-  if (bound)
+  if (bound && codeNow)
     if (auto ready = bound->ready(); !ready)
       bound = ready.error();
   PyEval_RestoreThread(thread);
   return bound;
 }
 
-/// One result as it is, several as a tuple, none as None; steals references.
-PyObject *packResults(const std::vector<PyObject *> &results) {
-  if (results.empty())
-    Py_RETURN_NONE;
-  if (results.size() == 1)
-    return results.front();
-  PyObject *tuple = PyTuple_New(static_cast<Py_ssize_t>(results.size()));
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    if (tuple)
-      PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i), results[i]);
-    else
-      Py_DECREF(results[i]);
-  }
-  return tuple;
-}
-
-/// Each list is a Python list, what is absent is None.
-PyObject *packCounted(const FunctionObject &self, const BoundKernel &kernel,
-                      const std::vector<PyObject *> &outputs) {
+/// One object for each declared result: a list is a Python list, what is absent
+/// is None. Steals references; with an exception set there is nothing.
+std::vector<PyObject *> perResult(const FunctionObject &self,
+                                  const BoundKernel &kernel,
+                                  std::vector<PyObject *> outputs) {
+  auto counts = kernel.outputCounts();
+  if (counts.empty())
+    return outputs;
   std::vector<PyObject *> results;
   auto next = outputs.begin();
-  auto counts = kernel.outputCounts();
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (!self.info.resultIsList[i]) {
       results.push_back(counts[i] ? *next++ : Py_NewRef(Py_None));
@@ -128,10 +118,28 @@ PyObject *packCounted(const FunctionObject &self, const BoundKernel &kernel,
       results.push_back(list);
   }
   if (!PyErr_Occurred())
-    return packResults(results);
+    return results;
   for (PyObject *result : results)
     Py_DECREF(result);
-  return nullptr;
+  return {};
+}
+
+/// One result as it is, several as a tuple, none as None; steals references.
+PyObject *packResults(const std::vector<PyObject *> &results) {
+  if (PyErr_Occurred())
+    return nullptr;
+  if (results.empty())
+    Py_RETURN_NONE;
+  if (results.size() == 1)
+    return results.front();
+  PyObject *tuple = PyTuple_New(static_cast<Py_ssize_t>(results.size()));
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (tuple)
+      PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i), results[i]);
+    else
+      Py_DECREF(results[i]);
+  }
+  return tuple;
 }
 
 bool allocateResults(const BoundKernel &kernel, CallArguments &call,
@@ -204,8 +212,7 @@ PyObject *launch(FunctionObject &self, const Binding &binding,
     return Py_NewRef(call.out());
   for (PyObject *&object : results)
     object = finish(call.framework(), object);
-  return kernel.outputCounts().empty() ? packResults(results)
-                                       : packCounted(self, kernel, results);
+  return packResults(perResult(self, kernel, std::move(results)));
 }
 
 PyObject *callFunction(PyObject *object, PyObject *const *args,
@@ -229,6 +236,39 @@ PyObject *callFunction(PyObject *object, PyObject *const *args,
   if (bound->isReusable())
     remember(self, fresh);
   return launch(self, fresh, call);
+}
+
+PyObject *describeSpec(const TensorSpec &spec) {
+  PyObject *sizes = PyList_New(static_cast<Py_ssize_t>(spec.sizes.size()));
+  for (std::size_t axis = 0; sizes && axis < spec.sizes.size(); ++axis)
+    PyList_SET_ITEM(sizes, static_cast<Py_ssize_t>(axis),
+                    PyLong_FromLongLong(spec.sizes[axis]));
+  return sizes ? Py_BuildValue("(sN)", numpyName(spec.type), sizes) : nullptr;
+}
+
+/// What a call would give, as a list with an entry for each declared result.
+PyObject *describeResults(PyObject *object, PyObject *const *args,
+                          Py_ssize_t count, PyObject *names) {
+  auto &self = *reinterpret_cast<FunctionObject *>(object);
+  CallArguments call(self.info, self.frameworks);
+  if (!call.place(args, count, names) || !call.read()) {
+    refuseCall(self.callErrorClass);
+    return nullptr;
+  }
+  auto bound = bind(self, call, /*codeNow=*/false);
+  if (!bound) {
+    raise(self.errorClass, bound.error());
+    return nullptr;
+  }
+  std::vector<PyObject *> results;
+  for (const TensorSpec &spec : bound->outputs())
+    if (PyObject *described = describeSpec(spec))
+      results.push_back(described);
+  results = perResult(self, *bound, std::move(results));
+  PyObject *list = PyList_New(static_cast<Py_ssize_t>(results.size()));
+  for (std::size_t i = 0; list && i < results.size(); ++i)
+    PyList_SET_ITEM(list, static_cast<Py_ssize_t>(i), results[i]);
+  return list;
 }
 
 void destroyFunction(PyObject *object) {
@@ -283,6 +323,14 @@ PyGetSetDef properties[] = {
     {"__doc__", getDocumentation, nullptr, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
+PyMethodDef methods[] = {
+    {"results",
+     reinterpret_cast<PyCFunction>(
+         reinterpret_cast<void (*)()>(&describeResults)),
+     METH_FASTCALL | METH_KEYWORDS,
+     "Element types and sizes of what a call with these arguments gives."},
+    {nullptr, nullptr, 0, nullptr}};
+
 PyTypeObject &functionType() {
   // CPython keeps a static type for as long as the process lives.
   static PyTypeObject type{};
@@ -301,6 +349,7 @@ bool readyFunctionType() {
   type.tp_call = PyVectorcall_Call;
   type.tp_repr = represent;
   type.tp_getset = properties;
+  type.tp_methods = methods;
   type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL;
   return PyType_Ready(&type) == 0;
 }

@@ -18,6 +18,7 @@ static py::dict toDict(const ParameterInfo &parameter) {
   result["name"] = parameter.name;
   result["type"] = parameter.type;
   result["tensor"] = parameter.isTensor;
+  result["list"] = parameter.isList;
   result["optional"] = parameter.optional;
   result["mutable"] = parameter.isMutable;
   result["compile_time"] = parameter.compileTime;
@@ -39,6 +40,7 @@ py::list declarationsOf(const Module &module) {
     row["parameters"] = std::move(parameters);
     row["results"] = info.results;
     row["result_names"] = info.resultNames;
+    row["result_lists"] = info.resultIsList;
     row["backward"] = info.backward;
     row["saves"] = info.saves;
     all.append(std::move(row));

@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import _quern
-import torch
 
 from .._session import session
-from .report import IndexRangeError
-from .signature import Signature, split_pattern
+from .bindable import check_bindable, operator_named
+from .custom import Declaration, define
 from .state import state
-
-Declaration = Mapping[str, Any]
-
-# The code of "index 9 is out of range".
-_INDEX = "QN2050"
 
 
 def register_aten(overload: str, source: str) -> None:
@@ -34,11 +28,17 @@ def register_aten(overload: str, source: str) -> None:
     >>> torch.compile(torch.logit, backend="quern")(torch.tensor([0.5]))
     tensor([0.])
     """
+    target = operator_named(overload)
     name = overload.removeprefix("aten::")
     module = session().compile(source, f"{name}.qn")
     rows: list[tuple[str, str]] = []
-    if not re.search(rf'@aten\(\s*"{re.escape(name)}"', source):
-        rows = [(f"aten::{name}", _callable(module, overload)["name"])]
+    said = re.findall(r'^\s*@aten\(\s*"([^"]+)"', source, re.MULTILINE)
+    for each in said:
+        operator_named(each)
+    if name not in said:
+        declaration = _callable(module, overload)
+        check_bindable(target, declaration)
+        rows = [(f"aten::{name}", declaration["name"])]
     _add(source, rows)
 
 
@@ -59,16 +59,9 @@ def op(name: str, source: str) -> Any:
     if not separator or not namespace.isidentifier() or not short.isidentifier():
         raise ValueError(f"`{name}` must be a namespace and a name: `mylib::{short or name}`")
     module = session().compile(source, f"{short}.qn")
-    known = {row["name"]: row for row in _quern.declarations(module)}
-    declaration = _callable(module, name, short)
-    made = _make(name, module, declaration)
-    rows = [(name, declaration["name"])]
-    if backward := known.get(declaration["backward"]):
-        derivative = f"{namespace}::{backward['name']}"
-        rows.append((derivative, backward["name"]))
-        _link(made, declaration, backward, _make(derivative, module, backward))
-    _add(source, rows)
-    return made
+    made = define(name, module, _callable(module, name, short))
+    _add(source, [(f"{namespace}::{each}", each) for each in made])
+    return made[short]
 
 
 def _callable(module: Any, name: str, wanted: str = "") -> Declaration:
@@ -90,85 +83,3 @@ def _add(source: str, rows: Sequence[tuple[str, str]]) -> None:
     current.backend.add_module(name, source, list(rows))
     current.sources[name] = source
     current.added.append((digest, tuple(rows)))
-
-
-def _schema_type(parameter: Mapping[str, Any]) -> str:
-    if parameter["tensor"]:
-        mark = "?" if parameter["optional"] else ""
-        return f"Tensor{mark}" if not parameter["mutable"] else "Tensor(a!)"
-    element = split_pattern(parameter["type"].partition("=")[0])[0]
-    return {"int": "int", "bool": "bool"}.get(element, "float")
-
-
-def _schema(declaration: Declaration) -> str:
-    """The operator's schema: tensors and numbers as the declaration has them."""
-    parts = []
-    for parameter in _parameters(declaration):
-        if parameter["mutable"]:
-            raise _quern.Error(
-                f"`{declaration['name']}` writes its parameter `{parameter['name']}`; an operator "
-                "gives results and writes nothing"
-            )
-        parts.append(f"{_schema_type(parameter)} {parameter['name']}")
-    results = ", ".join("Tensor" for _ in declaration["results"])
-    many = len(declaration["results"]) != 1
-    return f"({', '.join(parts)}) -> {f'({results})' if many else results}"
-
-
-def _parameters(declaration: Declaration) -> list[Mapping[str, Any]]:
-    return [p for p in declaration["parameters"] if not p["compile_time"]]
-
-
-def _make(name: str, module: Any, declaration: Declaration) -> Any:
-    """The operator without its derivative."""
-    kernel = getattr(module, declaration["name"])
-    signature = Signature(declaration)
-
-    def call(*values: Any) -> Any:
-        try:
-            return kernel(*values)
-        except _quern.Error as error:
-            if any(part["code"] == _INDEX for part in error.diagnostics):
-                raise IndexRangeError(f"{error}\nwhile running `{name}`") from None
-            raise
-
-    def fake(*values: Any) -> Any:
-        results = signature.results(values)
-        return results[0] if len(results) == 1 else tuple(results)
-
-    made = torch.library.custom_op(name, call, mutates_args=(), schema=_schema(declaration))
-    made.register_fake(fake)
-    return made
-
-
-def _link(made: Any, declaration: Declaration, backward: Declaration, derivative: Any) -> None:
-    """Registers the derivative: gradients come first, the rest binds by name."""
-    parameters = _parameters(declaration)
-    names = [p["name"] for p in parameters]
-    tensors = [i for i, p in enumerate(parameters) if p["tensor"]]
-    saves = list(declaration["saves"])
-    results = list(declaration["result_names"])
-
-    def setup(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        outputs = output if isinstance(output, tuple) else (output,)
-        known = dict(zip(names, inputs, strict=True)) | dict(zip(results, outputs, strict=True))
-        ctx.save_for_backward(*(known[name] for name in saves))
-        ctx.numbers = {name: known[name] for i, name in enumerate(names) if i not in tensors}
-        ctx.shapes = [inputs[i].shape if inputs[i] is not None else None for i in tensors]
-
-    def differentiate(ctx: Any, *gradients: torch.Tensor) -> Any:
-        known = dict(zip(saves, ctx.saved_tensors, strict=True)) | ctx.numbers
-        left = iter(gradients)
-        values = [
-            known[p["name"]] if p["name"] in known else next(left).contiguous()
-            for p in _parameters(backward)
-        ]
-        made = derivative(*values)
-        parts = list(made) if isinstance(made, (tuple, list)) else [made]
-        given: list[Any] = [None] * len(names)
-        for index, shape, part in zip(tensors, ctx.shapes, parts, strict=False):
-            if shape is not None and ctx.needs_input_grad[index]:
-                given[index] = part.sum_to_size(shape)
-        return tuple(given)
-
-    made.register_autograd(differentiate, setup_context=setup)

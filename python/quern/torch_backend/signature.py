@@ -1,136 +1,117 @@
-"""Shapes and dtypes of a declaration's results, from its signature alone."""
+"""Types and shapes of a declaration's results for tensors that have no memory yet."""
 
 from __future__ import annotations
 
-import ast
-import operator
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
+from torch.utils._python_dispatch import _disable_current_modes
+from torch.utils._pytree import tree_leaves, tree_map
 
-from .debug.record import TYPES
+from .extents import Axes, pattern_of
 
-_DTYPES = {name: dtype for dtype, name in TYPES.items()}
-_ACCUMULATORS = {torch.float16: torch.float32, torch.bfloat16: torch.float32}
-_OPERATIONS: dict[type[ast.AST], Callable[..., Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.USub: operator.neg,
-}
+_SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
+Made = torch.Tensor | list[torch.Tensor] | None
+# What the binder says of one result: an element type's name and sizes.
+Spec = tuple[str, Sequence[int]]
 
 
-def split_pattern(text: str) -> tuple[str, list[str] | None]:
-    """`T[*R, C]` as its element and axes; no axes where there are no brackets.
+def run_time(declaration: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The parameters in parentheses."""
+    return [p for p in declaration["parameters"] if not p["compile_time"]]
 
-    >>> split_pattern("T[*R, C]")
-    ('T', ['*R', 'C'])
-    """
-    text = re.sub(r"^\(?\s*\w+\s*:\s*", "", text).strip().rstrip("?)") if ":" in text else text
-    match = re.fullmatch(r"([\w()]+)\[(.*)\]\??", text.strip())
-    if not match:
-        return text.strip().rstrip("?"), None
-    axes = [axis.strip() for axis in match.group(2).split(",")]
-    return match.group(1), [axis for axis in axes if axis]
+
+def call_kernel(function: Any, parameters: Sequence[Mapping[str, Any]], values: Any) -> Any:
+    """Calls a kernel, or asks for its results, leaving out numbers that keep their default."""
+    given = {
+        parameter["name"]: value
+        for parameter, value in zip(parameters, values, strict=True)
+        if value is not None or parameter["tensor"]
+    }
+    return function(**given)
 
 
 class Signature:
-    """What a call of one declaration gives."""
+    """What a call of one declaration gives. The binder says it for sizes that are known;
+    of symbolic ones the declaration's own extents are evaluated, and where they say less
+    than the binder the sizes become constants of the graph."""
 
-    def __init__(self, declaration: Mapping[str, Any]) -> None:
-        self._name = declaration["name"]
+    def __init__(self, declaration: Mapping[str, Any], kernel: Any) -> None:
+        self._kernel = kernel
         self._is_elementwise = declaration["kind"] == "elementwise"
-        given = (p for p in declaration["parameters"] if not p["compile_time"])
-        self._parameters = list(given)
+        self._parameters = run_time(declaration)
         self._results = declaration["results"]
 
-    def results(self, values: Sequence[Any]) -> list[torch.Tensor]:
+    def results(self, values: Sequence[Any]) -> list[Made]:
         """Empty tensors like the results, for the parameters' values in order."""
-        axes: dict[str, Any] = {}
-        types: dict[str, torch.dtype] = {}
-        shapes = []
-        like = None
+        tensors = [each for each in tree_leaves(values) if isinstance(each, torch.Tensor)]
+        like = tensors[0] if tensors else torch.empty(())
+        sizes = [each for tensor in tensors for each in tensor.shape]
+        specs = self._specs(values, _hint)
+        if not any(isinstance(each, _SYMBOLIC) for each in [*sizes, *tree_leaves(values)]):
+            return [_empty(like, spec) for spec in specs]
+        shapes = self._symbolic_shapes(values, specs)
+        if shapes is None:
+            return [_empty(like, spec) for spec in self._specs(values, int)]
+        return [
+            _empty(like, spec and (spec[0], shape))
+            for spec, shape in zip(specs, shapes, strict=True)
+        ]
+
+    def _specs(self, values: Sequence[Any], known: Callable[[Any], int]) -> list[Any]:
+        """What the binder says for tensors of these shapes, which need no memory."""
+
+        def stand_in(value: Any) -> Any:
+            if isinstance(value, torch.Tensor):
+                sizes = [known(n) for n in value.shape]
+                return torch.empty((), dtype=value.dtype, device="cpu").expand(sizes)
+            if isinstance(value, torch.SymFloat):
+                return float(known(value)) if known is int else value.node.hint
+            return known(value) if isinstance(value, _SYMBOLIC) else value
+
+        with _disable_current_modes():
+            stand_ins = tree_map(stand_in, list(values))
+            return list(call_kernel(self._kernel.results, self._parameters, stand_ins))
+
+    def _symbolic_shapes(self, values: Sequence[Any], specs: Sequence[Any]) -> list[Any] | None:
+        """The shape of each result, or nothing where not all of them can be told."""
+        axes = Axes()
+        tensors = []
         for parameter, value in zip(self._parameters, values, strict=True):
-            if not isinstance(value, torch.Tensor):
-                axes[parameter["name"]] = value
-                continue
-            like = value if like is None else like
-            shapes.append(value.shape)
-            element, pattern = split_pattern(parameter["type"])
-            types.setdefault(element, value.dtype)
-            if pattern is not None:
-                self._bind(pattern, value.shape, axes)
-        if like is None:
-            raise NotImplementedError(f"`{self._name}` takes no tensor")
-        made = []
-        for result in self._results:
-            element, pattern = split_pattern(result)
-            shape: Sequence[Any] = (
-                torch.broadcast_shapes(*shapes)  # type: ignore[no-untyped-call]
-                if self._is_elementwise
-                else self._shape(pattern or [], axes)
-            )
-            made.append(like.new_empty(shape, dtype=_dtype(element, types)))
-        return made
-
-    def _bind(self, pattern: Sequence[str], shape: Sequence[Any], axes: dict[str, Any]) -> None:
-        extra = len(shape) - len(pattern)
-        at = 0
-        for axis in pattern:
-            if axis.startswith("*"):
-                # A pack takes what the axes by its side leave.
-                axes.setdefault(axis[1:], tuple(shape[at : at + extra + 1]))
-                at += extra + 1
-                continue
-            if axis.isidentifier():
-                axes.setdefault(axis, shape[at])
-            at += 1
-
-    def _shape(self, pattern: Sequence[str], axes: dict[str, Any]) -> list[Any]:
-        shape: list[Any] = []
-        for axis in pattern:
-            name, _, extent = axis.partition("=")
-            value = _evaluate((extent or name).strip().lstrip("*"), axes)
-            if extent:
-                axes[name.strip()] = value
-            if isinstance(value, tuple):
-                shape += value
+            if isinstance(value, torch.Tensor):
+                tensors.append(value.shape)
+                axes.add_tensor(parameter["type"], value.shape)
+            elif value is not None and not isinstance(value, list):
+                axes.add_number(parameter["name"], value)
+            elif value is not None and not parameter["tensor"]:
+                axes.add_number(parameter["name"], tuple(value))
+        axes.solve()
+        shapes: list[Any] = []
+        for written, spec in zip(self._results, specs, strict=True):
+            if self._is_elementwise:
+                shape: Any = torch.broadcast_shapes(*tensors)  # type: ignore[no-untyped-call]
             else:
-                shape.append(value)
-        return shape
+                shape = None if isinstance(spec, list) else axes.shape(pattern_of(written))
+            if spec is not None and (shape is None or [_hint(n) for n in shape] != list(spec[1])):
+                return None
+            shapes.append(shape)
+        return shapes
 
 
-def _dtype(element: str, types: Mapping[str, torch.dtype]) -> torch.dtype:
-    if element in types:
-        return types[element]
-    if inner := re.fullmatch(r"acc\((\w+)\)", element):
-        dtype = _dtype(inner.group(1), types)
-        return _ACCUMULATORS.get(dtype, dtype)
-    if element in _DTYPES:
-        return _DTYPES[element]
-    raise NotImplementedError(f"the element type `{element}` does not follow from the arguments")
+def _hint(size: Any) -> int:
+    """The size that the tracer saw."""
+    if not isinstance(size, _SYMBOLIC):
+        return int(size)
+    hint = size.node.hint
+    if hint is None:
+        raise NotImplementedError(f"the size `{size}` depends on values: no shape follows from it")
+    return int(hint)
 
 
-def _evaluate(text: str, names: Mapping[str, Any]) -> Any:
-    """An extent expression with the extents and scalars of a call."""
-
-    def value(node: ast.AST) -> Any:
-        match node:
-            case ast.Expression(body=body):
-                return value(body)
-            case ast.Constant(value=int() as number):
-                return number
-            case ast.Name(id=name) if name in names:
-                return names[name]
-            case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATIONS:
-                return _OPERATIONS[type(op)](value(left), value(right))
-            case ast.UnaryOp(op=op, operand=operand) if type(op) in _OPERATIONS:
-                return _OPERATIONS[type(op)](value(operand))
-            case _:
-                raise NotImplementedError(f"the extent `{text}` is not known before the call")
-
-    return value(ast.parse(text, mode="eval"))
+def _empty(like: torch.Tensor, spec: Any) -> Made:
+    if spec is None:
+        return None
+    if isinstance(spec, list):
+        return [like.new_empty(sizes, dtype=getattr(torch, name)) for name, sizes in spec]
+    return like.new_empty(spec[1], dtype=getattr(torch, spec[0]))
