@@ -188,4 +188,15 @@ Result<std::monostate> Device::wait(StreamHandle stream) {
   });
 }
 
+Result<std::monostate> Device::waitForAll() {
+  return run("waiting for the device",
+             [](const Driver &driver) { return driver.waitForAll(); });
+}
+
+Result<std::monostate> Device::read(void *target, std::uint64_t source,
+                                    std::size_t bytes) {
+  auto read = copyOut(target, source, bytes, nullptr);
+  return read ? wait(nullptr) : read;
+}
+
 } // namespace quern::jit

@@ -62,6 +62,11 @@ public:
   Result<std::monostate> fill(std::uint64_t target, unsigned char value,
                               std::size_t bytes, StreamHandle stream);
   Result<std::monostate> wait(StreamHandle stream);
+  /// For everything that anybody has given the device to do.
+  Result<std::monostate> waitForAll();
+  /// What the default stream leaves there.
+  Result<std::monostate> read(void *target, std::uint64_t source,
+                              std::size_t bytes);
   /// Whether the stream's work is being recorded, and not done.
   Result<bool> isCapturing(StreamHandle stream);
 

@@ -3,6 +3,7 @@
 
 #include "jit/Jit.h"
 #include "jit/bind/Binding.h"
+#include "jit/device/Device.h"
 #include "jit/pool/Pool.h"
 
 #include <memory>
@@ -60,6 +61,8 @@ struct PlanStep {
 };
 
 struct OpPlan {
+  /// Where the tensors are; null: in the host's memory.
+  std::shared_ptr<Device> device;
   std::vector<PlanSlot> slots;
   std::vector<PlanStep> steps;
   std::vector<std::int64_t> resultCounts; ///< outputs of each declared result
@@ -72,7 +75,9 @@ struct OpPlan {
   void placeTemporaries();
   /// Waits for the code of every launch.
   Result<std::monostate> ready();
-  Result<std::monostate> run(std::span<void *const> pointers, Pool &pool);
+  /// On a device: in the order of `stream`.
+  Result<std::monostate> run(std::span<void *const> pointers, Pool &pool,
+                             void *stream = nullptr);
   /// Runs the steps there are and forgets them; what they wrote is kept.
   Result<std::monostate> advance(std::span<void *const> pointers, Pool &pool);
   /// Where a tensor's first element is, unless in the arena.

@@ -1,4 +1,5 @@
 // Runs the steps of a plan over the caller's pointers.
+#include "jit/device/RunMemory.h"
 #include "jit/op/Move.h"
 #include "jit/op/Plan.h"
 
@@ -46,9 +47,18 @@ struct Batch {
 class Run {
 public:
   Run(const OpPlan &plan, std::span<void *const> pointers, char *arena,
-      Pool &pool)
-      : plan(plan), pointers(pointers), arena(arena), pool(pool) {}
+      Pool &pool, void *stream)
+      : plan(plan), pointers(pointers), arena(arena), pool(pool),
+        stream(stream) {}
 
+  Result<std::monostate> steps() {
+    for (const PlanStep &each : plan.steps)
+      if (auto done = step(each); !done)
+        return done;
+    return std::monostate();
+  }
+
+private:
   Result<std::monostate> step(const PlanStep &step) {
     switch (step.kind) {
     case PlanStep::Kind::Launch:
@@ -66,14 +76,13 @@ public:
     }
     return std::monostate();
   }
-
-private:
   char *address(const PlanTensor &tensor) const {
     if (plan.slots[tensor.slot].kind == PlanSlot::Kind::Temporary)
       return arena + plan.slots[tensor.slot].offset + tensor.offset;
     return plan.address(tensor, pointers);
   }
   Result<std::monostate> launch(const PlanStep &step);
+  Result<std::monostate> launchInOrder(const PlanStep &step);
   Result<std::monostate> callOut(const PlanStep &step);
   bool areApart(const PlanStep &step) const;
 
@@ -81,6 +90,7 @@ private:
   std::span<void *const> pointers;
   char *arena;
   Pool &pool;
+  void *stream;
 };
 
 /// No kernel of the step touches what another one writes.
@@ -118,9 +128,24 @@ bool Run::areApart(const PlanStep &step) const {
   return true;
 }
 
+/// A device's stream has an order, and a launch there does not wait.
+Result<std::monostate> Run::launchInOrder(const PlanStep &step) {
+  auto tensor = step.tensors.begin();
+  for (BoundKernel kernel : step.kernels) {
+    std::vector<void *> places;
+    for (std::size_t left = kernel.pointerCount(); left > 0; --left, ++tensor)
+      places.push_back(address(*tensor));
+    if (auto done = kernel.run(places, stream); !done)
+      return done;
+  }
+  return std::monostate();
+}
+
 /// Small kernels run side by side, one thread each; one that is more than a
 /// thread's share takes all of them.
 Result<std::monostate> Run::launch(const PlanStep &step) {
+  if (plan.device)
+    return launchInOrder(step);
   Batch batch;
   auto tensor = step.tensors.begin();
   std::int64_t total = 0;
@@ -170,17 +195,28 @@ Result<std::monostate> Run::callOut(const PlanStep &step) {
   return step.runner->run(call, results);
 }
 
-/// Aligned memory, or none.
-std::shared_ptr<char> allocate(std::int64_t bytes) {
-  std::size_t whole =
-      (static_cast<std::size_t>(bytes) + alignment) / alignment * alignment;
-  return {static_cast<char *>(std::aligned_alloc(alignment, whole)),
-          &std::free};
-}
-
 Error noMemory(std::int64_t bytes) {
   return Error{
       "no memory for " + std::to_string(bytes) + " bytes of temporaries", {}};
+}
+
+/// Aligned memory that goes with its last owner.
+Result<std::shared_ptr<char>> allocate(const std::shared_ptr<Device> &device,
+                                       std::int64_t bytes) {
+  if (device) {
+    auto made = device->allocate(static_cast<std::size_t>(bytes));
+    if (!made)
+      return made.error();
+    auto owner = std::make_shared<Device::Memory>(std::move(*made));
+    return std::shared_ptr<char>(owner, static_cast<char *>(owner->handle()));
+  }
+  std::size_t whole =
+      (static_cast<std::size_t>(bytes) + alignment) / alignment * alignment;
+  std::shared_ptr<char> memory(
+      static_cast<char *>(std::aligned_alloc(alignment, whole)), &std::free);
+  if (!memory)
+    return noMemory(bytes);
+  return memory;
 }
 
 } // namespace
@@ -202,16 +238,20 @@ Result<std::monostate> OpPlan::ready() {
   return std::monostate();
 }
 
-Result<std::monostate> OpPlan::run(std::span<void *const> pointers,
-                                   Pool &pool) {
+Result<std::monostate> OpPlan::run(std::span<void *const> pointers, Pool &pool,
+                                   void *stream) {
+  if (device) {
+    RunMemory arena(*device, stream);
+    if (arenaBytes > 0)
+      if (auto taken = arena.take(arenaBytes); !taken)
+        return taken;
+    auto *begin = reinterpret_cast<char *>(arena.address);
+    return Run(*this, pointers, begin, pool, stream).steps();
+  }
   Scratch::Piece arena(pool.scratch(), arenaBytes);
   if (arenaBytes > 0 && !arena.memory)
     return noMemory(arenaBytes);
-  Run run(*this, pointers, arena.memory, pool);
-  for (const PlanStep &step : steps)
-    if (auto done = run.step(step); !done)
-      return done;
-  return std::monostate();
+  return Run(*this, pointers, arena.memory, pool, stream).steps();
 }
 
 Result<std::monostate> OpPlan::advance(std::span<void *const> pointers,
@@ -221,9 +261,10 @@ Result<std::monostate> OpPlan::advance(std::span<void *const> pointers,
       PlanSlot &slot = slots[tensor.slot];
       if (slot.kind != PlanSlot::Kind::Temporary)
         continue;
-      slot.memory = allocate(slot.bytes);
-      if (!slot.memory)
-        return noMemory(slot.bytes);
+      auto memory = allocate(device, slot.bytes);
+      if (!memory)
+        return memory.error();
+      slot.memory = std::move(*memory);
       slot.kind = PlanSlot::Kind::Kept;
     }
   auto done = run(pointers, pool);

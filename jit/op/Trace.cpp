@@ -219,6 +219,7 @@ std::unique_ptr<OpPlan> OpTracer::trace(const CallRequest &request,
                                         std::vector<Operand> &operands,
                                         std::vector<TensorSpec> &outputs) {
   plan = std::make_unique<OpPlan>();
+  plan->device = place.device;
   std::vector<OpValue> arguments;
   for (auto [parameter, argument] :
        llvm::zip_equal(request.declaration.parameters, request.arguments)) {

@@ -39,12 +39,22 @@ struct BoundCall {
 using CallBinder =
     llvm::function_ref<std::optional<BoundCall>(const CallRequest &request)>;
 
+/// Where the tensors of an `op` are. The host fills and copies by itself; on a
+/// device kernels do.
+struct OpPlace {
+  DeviceId id = {};
+  std::shared_ptr<Device> device;           ///< null on the host
+  const typed::Declaration *copy = nullptr; ///< `copy(x)`
+  const typed::Declaration *fill = nullptr; ///< `fill(x, value)`
+};
+
 class OpTracer {
 public:
   /// `bind` makes the kernels that are called; it reports by itself.
-  OpTracer(CallBinder bind, std::shared_ptr<ExternRunner> externs, Pool &pool,
-           DiagnosticEngine &report)
-      : bind(bind), externs(std::move(externs)), pool(pool), report(report) {}
+  OpTracer(CallBinder bind, std::shared_ptr<ExternRunner> externs,
+           OpPlace place, Pool &pool, DiagnosticEngine &report)
+      : bind(bind), externs(std::move(externs)), place(std::move(place)),
+        pool(pool), report(report) {}
 
   /// Parameters and then outputs become pointers of the plan. Nothing comes
   /// back after an error.
@@ -87,6 +97,13 @@ private:
   std::optional<PlanTensor> filled(ElementType type, Extents sizes,
                                    const HostValue &element);
 
+  // TraceMoves.cpp
+  /// Every element of `target` becomes the one with these bits.
+  bool fill(const PlanTensor &target, const std::uint64_t (&bits)[2]);
+  bool copy(const PlanTensor &target, const PlanTensor &source);
+  bool launchMove(const typed::Declaration &move, const PlanTensor &source,
+                  std::optional<std::int64_t> number, const PlanTensor &target);
+
   // TraceLists.cpp
   OpValue tensorArgument(const typed::Parameter &parameter,
                          const TensorView &given, std::string name,
@@ -116,7 +133,7 @@ private:
   bool giveTensor(const CallRequest &request, const typed::Result &declared,
                   const PlanTensor &result, std::vector<Operand> &operands,
                   std::vector<TensorSpec> &outputs);
-  void giveOutput(const PlanTensor &result, const PlanTensor &target);
+  bool giveOutput(const PlanTensor &result, const PlanTensor &target);
 
   // TraceValues.cpp
   MaybeValue evaluate(const typed::Expression &expression);
@@ -154,6 +171,7 @@ private:
 
   CallBinder bind;
   std::shared_ptr<ExternRunner> externs;
+  OpPlace place;
   Pool &pool;
   DiagnosticEngine &report;
   std::vector<void *> pointers; ///< of the parameters' tensors

@@ -19,6 +19,11 @@ static Argument externArgument(Argument argument, const Type &type) {
 OpTracer::MaybeValue OpTracer::callExtern(const ExternExpression &expression) {
   if (!externs)
     return unsupported(expression.span, "`extern` without a framework");
+  if (place.device) {
+    report.report(expression.span, fault::ExternOnDevice, expression.symbol,
+                  frame->declaration.name, deviceText(place.id));
+    return std::nullopt;
+  }
   PlanStep step;
   step.kind = PlanStep::Kind::Extern;
   step.runner = externs;

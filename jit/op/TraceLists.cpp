@@ -199,15 +199,29 @@ OpTracer::MaybeValue OpTracer::readOnHost(const BuiltinExpression &expression) {
   });
   if (!hasValues)
     return unsupported(expression.span, "`host` of a tensor without values");
-  if (auto done = plan->advance(pointers, pool); !done) {
+  // Others' work on the operands may be in any stream.
+  auto done = place.device ? place.device->waitForAll() : std::monostate();
+  if (done)
+    done = plan->advance(pointers, pool);
+  if (!done) {
     failed = done.error();
     return std::nullopt;
   }
   PlanSlot::Kind kind = plan->slots[tensor.slot].kind;
-  const char *place = kind == PlanSlot::Kind::Temporary
-                          ? nullptr
-                          : plan->address(tensor, pointers);
-  if (!place)
+  const char *element = kind == PlanSlot::Kind::Temporary
+                            ? nullptr
+                            : plan->address(tensor, pointers);
+  if (!element)
     return unsupported(expression.span, "`host` of a tensor without values");
-  return OpValue(decodeElement(place, tensor.type));
+  char read[16];
+  if (place.device) {
+    done = place.device->read(read, reinterpret_cast<std::uint64_t>(element),
+                              bytesOf(tensor.type));
+    if (!done) {
+      failed = done.error();
+      return std::nullopt;
+    }
+    element = read;
+  }
+  return OpValue(decodeElement(element, tensor.type));
 }

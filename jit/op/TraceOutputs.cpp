@@ -53,7 +53,7 @@ static bool haveSameStrides(const PlanTensor &one, const PlanTensor &other) {
 
 /// The memory of a result is the caller's: a temporary that is returned whole
 /// becomes it, everything else is copied at the end.
-void OpTracer::giveOutput(const PlanTensor &result, const PlanTensor &target) {
+bool OpTracer::giveOutput(const PlanTensor &result, const PlanTensor &target) {
   PlanSlot &slot = plan->slots[result.slot];
   bool isWhole = slot.kind == PlanSlot::Kind::Temporary && result.offset == 0 &&
                  isDense(result.sizes, result.strides) &&
@@ -61,12 +61,9 @@ void OpTracer::giveOutput(const PlanTensor &result, const PlanTensor &target) {
                  result.elements() * bytesOf(result.type) == slot.bytes;
   if (isWhole) {
     slot = plan->slots[target.slot];
-    return;
+    return true;
   }
-  PlanStep step;
-  step.kind = PlanStep::Kind::Copy;
-  step.tensors = {target, result};
-  plan->steps.push_back(std::move(step));
+  return copy(target, result);
 }
 
 /// Axes of the arguments have their extents in the result as well.
@@ -120,8 +117,7 @@ bool OpTracer::giveTensor(const CallRequest &request,
   Operand operand = operandOf("result", declared.span, target, data);
   operand.isResult = operand.isWritten = true;
   operands.push_back(std::move(operand));
-  giveOutput(result, target);
-  return true;
+  return giveOutput(result, target);
 }
 
 bool OpTracer::giveOutputs(const CallRequest &request,

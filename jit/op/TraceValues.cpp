@@ -41,8 +41,12 @@ std::optional<Constant> OpTracer::known(const Expression &expression) {
     return std::optional(frame->values[&variable].kind !=
                          OpValue::Kind::Absent);
   };
-  environment.target = [](TargetQuery query, ElementType) {
-    return std::optional<std::int64_t>(query == TargetQuery::WarpSize);
+  environment.target = [this](TargetQuery query, ElementType) {
+    bool isGpu = place.device != nullptr;
+    std::int64_t warp = isGpu ? place.device->facts().warpSize : 1;
+    return std::optional(query == TargetQuery::WarpSize ? warp
+                         : query == TargetQuery::IsGpu  ? std::int64_t{isGpu}
+                                                        : 0);
   };
   return evaluateConstant(expression, environment);
 }
@@ -254,14 +258,11 @@ OpTracer::MaybeValue OpTracer::allocation(const BuiltinExpression &expression) {
 
 std::optional<PlanTensor> OpTracer::filled(ElementType type, Extents sizes,
                                            const HostValue &element) {
-  PlanStep step;
-  step.kind = PlanStep::Kind::Fill;
-  if (!encodeElement(element, type, step.bits))
+  std::uint64_t bits[2] = {0, 0};
+  if (!encodeElement(element, type, bits))
     return std::nullopt;
   PlanTensor tensor = allocate(type, std::move(sizes));
-  step.tensors = {tensor};
-  plan->steps.push_back(std::move(step));
-  return tensor;
+  return fill(tensor, bits) ? std::optional(tensor) : std::nullopt;
 }
 
 OpTracer::MaybeValue OpTracer::view(const BuiltinExpression &expression) {
@@ -351,10 +352,6 @@ std::optional<PlanTensor> OpTracer::reshape(PlanTensor tensor, Numbers wanted) {
     return std::nullopt;
   if (auto view = reshaped(tensor, *sizes))
     return view;
-  PlanTensor copy = allocate(tensor.type, tensor.sizes);
-  PlanStep step;
-  step.kind = PlanStep::Kind::Copy;
-  step.tensors = {copy, tensor};
-  plan->steps.push_back(std::move(step));
-  return reshaped(copy, *sizes);
+  PlanTensor whole = allocate(tensor.type, tensor.sizes);
+  return copy(whole, tensor) ? reshaped(whole, *sizes) : std::nullopt;
 }

@@ -293,7 +293,7 @@ Result<std::monostate> BoundKernel::run(std::span<void *const> pointers,
   if (auto problem = checkPointers(bound, pointers))
     return std::move(*problem);
   if (bound.plan)
-    return bound.plan->run(pointers, bound.core->pool);
+    return bound.plan->run(pointers, bound.core->pool, stream);
   const Prepared *prepared = bound.prepared.load(std::memory_order_acquire);
   if (!prepared) {
     if (auto made = bound.prepare(); !made)

@@ -1,6 +1,8 @@
 // Chooses entries and grids, and launches them with a packet.
 #include "jit/session/GridKernel.h"
 
+#include "jit/device/RunMemory.h"
+
 #include <algorithm>
 
 namespace quern::jit {
@@ -70,34 +72,6 @@ std::size_t workspaceOf(const LaunchEntry &launch, const Extents &extents) {
                         word);
   return words * word;
 }
-
-/// Memory of one run, released in the stream's order.
-class RunMemory {
-public:
-  RunMemory(Device &device, Device::StreamHandle stream)
-      : device(device), stream(stream) {}
-  ~RunMemory() {
-    // The launches were accepted; what goes wrong now shows at the next call.
-    if (address)
-      (void)device.releaseInOrder(address, stream);
-  }
-  RunMemory(const RunMemory &) = delete;
-  RunMemory &operator=(const RunMemory &) = delete;
-
-  Result<std::monostate> take(std::size_t bytes) {
-    auto made = device.allocateInOrder(bytes, stream);
-    if (!made)
-      return made.error();
-    address = *made;
-    return std::monostate();
-  }
-
-  std::uint64_t address = 0;
-
-private:
-  Device &device;
-  Device::StreamHandle stream;
-};
 
 } // namespace
 

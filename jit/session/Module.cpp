@@ -116,8 +116,10 @@ Result<BoundKernel> Module::bind(
 
 std::optional<BoundKernel>
 Module::State::bindKernel(const CallRequest &request, const Observed &observed,
-                          DiagnosticEngine &report) const {
-  std::optional<DeviceId> device = commonDevice(request, report);
+                          DiagnosticEngine &report,
+                          std::optional<DeviceId> device) const {
+  if (!device)
+    device = commonDevice(request, report);
   std::optional<Binding> binding;
   if (device)
     binding = bindCall(request, observed, report);
@@ -143,24 +145,48 @@ Module::State::bindKernel(const CallRequest &request, const Observed &observed,
   return kernel;
 }
 
+/// The device, and the library's kernels that fill and copy there.
+bool Module::State::placeOnDevice(OpPlace &place,
+                                  std::shared_ptr<const State> &moves,
+                                  std::optional<Error> &failure) const {
+  auto owner = core->devices.get(place.id);
+  if (!owner) {
+    failure = owner.error();
+    return false;
+  }
+  auto loaded = loadLibrary(core, "copies");
+  if (!loaded) {
+    failure = loaded.error();
+    return false;
+  }
+  moves = std::move(*loaded);
+  place.device = (*owner)->device;
+  place.copy = moves->module->find("copy");
+  place.fill = moves->module->find("fill");
+  return true;
+}
+
 std::optional<BoundKernel>
 Module::State::bindOp(const CallRequest &request, DiagnosticEngine &report,
                       std::optional<Error> &failure) const {
   std::optional<DeviceId> device = commonDevice(request, report);
   if (!device)
     return std::nullopt;
-  if (*device != DeviceId{}) {
-    report.report(request.declaration.nameSpan, fault::OpOnDevice,
-                  request.declaration.name, deviceText(*device));
+  OpPlace place;
+  place.id = *device;
+  std::shared_ptr<const State> moves;
+  if (*device != DeviceId{} && !placeOnDevice(place, moves, failure))
     return std::nullopt;
-  }
   Solution solution;
   if (!isCallable(request, report) || !solveTypes(request, solution, report) ||
       !solveConstants(request, solution, report) ||
       !solveAxes(request, solution, report))
     return std::nullopt;
   auto bindCallee = [&](const CallRequest &call) -> std::optional<BoundCall> {
-    auto kernel = bindKernel(call, observe(call.declaration), report);
+    const typed::Declaration *callee = &call.declaration;
+    bool isMove = callee == place.copy || callee == place.fill;
+    const State &owner = isMove ? *moves : *this;
+    auto kernel = owner.bindKernel(call, observe(*callee), report, place.id);
     if (!kernel)
       return std::nullopt;
     std::vector<Operand> operands = kernel->state->binding.operands;
@@ -169,7 +195,8 @@ Module::State::bindOp(const CallRequest &request, DiagnosticEngine &report,
   auto bound = std::make_shared<BoundKernel::State>();
   bound->core = core;
   bound->name = request.declaration.name.str();
-  OpTracer tracer(bindCallee, core->externs, core->pool, report);
+  bound->device = *device;
+  OpTracer tracer(bindCallee, core->externs, place, core->pool, report);
   bound->plan = tracer.trace(request, std::move(solution),
                              bound->binding.operands, bound->binding.outputs);
   if (!bound->plan) {

@@ -155,18 +155,27 @@ Result<Module> Session::load(const std::string &path) const {
   return module;
 }
 
-Result<Module> Session::libraryModule(std::string_view name) const {
-  SessionCore &core = *state->core;
-  std::lock_guard lock(core.frontend);
+Result<std::shared_ptr<const Module::State>>
+quern::loadLibrary(const std::shared_ptr<SessionCore> &core,
+                   std::string_view name) {
+  std::lock_guard lock(core->frontend);
   DiagnosticEngine diagnostics;
   std::shared_ptr<const typed::TypedModule> checked =
-      core.library.load(name, diagnostics);
+      core->library.load(name, diagnostics);
   if (!checked)
     return plain("the library has no module `" + std::string(name) + "`");
   if (diagnostics.hasErrors())
-    return toError(diagnostics, core.sources);
+    return toError(diagnostics, core->sources);
+  return std::shared_ptr<const Module::State>(
+      finish(core, std::move(checked), ""));
+}
+
+Result<Module> Session::libraryModule(std::string_view name) const {
+  auto loaded = loadLibrary(state->core, name);
+  if (!loaded)
+    return loaded.error();
   Module module;
-  module.state = finish(state->core, std::move(checked), "");
+  module.state = std::move(*loaded);
   return module;
 }
 

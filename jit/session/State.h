@@ -17,6 +17,10 @@
 #include <list>
 #include <mutex>
 
+namespace quern::jit {
+struct OpPlace;
+}
+
 namespace quern {
 
 /// Shared by everything made from a session, so that kernels outlive it.
@@ -54,6 +58,10 @@ checkSource(SessionCore &core, const SourceFile *file,
 jit::CacheKey keyOfTexts(const typed::TypedModule &module,
                          llvm::StringRef text);
 
+/// A module of the embedded library by name; takes the front end's lock.
+Result<std::shared_ptr<const Module::State>>
+loadLibrary(const std::shared_ptr<SessionCore> &core, std::string_view name);
+
 struct Session::State {
   std::shared_ptr<SessionCore> core;
 };
@@ -73,10 +81,14 @@ struct Module::State {
   mutable llvm::StringMap<std::unique_ptr<Callable>> callables;
 
   const Callable *callable(llvm::StringRef name) const;
-  /// A kernel with its axes solved; nothing after a report.
-  std::optional<BoundKernel> bindKernel(const jit::CallRequest &request,
-                                        const jit::Observed &observed,
-                                        DiagnosticEngine &report) const;
+  /// A kernel with its axes solved; nothing after a report. `device`: where an
+  /// `op` that calls it is.
+  std::optional<BoundKernel>
+  bindKernel(const jit::CallRequest &request, const jit::Observed &observed,
+             DiagnosticEngine &report,
+             std::optional<DeviceId> device = std::nullopt) const;
+  bool placeOnDevice(jit::OpPlace &place, std::shared_ptr<const State> &moves,
+                     std::optional<Error> &failure) const;
   /// An `op` followed for its shapes: a plan of launches. Without one there is
   /// a report, or the failure of a step that had to run.
   std::optional<BoundKernel> bindOp(const jit::CallRequest &request,

@@ -29,6 +29,12 @@ rowwise centred(x: f32[R, C]) -> f32[R, C]:
 op twice(x: f32[N]) -> f32[N]:
     return add(add(x, x), x)
 
+rowwise total(x: f32[N]) -> f32[]:
+    return sum(x over N)
+
+op measured(x: f32[N]) -> f32[N]:
+    return add(add(x, host(total(add(x, x)))), full(f32, N, 2))
+
 kernel fill(y: mut f32[N], width: int, rows: int):
     launch grid((N + width - 1) // width, rows) block(width)
     if block.x * width + thread.x < N:
@@ -343,13 +349,65 @@ TEST_F(DeviceSession, TensorsOfTwoDevicesAreAnError) {
       << bound.error().message;
 }
 
-TEST_F(DeviceSession, AnOpStaysOnTheCpu) {
-  std::int64_t size = 8;
-  Argument arguments[] = {view(nullptr, DType::F32, size)};
+/// Its launches are in the stream's order, and so is the memory between them.
+TEST_F(DeviceSession, AnOpIsAPlanOfLaunches) {
+  auto x = device->allocate(4000), out = device->allocate(4000);
+  ASSERT_TRUE(x && out);
+  std::int64_t size = 1000;
+  Argument arguments[] = {view(x->handle(), DType::F32, size)};
   auto bound = module.bind("twice", arguments);
-  ASSERT_FALSE(bound);
-  EXPECT_NE(bound.error().message.find("error[QN2038]"), std::string::npos)
-      << bound.error().message;
+  ASSERT_TRUE(bound) << bound.error().message;
+  EXPECT_EQ(bound->device(), (DeviceId{DeviceKind::Cuda, 0}));
+  auto stream = device->makeStream();
+  ASSERT_TRUE(stream);
+  void *pointers[] = {x->handle(), out->handle()};
+  ASSERT_TRUE(bound->run(pointers, stream->handle()));
+  long live = ask<long()>("standin_live")();
+  std::string before = ask<const char *()>("standin_launches")();
+  ASSERT_TRUE(bound->run(pointers, stream->handle()));
+  std::string after = ask<const char *()>("standin_launches")();
+  std::string added = after.substr(before.size());
+  EXPECT_EQ(std::ranges::count(added, '\n'), 2);
+  std::vector<std::uint64_t> packet = lastPacket();
+  EXPECT_EQ(std::ranges::count(packet, out->address()), 1);
+  EXPECT_EQ(ask<long()>("standin_live")(), live) << "the temporary goes";
+  EXPECT_EQ(std::string(ask<const char *()>("standin_violations")()), "");
+}
+
+/// Whatever call of the driver fails, the error comes to the caller, and
+/// nothing stays that was made on the way.
+TEST_F(DeviceSession, AnOpWhoseDriverFails) {
+  auto x = device->allocate(4000), out = device->allocate(4000);
+  ASSERT_TRUE(x && out);
+  std::int64_t size = 1000;
+  Argument arguments[] = {view(x->handle(), DType::F32, size)};
+  auto once = [&](const char *name) {
+    auto bound = module.bind(name, arguments);
+    if (!bound)
+      return bound.error().message;
+    void *pointers[] = {x->handle(), out->handle()};
+    auto ran = bound->run(pointers);
+    return ran ? std::string() : ran.error().message;
+  };
+  for (const char *name : {"twice", "measured"}) {
+    ASSERT_EQ(once(name), "");
+    long live = ask<long()>("standin_live")();
+    long first = ask<long()>("standin_calls")();
+    ASSERT_EQ(once(name), "");
+    long count = ask<long()>("standin_calls")() - first;
+    ASSERT_GT(count, 4);
+    long told = 0;
+    for (long call = 0; call < count; ++call) {
+      ask<void(long, int)>("standin_fail")(
+          ask<long()>("standin_calls")() + call, 2);
+      told += !once(name).empty();
+      ask<void(long, int)>("standin_fail")(-1, 0);
+      EXPECT_EQ(ask<long()>("standin_live")(), live) << name << ", " << call;
+    }
+    EXPECT_GT(told, count / 2);
+    EXPECT_EQ(once(name), "");
+  }
+  EXPECT_EQ(std::string(ask<const char *()>("standin_violations")()), "");
 }
 
 TEST_F(DeviceSession, ADeviceThatIsNotThereIsAnError) {

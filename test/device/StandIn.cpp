@@ -201,8 +201,8 @@ int standin_launch(void *function, unsigned gridX, unsigned gridY,
   call.check(gridX && gridY && gridZ && blockX && blockY && blockZ,
              "an empty launch");
   if (call.checkFunction(function) && !call.code)
-    recordLaunch(function, {gridX, gridY, gridZ, blockX, blockY, blockZ},
-                 sharedBytes, parameters);
+    call.code = launch(function, {gridX, gridY, gridZ, blockX, blockY, blockZ},
+                       sharedBytes, parameters);
   return call.code;
 }
 

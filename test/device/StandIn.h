@@ -1,7 +1,19 @@
 // What tests may ask of a stand-in driver library, by dlsym.
 #pragma once
 
+#include <cstdint>
+
 extern "C" {
+/// Who executes what is launched: the image, the entry's name, three numbers
+/// of blocks and three of threads, bytes of shared memory asked for, the first
+/// parameter. What it gives is the driver's code.
+using standin_runner = int (*)(const char *image, const char *entry,
+                               const unsigned *shape, unsigned sharedBytes,
+                               const void *parameter);
+/// From now on launches are executed, and memory lies in that range.
+void standin_execute(standin_runner runner, std::uint64_t begin);
+/// Address and bytes of what is allocated there, at most `most` of them.
+long standin_memory(std::uint64_t *pairs, long most);
 /// Forgets all that was recorded; nothing may be alive.
 void standin_reset();
 /// The call with that number, counted from 0 since the reset, gives `code`.

@@ -16,10 +16,12 @@ namespace {
 
 struct Function {
   std::string name;
+  const std::string *image = nullptr;
   std::vector<std::size_t> parameterBytes;
 };
 
 struct Module {
+  std::unique_ptr<std::string> image; ///< as a text, where it is one
   std::vector<std::unique_ptr<Function>> functions;
 };
 
@@ -37,6 +39,8 @@ struct State {
   /// Those of the devices, and how many hold each.
   std::map<int, std::pair<void *, int>> contexts;
   std::map<int, int> attributes; ///< instead of the usual ones
+  standin_runner runner = nullptr;
+  std::uint64_t begin = 0; ///< of the memory, where launches are executed
 };
 
 /// A library has one state, as a driver has.
@@ -105,8 +109,23 @@ void readKernels(Module &module, const char *image) {
 }
 
 void readImage(Module &module, const char *image) {
-  bool isElf = std::memcmp(image, "\177ELF", 4) == 0;
-  return isElf ? readKernels(module, image) : readEntries(module, image);
+  if (std::memcmp(image, "\177ELF", 4) == 0)
+    return readKernels(module, image);
+  module.image = std::make_unique<std::string>(image);
+  readEntries(module, *module.image);
+  for (const auto &function : module.functions)
+    function->image = module.image.get();
+}
+
+/// Behind all that is there, with a gap.
+std::uint64_t nextAddress() {
+  constexpr std::uint64_t step = 256;
+  std::uint64_t end = state().begin;
+  if (!state().memory.empty()) {
+    auto last = std::prev(state().memory.end());
+    end = last->first + last->second;
+  }
+  return (end / step + 2) * step;
 }
 
 } // namespace
@@ -197,7 +216,9 @@ const char *errorText(int code) {
 
 std::uint64_t makeMemory(std::size_t bytes) {
   std::lock_guard guard(state().lock);
-  auto address = reinterpret_cast<std::uint64_t>(std::malloc(bytes));
+  auto address = state().runner
+                     ? nextAddress()
+                     : reinterpret_cast<std::uint64_t>(std::malloc(bytes));
   state().memory[address] = bytes;
   return address;
 }
@@ -206,7 +227,7 @@ void releaseMemory(Call &call, std::uint64_t address) {
   std::lock_guard guard(state().lock);
   bool known = state().memory.erase(address) != 0;
   call.check(known, "memory that is not allocated");
-  if (known)
+  if (known && !state().runner)
     std::free(reinterpret_cast<void *>(address));
 }
 
@@ -312,8 +333,8 @@ int findFunction(Call &call, void **function, void *module, const char *name) {
   return 500;
 }
 
-void recordLaunch(void *function, const std::array<unsigned, 6> &shape,
-                  unsigned sharedBytes, void **parameters) {
+int launch(void *function, const std::array<unsigned, 6> &shape,
+           unsigned sharedBytes, void **parameters) {
   std::lock_guard guard(state().lock);
   const Function *launched = known(function);
   std::string line = launched->name + " grid";
@@ -330,6 +351,10 @@ void recordLaunch(void *function, const std::array<unsigned, 6> &shape,
   }
   state().launches += line + "\n";
   state().running.insert(function);
+  if (!state().runner || !launched->image)
+    return 0;
+  return state().runner(launched->image->c_str(), launched->name.c_str(),
+                        shape.data(), sharedBytes, parameters[0]);
 }
 
 } // namespace standin
@@ -343,6 +368,26 @@ STANDIN_EXPORT void standin_reset() {
   state().violations.clear();
   state().launches.clear();
   state().attributes.clear();
+}
+
+STANDIN_EXPORT void standin_execute(standin_runner runner,
+                                    std::uint64_t begin) {
+  std::lock_guard guard(state().lock);
+  state().runner = runner;
+  state().begin = begin;
+}
+
+STANDIN_EXPORT long standin_memory(std::uint64_t *pairs, long most) {
+  std::lock_guard guard(state().lock);
+  long count = 0;
+  for (auto [address, bytes] : state().memory) {
+    if (count == most)
+      break;
+    pairs[2 * count] = address;
+    pairs[2 * count + 1] = bytes;
+    ++count;
+  }
+  return count;
 }
 
 STANDIN_EXPORT void standin_attribute(int attribute, int value) {

@@ -64,7 +64,8 @@ void loadModule(Call &call, void **module, const char *image, unsigned count,
                 const int *options, void **values);
 void unloadModule(Call &call, void *module);
 int findFunction(Call &call, void **function, void *module, const char *name);
-void recordLaunch(void *function, const std::array<unsigned, 6> &shape,
-                  unsigned sharedBytes, void **parameters);
+/// Writes it down and, where somebody executes launches, hands it over.
+int launch(void *function, const std::array<unsigned, 6> &shape,
+           unsigned sharedBytes, void **parameters);
 
 } // namespace standin

@@ -86,12 +86,6 @@ class Module(Text):
             raise KeyError(f"no kernel {name}; the text has {', '.join(self.functions)}")
         function = self.functions[name]
         shape, threads = ([*map(int, np.atleast_1d(t)), 1, 1][:3] for t in (grid, block))
-        if function.req and [*function.req, 1, 1][:3] != threads:
-            raise PtxError(f"kernel {name} requires blocks of {function.req}, not {threads}")
-        if function.most and int(np.prod(threads)) > function.most:
-            raise PtxError(f"kernel {name} takes {function.most} threads, not {threads}")
-        if shape[0] % function.cluster:
-            raise PtxError(f"kernel {name} has clusters of {function.cluster}, {shape} blocks")
         heap = Heap()
         self.address = {
             variable: heap.add(raw, alignment)
@@ -100,17 +94,29 @@ class Module(Text):
         params = self._parameters(function, args, heap)
         memory = heap.memory()
         launch = Launch(self, function, shape, threads, memory, heap.spans(), params, shared, races)
-        total, step = int(np.prod(shape)), max(1, 16384 // align_up(int(np.prod(threads)), 32))
-        step = max(function.cluster, step // function.cluster * function.cluster)
-        with np.errstate(all="ignore"):
-            for first in range(0, total, step):
-                Machine(launch, range(first, min(first + step, total))).run(limit)
+        self.execute(launch, limit)
         for variable, (raw, _) in self.globals.items():
             raw[:] = memory[self.address[variable] - GLOBAL :][: len(raw)]
         return [
             memory[at : at + a.nbytes].copy().view(a.dtype).reshape(a.shape)
             for at, a in heap.arrays
         ]
+
+    def execute(self, launch: Launch, limit: int = 50_000_000) -> None:
+        """Runs all blocks, as many at a time as are a good length for NumPy."""
+        function, shape, threads = launch.f, launch.grid, launch.block
+        name = function.name
+        if function.req and [*function.req, 1, 1][:3] != threads:
+            raise PtxError(f"kernel {name} requires blocks of {function.req}, not {threads}")
+        if function.most and int(np.prod(threads)) > function.most:
+            raise PtxError(f"kernel {name} takes {function.most} threads, not {threads}")
+        if shape[0] % function.cluster:
+            raise PtxError(f"kernel {name} has clusters of {function.cluster}, {shape} blocks")
+        total, step = int(np.prod(shape)), max(1, 16384 // align_up(int(np.prod(threads)), 32))
+        step = max(function.cluster, step // function.cluster * function.cluster)
+        with np.errstate(all="ignore"):
+            for first in range(0, total, step):
+                Machine(launch, range(first, min(first + step, total))).run(limit)
 
     def _parameters(self, function: Function, args: Sequence[Any], heap: Heap) -> Array:
         if len(args) != len(function.params):

@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from device_library import HERE, Library, QuernError
 from hardware import LacksError, hardware_cases
-from written import written_cases
+from written import CASES, written_cases
 
 TREE = HERE if (HERE / "kernels").exists() else HERE.parent
 KERNELS = TREE / "kernels"
@@ -205,6 +205,28 @@ def library_cases(lib: Library) -> Iterator[Case]:
         )
 
 
+def op_case(lib: Library, call: Any, device: str = "cuda") -> None:
+    """An `op` of the library on the host and on the device: its results, and what it wrote."""
+    module = lib.load(STDLIB / f"{call.file}.qn")
+    given: dict[str, list[Any]] = {}
+    for place in ("cpu", device):
+        near = [v.numpy() if isinstance(v, torch.Tensor) else v for v in call.arguments]
+        given[place] = [on(place, value) for value in near]
+    made = [module(call.name, *given[place], **call.named) for place in ("cpu", device)]
+    expected, actual = (one if isinstance(one, tuple) else (one,) for one in made)
+    written = [[a for a in given[p] if isinstance(a, torch.Tensor)] for p in (device, "cpu")]
+    for now, then in (*zip(actual, expected, strict=True), *zip(*written, strict=True)):
+        torch.testing.assert_close(now.cpu(), then, rtol=2e-5, atol=2e-5, equal_nan=True)
+
+
+def op_cases(lib: Library) -> Iterator[Case]:
+    sys.path.append(str(CASES))
+    import op_cases as cases
+
+    for number, call in enumerate(cases.calls()):
+        yield f"op {number} {call}", lambda call=call: op_case(lib, call)  # type: ignore[misc]
+
+
 def reason(error: Exception) -> str:
     """One line of it."""
     lines = str(error).strip().splitlines()
@@ -248,7 +270,7 @@ def main() -> int:
     lib = Library()
     print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}", flush=True)
     counts, failures = Counter({"passed": 0, "failed": 0, "skipped": 0}), list[str]()
-    every = (hardware_cases, kernel_cases, written_cases, schedule_cases, library_cases)
+    every = (hardware_cases, kernel_cases, written_cases, schedule_cases, library_cases, op_cases)
     for name, case in (pair for cases in every for pair in cases(lib)):
         if chosen.k not in name:
             continue

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
+import op_cases
 import pytest
 import torch
 from device_library import Library, QuernError
 from emulator.calls import chosen, options, subjects, variants
 from emulator.declared import declared
-from gpu_test import SkippedError, library_case, ways
+from gpu_test import SkippedError, library_case, op_case, ways
 from slices import matrix
 from test_written_kernels import host_warp
 from tree import build_dir
@@ -71,6 +73,12 @@ def test_calls_that_a_device_is_to_make(
     except SkippedError as error:
         if "the C interface" not in str(error):
             raise
+
+
+@pytest.mark.parametrize("call", op_cases.calls(), ids=str)
+def test_ops_that_a_device_is_to_run(library: Library, call: op_cases.Call) -> None:
+    with contextlib.suppress(SkippedError):
+        op_case(library, call, device="cpu")
 
 
 def test_what_a_declaration_says() -> None:

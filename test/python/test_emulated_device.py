@@ -1,0 +1,169 @@
+"""Calls on tensors of a GPU, executed by the emulator: the host's part of them is the real one."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import _quern
+import op_cases
+import pytest
+import quern
+import torch
+from emulator.device import EmulatedDevice, FarTensor
+from op_cases import Call
+from slices import matrix
+from test_ops import HOST, LISTS, RETURNED, SOURCE, VIEWS
+from tree import build_dir
+
+CALLS = op_cases.calls()
+TARGETS = ("sm_80", "sm_90", "sm_100")
+#: How far apart sums in another order may be.
+TOLERANCE = 2e-5
+
+
+@pytest.fixture(scope="module")
+def device() -> EmulatedDevice:
+    return EmulatedDevice(build_dir() / "test" / "stand-in")
+
+
+@pytest.fixture(params=TARGETS)
+def session(device: EmulatedDevice, request: pytest.FixtureRequest) -> Iterator[Any]:
+    """One whose GPU is of that architecture."""
+    device.become(request.param)
+    yield _quern.Session(threads=1, cache="-")
+    assert device.problem == ""
+    assert device.violations == ""
+
+
+def far(device: EmulatedDevice, value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return type(value)(far(device, one) for one in value)
+    return FarTensor(device, value) if isinstance(value, torch.Tensor) else value
+
+
+def near(value: Any) -> list[torch.Tensor]:
+    """All tensors of a value, one behind the other."""
+    if isinstance(value, list | tuple):
+        return [tensor for one in value for tensor in near(one)]
+    if isinstance(value, FarTensor):
+        return [value.near]
+    return [value] if isinstance(value, torch.Tensor) else []
+
+
+def agree(device: EmulatedDevice, function: Any, arguments: list[Any], **named: Any) -> None:
+    """The same on the device as on the host: what it gives and what it writes."""
+    given = far(device, copy.deepcopy(arguments))
+    expected = function(*arguments, **named)
+    outs = [FarTensor(device, torch.zeros_like(one)) for one in near(expected)]
+    device.launched.clear()
+    function(*given, **named, **({"out": outs if len(outs) > 1 else outs[0]} if outs else {}))
+    assert device.launched or all(one.numel() == 0 for one in near(expected))
+    pairs = zip(near([given, outs]), near([arguments, expected]), strict=True)
+    for now, then in pairs:
+        most = then.abs().max().item() if then.numel() and then.is_floating_point() else 1
+        slack = TOLERANCE * most if math.isfinite(most) else 0
+        torch.testing.assert_close(now, then, rtol=TOLERANCE, atol=slack, equal_nan=True)
+
+
+def sources() -> list[tuple[str, str, list[Any]]]:
+    """Texts of other tests: the name of an `op` in each, and its arguments."""
+    a, b, x = torch.randn(5, 7), torch.randn(7, 3), torch.randn(6, 6)
+    ps, gs = [torch.randn(4, 3), torch.randn(70)], [torch.randn(4, 3), torch.randn(70)]
+    images = torch.randn(2, 4, 6, 3).permute(0, 3, 1, 2)
+    return [
+        (SOURCE, "chain", [a, b, torch.randn(3)]),
+        (SOURCE, "powers", [x, 5]),
+        (SOURCE, "powers", [x, 1]),
+        (SOURCE, "halves", [torch.arange(12).reshape(3, 4)]),
+        (SOURCE, "kept", [torch.randn(2, 3, 4, 5).permute(1, 0, 3, 2)]),
+        (LISTS, "sgd", [ps, gs, 0.5]),
+        (LISTS, "norm", [gs]),
+        (LISTS, "gathered", [[torch.randn(9) for _ in range(3)], torch.randn(9)]),
+        (HOST, "nonzero", [torch.rand(300) < 0.3]),
+        (HOST, "nonzero", [torch.zeros(5, dtype=torch.bool)]),
+        (HOST, "tamed", [torch.rand(50) * 100]),
+        (VIEWS, "parts", [torch.complex(torch.randn(9), torch.randn(9))]),
+        (VIEWS, "complexes", [torch.randn(9, 2, dtype=torch.float64)]),
+        (VIEWS, "diagonal", [x, 6]),
+        (VIEWS, "shifted", [torch.randn(9)]),
+        (RETURNED, "outer", [images, 2]),
+        (RETURNED, "both", [images, 1]),
+    ]
+
+
+@pytest.mark.parametrize("place", range(len(sources())), ids=lambda n: sources()[n][1])
+def test_ops_of_texts(device: EmulatedDevice, session: Any, place: int) -> None:
+    text, name, arguments = sources()[place]
+    agree(device, getattr(session.compile(text, "ops.qn"), name), arguments)
+
+
+PLACES = matrix(
+    "ops of the library on a device",
+    range(len(CALLS)),
+    group=lambda place: CALLS[place].file,
+    quick=0.2,
+)
+
+
+@pytest.mark.parametrize("place", PLACES, ids=lambda place: str(CALLS[place]))
+def test_ops_of_the_library(device: EmulatedDevice, session: Any, place: int) -> None:
+    call: Call = CALLS[place]
+    function = getattr(session.library(call.file), call.name)
+    agree(device, function, call.arguments, **call.named)
+
+
+FILLED = """
+op filled[T: Any](n: int, _like: T[]) -> (T[N = n], T[A = 2, N], bool[N]):
+    return full(T, n, 3), full(T, (2, n), -2), full(bool, n, true)
+
+op halves(n: int, _like: f64[]) -> (f16[N = n], bf16[N], c128[N], f32[N], u8[N]):
+    let (a, b, c) = (full(f16, n, 0.1), full(bf16, n, -0.0), full(c128, n, 0.1))
+    return a, b, c, full(f32, n, nan), full(u8, n, 200)
+"""
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "float32", "complex128"])
+def test_fills_have_every_bit(device: EmulatedDevice, session: Any, dtype: str) -> None:
+    module = session.compile(FILLED, "filled.qn")
+    for count in (0, 5, 300):
+        agree(device, module.filled, [count, torch.zeros((), dtype=getattr(torch, dtype))])
+    like = torch.zeros((), dtype=torch.float64)
+    expected = module.halves(5, like)
+    outs = [FarTensor(device, torch.ones_like(one)) for one in expected]
+    module.halves(5, FarTensor(device, like), out=outs)
+    for one, other in zip(outs, expected, strict=True):
+        assert bytes(one.near.view(torch.uint8).numpy()) == bytes(other.view(torch.uint8).numpy())
+
+
+FAILING = """
+rowwise pick(x: f32[N], i: i64[M]) -> f32[M]:
+    return x[i]
+
+elementwise twice(x: f32) -> f32:
+    return x + x
+
+op picked(x: f32[N], i: i64[M]) -> f32[M]:
+    return twice(pick(twice(x), i))
+
+op product(a: f32[M, K], b: f32[K, N]) -> f32[M, N]:
+    return extern "aten::mm"(a, b)
+
+op both(x: f32[N], y: f32[N]) -> f32[N]:
+    return twice(x)
+"""
+
+
+def test_what_fails(device: EmulatedDevice, session: Any) -> None:
+    module = session.compile(FAILING, "failing.qn")
+    x, i = torch.randn(9), torch.tensor([3, 9])
+    out = FarTensor(device, torch.zeros(2))
+    with pytest.raises(quern.Error, match=r"QN2050.*index 9 .*extent 9"):
+        module.picked(FarTensor(device, x), FarTensor(device, i), out=out)
+    square = FarTensor(device, torch.randn(3, 3))
+    with pytest.raises(quern.Error, match=r"QN2038.*`aten::mm` runs on the CPU"):
+        module.product(square, square, out=FarTensor(device, torch.zeros(3, 3)))
+    with pytest.raises(quern.Error, match="QN2037"):
+        module.both(FarTensor(device, x), x, out=FarTensor(device, x))
