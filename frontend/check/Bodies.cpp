@@ -1,6 +1,7 @@
 // Runs over a declaration's body, in as many passes as it takes.
 #include "frontend/check/AttributeChecker.h"
 #include "frontend/check/Divided.h"
+#include "frontend/check/OldValues.h"
 #include "frontend/check/Presence.h"
 #include "frontend/typed/AlongLocal.h"
 #include "frontend/typed/Rounds.h"
@@ -94,6 +95,16 @@ void DeclarationChecker::checkBody() {
   declaration.hasError = hasFailed;
 }
 
+/// A `mut` parameter is stored once, at the end: a text that goes on with what
+/// it has assigned is mostly another language's.
+void DeclarationChecker::warnOldValues() {
+  for (const OldValue &old : oldValues(declaration))
+    report(old.read->span, diag::OldValue, source(old.read->span))
+        .label(old.assigned->span, "assigned here")
+        .hint("name the new value with `let` and go on with that, or the old "
+              "one in front of the assignment");
+}
+
 /// A barrier that some threads of a block do not reach for certain.
 void DeclarationChecker::checkBarriers() {
   DividedBarrier found = dividedBarrier(declaration);
@@ -109,6 +120,8 @@ void DeclarationChecker::checkBarriers() {
 /// and at all positions along a local axis. Asked of whole bodies: what is
 /// called may stand behind its caller.
 void DeclarationChecker::checkWhole() {
+  if (declaration.isLifted() && !declaration.hasError)
+    warnOldValues();
   if (declaration.kind == DeclarationKind::Kernel && !declaration.hasError)
     checkBarriers();
   if (declaration.kind != DeclarationKind::Rowwise || declaration.hasError)

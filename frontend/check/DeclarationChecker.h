@@ -434,6 +434,7 @@ private:
   // Bodies.cpp: the order of the above, and passes over bodies
   void adoptSignature();
   void checkBarriers();
+  void warnOldValues();
   void runBody(const ast::Block &body);
   static bool fallsThrough(typed::Block block);
   static llvm::StringRef returnHint(typed::Block block);
