@@ -156,8 +156,9 @@ void Emitter::piecesLoop(Frame &frame, const LoopSpec &loop, Value lower,
 }
 
 /// An unrolled loop, then one for the rest: masked where the target has masks,
-/// else vector by vector and then element by element. A long body, or one of
-/// few turns, is made once, all of it masked.
+/// else vector by vector and then element by element; rows that go past the
+/// caches have their whole vectors there as well. A long body, or one of few
+/// turns, is made once, all of it masked.
 void Emitter::laneLoop(Frame &frame, const LoopSpec &loop,
                        ArrayRef<LoopSpec> rest, Values &states, Body body) {
   unsigned copies = copiesOf(frame, frame.bound).size();
@@ -181,8 +182,9 @@ void Emitter::laneLoop(Frame &frame, const LoopSpec &loop,
     return piecesLoop(frame, loop, middle, rest, states, body);
   LoopSpec tail = loop;
   tail.plan.copies = 1;
-  if (!target.hasMask && loop.plan.lanes > 1 && loop.plan.copies > 1 &&
-      !target.isGpu()) {
+  bool streamsRows = streaming && launch->axes.size() > 1;
+  if ((!target.hasMask || streamsRows) && loop.plan.lanes > 1 &&
+      loop.plan.copies > 1 && !target.isGpu()) {
     Value lanes = constant(frame, loop.plan.lanes);
     Value few = arith::RemUIOp::create(in(frame), loc, left, lanes);
     Value whole = arith::SubIOp::create(in(frame), loc, loop.upper, few);

@@ -219,6 +219,8 @@ void LaunchBuilder::unit(Frame &frame, ValueRange position) {
     return partials(frame, position.front(), loops.front());
   if (!dots.empty())
     return finishDots(frame, loops);
+  if (launch.turned >= 0 && !target.isGpu())
+    std::swap(loops.front(), loops.back());
   Emitter::Values none;
   emitter.nest(frame, loops, none, [&](Frame &tile, Emitter::Values &) {
     inner(tile, launch.stores);

@@ -1,5 +1,6 @@
 // The cost model: launches, lanes, unrolling and the size of tasks.
 #include "dsl/schedule/Schedule.h"
+#include "dsl/schedule/Turned.h"
 #include "dsl/schedule/Windows.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -69,22 +70,30 @@ void Schedule::findLanes() {
 /// operands of more axes more loudly: they are read more often.
 void Schedule::countAccesses() {
   scores.assign(model.axisCount(), 0);
-  // Between a load and a store the store decides: squares of loads can be
-  // turned in registers.
-  auto count = [&](qn::OperandType type, int more = 0) {
-    int weight = (1 << (2 * std::min(8u, model.axesOf(type).count()))) + more;
+  int loads = 0;
+  model.kernel.getBody().walk([&](Operation *op) {
+    bool isArithmetic = isa<arith::ArithDialect>(op->getDialect()) &&
+                        !isa<arith::ConstantOp>(op);
+    operations += isArithmetic;
+    bodyLength += isArithmetic || isa<math::MathDialect>(op->getDialect());
+    loads += isa<qn::LoadOp>(op);
+  });
+  // Between loads and a store the store decides: squares of loads can be turned
+  // in registers, all of them if the kernel has squares.
+  bool decides = model.reductions.empty() && !target.isGpu() &&
+                 operations <= longestTurned;
+  int times = decides ? std::clamp(loads, 1, 64) : 1;
+  auto count = [&](qn::OperandType type, int times = 1, int more = 0) {
+    int axes = std::min(8u, model.axesOf(type).count());
+    int weight = (1 << (2 * axes)) * times + more;
     for (auto [name, stride] : llvm::zip(type.getAxes(), type.getStrides()))
       if (stride != StrideClass::Zero)
         scores[model.axisOf(name)] +=
             stride == StrideClass::One ? weight : -weight;
   };
   model.kernel.getBody().walk([&](Operation *op) {
-    bool isArithmetic = isa<arith::ArithDialect>(op->getDialect()) &&
-                        !isa<arith::ConstantOp>(op);
-    operations += isArithmetic;
-    bodyLength += isArithmetic || isa<math::MathDialect>(op->getDialect());
     if (auto store = dyn_cast<qn::StoreOp>(op))
-      count(store.getTensor().getType(), 1);
+      count(store.getTensor().getType(), times, 1);
     if (auto load = dyn_cast<qn::LoadOp>(op)) {
       if (load.getIndices().empty())
         count(load.getTensor().getType());
@@ -94,17 +103,6 @@ void Schedule::countAccesses() {
     if (auto joined = dyn_cast<qn::JoinedOp>(op))
       count(joined.getOperandType());
   });
-}
-
-/// The axis that an operand read at computed places has its neighbours along,
-/// if the places keep the position along it; -1 where there is none.
-static int neighboursOf(const KernelModel &model, qn::LoadOp load) {
-  qn::OperandType type = load.getTensor().getType();
-  for (auto [index, stride] : llvm::zip(load.getIndices(), type.getStrides()))
-    if (auto own = index.getDefiningOp<qn::IndexOp>();
-        own && stride == StrideClass::One)
-      return model.axisOf(own.getAxis());
-  return -1;
 }
 
 /// A sum reads more elements at computed places than it gives, and has no
@@ -426,52 +424,6 @@ void Schedule::planReduced(LaunchPlan &launch) {
   plan.narrowBy = {unsigned(launch.lane)};
   plan.copiesBelow = units * lanes + 1;
   launch.together = true;
-}
-
-/// A parallel axis along which some operand has its neighbours while the lanes
-/// run across them, or -1. Long bodies are not worth as many copies as lanes.
-int Schedule::turnedAxis(const LaunchPlan &launch) const {
-  constexpr unsigned longest = 12;
-  int found = -1;
-  if (operations > longest && !target.isGpu())
-    return found;
-  model.kernel.getBody().walk([&](qn::LoadOp load) {
-    found = launch.alongTurned(model, load).value_or(found);
-    // Gathers of a square touch each cache line as often as it has elements.
-    if (int along = neighboursOf(model, load);
-        !target.isGpu() && along >= 0 && along != launch.lane &&
-        hasAxis(launch.parallel, along) &&
-        hasAxis(model.axesOf(load.getResult()), launch.lane))
-      found = along;
-  });
-  return found;
-}
-
-std::optional<int> LaunchPlan::alongTurned(const KernelModel &model,
-                                           qn::LoadOp load) const {
-  qn::OperandType type = load.getTensor().getType();
-  if (!load.getIndices().empty() || !type.getElementType().isIntOrFloat() ||
-      type.getElementType().isInteger(1) || !hasAxis(model.axesOf(type), lane))
-    return std::nullopt;
-  std::optional<int> found;
-  for (auto [name, stride] : llvm::zip(type.getAxes(), type.getStrides()))
-    if (int axis = model.axisOf(name);
-        stride == StrideClass::One && hasAxis(parallel, axis) && axis != lane)
-      found = axis;
-  return found;
-}
-
-/// Squares of the two axes: a tile of them is read and written by whole cache
-/// lines. Wider squares than 16 grow the code by their area.
-void Schedule::planTurned(LaunchPlan &launch, unsigned turned) {
-  unsigned side = std::min(lanes, 16u);
-  llvm::erase_if(launch.axes,
-                 [&](const AxisPlan &plan) { return plan.axis == turned; });
-  launch.axes.push_back(
-      AxisPlan{.axis = turned, .copies = side, .tile = 4 * lanes});
-  launch.axes.push_back(AxisPlan{
-      .axis = unsigned(launch.lane), .lanes = side, .tile = 4 * lanes});
-  launch.taskElements = 16384;
 }
 
 /// Whether every store of a launch writes all of it, neighbouring elements by

@@ -89,7 +89,8 @@ struct LaunchPlan {
   /// The parallel axes, outermost first; a tiled one comes last.
   llvm::SmallVector<AxisPlan> axes;
   int lane = -1; ///< the axis that suits lanes best, parallel or not
-  /// An axis that operands have their neighbours along, if not the lanes'.
+  /// An axis that operands have their neighbours along, if not the lanes'. On a
+  /// CPU units follow each other along it, squares of a unit along the lanes.
   int turned = -1;
   bool dots = false; ///< a tile of rows and columns, lanes along the sum
   /// Rows whose lanes are reduced are made side by side, where they are short.
@@ -106,6 +107,10 @@ struct LaunchPlan {
   std::optional<int> alongTurned(const KernelModel &model,
                                  qn::LoadOp load) const;
 };
+
+/// The axis that an operand read at computed places has its neighbours along,
+/// if the places keep the position along it; -1 where there is none.
+int neighboursOf(const KernelModel &model, qn::LoadOp load);
 
 class Schedule {
 public:

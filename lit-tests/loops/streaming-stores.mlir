@@ -1,8 +1,12 @@
 // Results larger than the caches are stored past them, where they are aligned.
 // RUN: quern-opt %s --qn-to-loops=target=x86-64-v3 | FileCheck %s
+// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s --check-prefix=MASKS
 
+// From three quarters of the last cache on, which other work shares: here 8 MiB
+// for operands of 8 bytes a position.
 // CHECK-LABEL: llvm.func @copy_task
 // CHECK: %[[ADDRESS:.*]] = llvm.ptrtoint
+// CHECK: arith.cmpi ugt, %{{.*}}, %c786432_i64
 // CHECK: scf.if
 // CHECK: llvm.store {{.*}} {alignment = 32 : i64, nontemporal}
 // CHECK: llvm.call_intrinsic "llvm.x86.sse.sfence"
@@ -16,6 +20,16 @@ qn.rowwise @copy axes [C] (%x: !qn.tensor<f32, [C:1]>,
 }
 
 // With rows their strides are aligned as well.
+// Of a row's rest the whole vectors go past the caches too.
+// MASKS-LABEL: llvm.func @shifted_task
+// MASKS: scf.for {{.*}} step %c64_i64
+// MASKS-COUNT-4: nontemporal
+// MASKS: scf.for {{.*}} step %c16_i64
+// MASKS-COUNT-1: nontemporal
+// MASKS: scf.for {{.*}} step %c16_i64
+// MASKS: llvm.intr.masked.store
+// MASKS: } else {
+// MASKS-NOT: nontemporal
 // CHECK-LABEL: llvm.func @shifted_task
 // CHECK: %[[STRIDE:.*]] = arith.muli %{{.*}}, %c4_i64
 // CHECK: arith.ori %{{.*}}, %[[STRIDE]]
@@ -29,4 +43,15 @@ qn.rowwise @shifted axes [R, C] (%x: !qn.tensor<f32, [R, C:1]>,
   %w = qn.load %b : !qn.tensor<f32, [C:1]>
   %s = arith.addf %v, %w : f32
   qn.store %s, %out : f32, !qn.tensor<f32, [R, C:1]>
+}
+
+// Squares of transposed bytes are narrower than a vector: their rows would be
+// pieces of lines.
+// CHECK-LABEL: llvm.func @bytes_task
+// CHECK-NOT: nontemporal
+// CHECK: llvm.return
+qn.rowwise @bytes axes [R, C] (%x: !qn.tensor<i8, [R:1, C]>,
+    %out: !qn.tensor<i8, [R, C:1]>) {
+  %v = qn.load %x : !qn.tensor<i8, [R:1, C]>
+  qn.store %v, %out : i8, !qn.tensor<i8, [R, C:1]>
 }

@@ -2,7 +2,13 @@
 // transposed in registers.
 // RUN: quern-opt %s --qn-to-loops=target=x86-64-v3 | FileCheck %s
 
+// A tile is four squares wide and long along the lanes, and squares follow each
+// other along the lanes: the results are written in runs.
 // CHECK-LABEL: llvm.func @add_task
+// CHECK: %[[FIRST:.*]] = arith.muli %{{.*}}, %c256_i64
+// CHECK: %[[ROWS:.*]] = arith.muli %{{.*}}, %c32_i64
+// CHECK: scf.for {{.*}} = %[[ROWS]] to {{.*}} step %c8_i64
+// CHECK: scf.for {{.*}} = %[[FIRST]] to {{.*}} step %c8_i64
 // CHECK-COUNT-8: llvm.load {{.*}} -> vector<8xf32>
 // CHECK-COUNT-24: vector.shuffle
 // CHECK-NOT: gather
@@ -36,6 +42,18 @@ qn.rowwise @copied axes [C, R] (%x: !qn.tensor<f32, [R, C:1]>,
     %out: !qn.tensor<f32, [C, R:1]>) {
   %v = qn.load %x : !qn.tensor<f32, [R, C:1]>
   qn.store %v, %out : f32, !qn.tensor<f32, [C, R:1]>
+}
+
+// So do sums of several operands that lie across it.
+// CHECK-LABEL: llvm.func @both_task
+// CHECK-COUNT-48: vector.shuffle
+// CHECK-NOT: scatter
+qn.rowwise @both axes [R, C] (%x: !qn.tensor<f32, [R:1, C]>,
+    %y: !qn.tensor<f32, [R:1, C]>, %out: !qn.tensor<f32, [R, C:1]>) {
+  %a = qn.load %x : !qn.tensor<f32, [R:1, C]>
+  %b = qn.load %y : !qn.tensor<f32, [R:1, C]>
+  %s = arith.addf %a, %b : f32
+  qn.store %s, %out : f32, !qn.tensor<f32, [R, C:1]>
 }
 
 // CHECK-LABEL: llvm.func @other_order_task

@@ -1,0 +1,65 @@
+// Operands that have their neighbours across the lanes: which axis they lie
+// along, and the tiles that are transposed.
+#include "dsl/schedule/Turned.h"
+#include "dsl/schedule/Schedule.h"
+
+using namespace mlir;
+using namespace quern;
+
+int quern::neighboursOf(const KernelModel &model, qn::LoadOp load) {
+  qn::OperandType type = load.getTensor().getType();
+  for (auto [index, stride] : llvm::zip(load.getIndices(), type.getStrides()))
+    if (auto own = index.getDefiningOp<qn::IndexOp>();
+        own && stride == StrideClass::One)
+      return model.axisOf(own.getAxis());
+  return -1;
+}
+
+/// A parallel axis along which some operand has its neighbours while the lanes
+/// run across them, or -1.
+int Schedule::turnedAxis(const LaunchPlan &launch) const {
+  int found = -1;
+  if (operations > longestTurned && !target.isGpu())
+    return found;
+  model.kernel.getBody().walk([&](qn::LoadOp load) {
+    found = launch.alongTurned(model, load).value_or(found);
+    // Gathers of a square touch each cache line as often as it has elements.
+    if (int along = neighboursOf(model, load);
+        !target.isGpu() && along >= 0 && along != launch.lane &&
+        hasAxis(launch.parallel, along) &&
+        hasAxis(model.axesOf(load.getResult()), launch.lane))
+      found = along;
+  });
+  return found;
+}
+
+std::optional<int> LaunchPlan::alongTurned(const KernelModel &model,
+                                           qn::LoadOp load) const {
+  qn::OperandType type = load.getTensor().getType();
+  if (!load.getIndices().empty() || !type.getElementType().isIntOrFloat() ||
+      type.getElementType().isInteger(1) || !hasAxis(model.axesOf(type), lane))
+    return std::nullopt;
+  std::optional<int> found;
+  for (auto [name, stride] : llvm::zip(type.getAxes(), type.getStrides()))
+    if (int axis = model.axisOf(name);
+        stride == StrideClass::One && hasAxis(parallel, axis) && axis != lane)
+      found = axis;
+  return found;
+}
+
+/// Squares of the two axes: a tile of them is read and written by whole cache
+/// lines. Wider squares than 16 grow the code by their area. A tile is long
+/// along the lanes, so that results are written in runs, and the tiles that lie
+/// beside each other in the operand follow each other: its pages are at hand.
+void Schedule::planTurned(LaunchPlan &launch, unsigned turned) {
+  constexpr std::int64_t run = 256;
+  unsigned side = std::min(lanes, 16u);
+  launch.turned = turned;
+  llvm::erase_if(launch.axes,
+                 [&](const AxisPlan &plan) { return plan.axis == turned; });
+  launch.axes.push_back(
+      AxisPlan{.axis = unsigned(launch.lane), .lanes = side, .tile = run});
+  launch.axes.push_back(
+      AxisPlan{.axis = turned, .copies = side, .tile = 4 * side});
+  launch.taskElements = 16384;
+}
