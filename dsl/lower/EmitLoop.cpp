@@ -131,7 +131,8 @@ static Emitter::Values wholeOf(OpBuilder &b,
   return std::move(pieces.front());
 }
 
-/// The rest of a portable loop: each piece of its lanes that has elements left.
+/// The rest of a portable loop, all of it for short rows side by side: each
+/// piece of its lanes that has elements left.
 void Emitter::piecesLoop(Frame &frame, const LoopSpec &loop, Value lower,
                          ArrayRef<LoopSpec> rest, Values &states, Body body) {
   Location loc = model.kernel.getLoc();
@@ -162,6 +163,8 @@ void Emitter::piecesLoop(Frame &frame, const LoopSpec &loop, Value lower,
 void Emitter::laneLoop(Frame &frame, const LoopSpec &loop,
                        ArrayRef<LoopSpec> rest, Values &states, Body body) {
   unsigned copies = copiesOf(frame, frame.bound).size();
+  if (loop.plan.fixed && loop.plan.once)
+    return piecesLoop(frame, loop, loop.lower, rest, states, body);
   bool once = loop.plan.once || schedule.isLong(copies);
   if (target.hasMask && once && loop.plan.copies == 1)
     return plainLoop(frame, loop, loop.lower, loop.upper, /*mask=*/true, rest,

@@ -109,8 +109,12 @@ void Emitter::planLoops(Frame &frame, ReductionGroup &group) {
     group.loops.push_back({AxisPlan{.axis = unsigned(last)}, {}, {}});
   if (lane < 0)
     return;
-  AxisPlan plan = op.getPortable() ? Schedule::portableLoop(lane)
-                                   : lanePlan(frame, lane, /*reduces=*/true);
+  AxisPlan plan = lanePlan(frame, lane, /*reduces=*/true);
+  if (op.getPortable()) {
+    bool isShort = plan.once;
+    plan = Schedule::portableLoop(lane);
+    plan.once = isShort;
+  }
   group.loops.push_back({plan, {}, {}});
   group.inner = plan.copies;
   group.lanes = true;

@@ -422,7 +422,11 @@ void Schedule::planReduced(LaunchPlan &launch) {
   plan.narrow = units * rows;
   plan.narrowBelow = shortRow;
   plan.narrowBy = {unsigned(launch.lane)};
-  plan.copiesBelow = units * lanes + 1;
+  std::int64_t longestBeside = units * lanes;
+  if (portableAxis(launch))
+    longestBeside =
+        std::min<std::int64_t>(longestBeside, portableLoop(launch.lane).lanes);
+  plan.copiesBelow = longestBeside + 1;
   launch.together = true;
 }
 

@@ -40,3 +40,31 @@ qn.rowwise @means axes [R, C] short (%x: !qn.tensor<f32, [R, C:1]>,
   %m = arith.mulf %s, %share : f32
   qn.store %m, %out : f32, !qn.tensor<f32, [R:1]>
 }
+
+// In the order that the extent fixes, short rows have the pieces of one round of
+// 64 positions and no rounds before them.
+// CHECK-LABEL: llvm.func @fixed_task
+// CHECK: scf.for {{.*}} step %c4_i64
+// CHECK-NOT: vector<64xf32>)
+// CHECK: scf.for {{.*}} step %c16_i64 iter_args(
+// CHECK-SAME: -> (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>)
+// CHECK-COUNT-4: llvm.intr.masked.load
+// CHECK-COUNT-4: llvm.store {{.*}} : f32
+// CHECK: scf.for {{.*}} step %c1_i64
+// CHECK: scf.for {{.*}} step %c64_i64 iter_args({{.*}} -> (vector<64xf32>)
+// CHECK: scf.for {{.*}} step %c16_i64 iter_args({{.*}} -> (vector<16xf32>)
+qn.rowwise @fixed axes [R, C] short (%x: !qn.tensor<f32, [R, C:1]>,
+    %out: !qn.tensor<f32, [R:1]>) {
+  %zero = arith.constant 0.0 : f32
+  %v = qn.load %x : !qn.tensor<f32, [R, C:1]>
+  %s = qn.reduce (%v : f32) init (%zero : f32) over [C] portable step {
+  ^bb0(%a: f32, %e: f32):
+    %n = arith.addf %a, %e : f32
+    qn.yield %n : f32
+  } merge {
+  ^bb0(%a: f32, %b: f32):
+    %n = arith.addf %a, %b : f32
+    qn.yield %n : f32
+  }
+  qn.store %s, %out : f32, !qn.tensor<f32, [R:1]>
+}

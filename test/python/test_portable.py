@@ -109,3 +109,46 @@ def test_ends_of_special_values(target: str, dtype: torch.dtype) -> None:
                 assert torch.equal(got.isnan(), expected.isnan())
                 assert torch.equal(got.nan_to_num(7.0), expected.nan_to_num(7.0))
                 assert torch.equal(got.signbit() | got.isnan(), expected.signbit() | got.isnan())
+
+
+@pytest.mark.parametrize("target", [runnable(name) for name in LEVELS])
+def test_short_rows_of_joined_operands_and_of_small_integers(target: str) -> None:
+    """Rows side by side have the bits of rows alone; the first call says which code there is."""
+    source = """
+@portable
+rowwise joined(xs: list[f32[R, C]]) -> (f32[R], f32[R, C]):
+    let x = concat(xs over C)
+    let s = sum(x over C)
+    return s, x / s
+
+@portable
+rowwise planes[T: Float](x: T[R, B, C]) -> (acc(T)[R], T[R]):
+    return sum(x over (B, C)), max(x over (B, C))
+
+@portable
+rowwise counts[T: Int](x: T[R, B, C]) -> (acc(T)[R], T[R]):
+    return sum(x over (B, C)), max(x over (B, C))
+"""
+    short, long = (
+        _quern.Session(threads=2, cache="-", target=target).compile(source, "short.qn")
+        for _ in range(2)
+    )
+    for dtype in (torch.float32, torch.int8, torch.bfloat16, torch.float64):
+        name = "planes" if dtype.is_floating_point else "counts"
+        beside, alone = getattr(short, name), getattr(long, name)
+        alone((torch.randn(40, 3, 500) * 9).to(dtype))
+        for length in (5, 16, 40, 64, 65, 200, 300):
+            x = (torch.randn(37, 3, length) * 9).to(dtype)
+            got, wanted = beside(x), alone(x)
+            assert all(torch.equal(a, b) for a, b in zip(got, wanted, strict=True))
+            assert torch.equal(got[1], x.flatten(1).amax(1))
+            exact = x.double().sum((1, 2))
+            torch.testing.assert_close(got[0].double(), exact, rtol=1e-4, atol=1e-3)
+    lists = [[torch.rand(37, k % width + 1) for k in range(3)] for width in (300, 2, 20, 33)]
+    long.joined([x.repeat(1, 100) for x in lists[0]])
+    for xs in lists[1:] + lists[:1]:
+        got, wanted = short.joined(xs), long.joined(xs)
+        assert all(torch.equal(a, b) for a, b in zip(got, wanted, strict=True))
+        x = torch.cat(xs, 1)
+        torch.testing.assert_close(got[0], x.sum(1), rtol=1e-5, atol=1e-5)
+        torch.testing.assert_close(got[1], x / x.sum(1, keepdim=True), rtol=1e-5, atol=1e-6)
