@@ -66,26 +66,33 @@ private:
 };
 
 bool Specializer::knownNames() {
-  std::set<std::string> names = {declaration.name.str()};
+  std::set<std::string> types, constants, operands,
+      ranks = {declaration.name.str()};
   for (const auto &parameter : declaration.typeParameters)
-    names.insert(parameter.name.str());
+    types.insert(parameter.name.str());
   for (const auto *parameter : declaration.constantParameters)
-    names.insert(parameter->name.str());
+    constants.insert(parameter->name.str());
   for (const auto &axis : declaration.axes)
-    names.insert(axis.name.str());
+    ranks.insert(axis.name.str());
   for (const auto &parameter : declaration.parameters)
-    names.insert(parameter.variable->name.str());
+    operands.insert(parameter.variable->name.str());
   for (std::size_t number = 0; number != declaration.results.size(); ++number)
-    names.insert("result" + std::to_string(number));
-  for (const Words *words :
-       {&wishes.types, &wishes.constants, &wishes.ranks, &wishes.layouts})
+    operands.insert("result" + std::to_string(number));
+  auto isKnown = [&](const std::set<std::string> &names,
+                     const std::string &name) {
+    return names.contains(name) ||
+           fail("`" + declaration.name + "` has no `" + name + "`");
+  };
+  for (auto [names, words] : {std::pair(&types, &wishes.types),
+                              {&constants, &wishes.constants},
+                              {&ranks, &wishes.ranks},
+                              {&operands, &wishes.layouts}})
     for (const auto &[name, value] : *words)
-      if (!names.contains(name))
-        return fail("`" + declaration.name + "` has no `" + name + "`");
-  for (const std::string &name : wishes.absent)
-    if (!names.contains(name))
-      return fail("`" + declaration.name + "` has no `" + name + "`");
-  return true;
+      if (!isKnown(*names, name))
+        return false;
+  return llvm::all_of(wishes.absent, [&](const std::string &name) {
+    return isKnown(operands, name);
+  });
 }
 
 bool Specializer::types() {

@@ -4,9 +4,9 @@
 #include "dsl/irgen/Wishes.h"
 #include "jit/bind/Environment.h"
 #include "jit/session/Reproducer.h"
+#include "jit/tool/Output.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Error.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
@@ -127,14 +127,9 @@ std::string wantedStage(const CommandLine &line) {
   return "";
 }
 
-/// Writes a file whole or not at all; "-" is standard output.
 int write(llvm::StringRef text, llvm::StringRef path) {
-  llvm::Error problem = llvm::writeToOutput(path, [&](llvm::raw_ostream &out) {
-    out << text;
-    return llvm::Error::success();
-  });
-  return problem ? complain(failure, llvm::toString(std::move(problem)))
-                 : success;
+  std::string problem = tool::writeOutput(path, text);
+  return problem.empty() ? success : complain(failure, problem);
 }
 
 } // namespace

@@ -33,6 +33,9 @@ struct CommandLine {
   read(Words words, llvm::ArrayRef<llvm::StringLiteral> known);
   std::string option(llvm::StringRef name,
                      llvm::StringRef otherwise = "") const;
+  /// An integer from `least` on; complains and gives nothing if it is none.
+  std::optional<std::int64_t> number(llvm::StringRef name, std::int64_t least,
+                                     std::int64_t otherwise) const;
   /// "T=f32,U=i64" of an option; complains and gives nothing if malformed.
   std::optional<Wishes> wishes(llvm::StringRef name) const;
 };

@@ -68,6 +68,20 @@ std::string CommandLine::option(llvm::StringRef name,
   return found == options.end() ? otherwise.str() : found->second;
 }
 
+std::optional<std::int64_t> CommandLine::number(llvm::StringRef name,
+                                                std::int64_t least,
+                                                std::int64_t otherwise) const {
+  auto found = options.find(name.str());
+  if (found == options.end())
+    return otherwise;
+  std::int64_t value = 0;
+  if (!llvm::StringRef(found->second).getAsInteger(10, value) && value >= least)
+    return value;
+  complain(usage, "`--" + name + "` takes an integer from " +
+                      llvm::Twine(least) + " on, not `" + found->second + "`");
+  return std::nullopt;
+}
+
 std::optional<Wishes> CommandLine::wishes(llvm::StringRef name) const {
   auto split = splitWishes(option(name));
   if (!split)

@@ -5,9 +5,11 @@
 
 #include "llvm/ADT/APFloat.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 
 using namespace quern;
 using namespace quern::command;
@@ -17,11 +19,15 @@ void OwnedTensor::Free::operator()(void *memory) const { std::free(memory); }
 OwnedTensor::OwnedTensor(ElementType type, std::vector<std::int64_t> given)
     : type(type), sizes(std::move(given)), strides(sizes.size()) {
   std::int64_t step = 1;
+  bool isTooLarge = false;
   for (std::size_t axis = sizes.size(); axis-- > 0;) {
     strides[axis] = step;
-    step *= sizes[axis];
+    isTooLarge |= llvm::MulOverflow(step, sizes[axis], step);
   }
   constexpr std::size_t alignment = 64;
+  constexpr auto most = std::numeric_limits<std::int64_t>::max() / 64;
+  if (isTooLarge || step > most)
+    return;
   std::size_t bytes = step * bytesOf(type) + 1;
   memory.reset(std::aligned_alloc(alignment, (bytes + alignment - 1) /
                                                  alignment * alignment));
@@ -44,6 +50,8 @@ TensorView OwnedTensor::view() {
 
 void command::fillRandom(OwnedTensor &tensor, std::mt19937_64 &source) {
   auto *bytes = static_cast<char *>(tensor.memory.get());
+  if (!bytes)
+    return;
   unsigned width = bytesOf(tensor.type);
   ElementKind kind = kindOf(tensor.type);
   bool isComplex = kind == ElementKind::Complex;

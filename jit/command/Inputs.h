@@ -8,7 +8,7 @@
 
 namespace quern::command {
 
-/// A tensor that owns its memory.
+/// A tensor that owns its memory; there is none where it is too large.
 struct OwnedTensor {
   OwnedTensor(ElementType type, std::vector<std::int64_t> sizes);
   TensorView view();

@@ -1,4 +1,5 @@
 // `quern run`: one declaration on generated inputs.
+#include "jit/bind/Report.h"
 #include "jit/command/Inputs.h"
 #include "jit/command/Replay.h"
 
@@ -51,13 +52,14 @@ std::optional<std::vector<std::int64_t>> readExtents(llvm::StringRef text) {
 struct Plan {
   Wishes types, axes, scalars, constants;
   std::vector<std::int64_t> shape;
+  std::int64_t seed, repeat;
+  int threads;
 };
 
 class Inputs {
 public:
-  Inputs(const typed::Declaration &declaration, const Plan &plan,
-         std::uint64_t seed)
-      : declaration(declaration), plan(plan), source(seed) {}
+  Inputs(const typed::Declaration &declaration, const Plan &plan)
+      : declaration(declaration), plan(plan), source(plan.seed) {}
 
   bool make();
 
@@ -66,6 +68,9 @@ public:
   std::vector<std::pair<std::string, Argument>> constants;
 
 private:
+  bool hasWishes();
+  bool hasNames(llvm::StringRef option, const Wishes &wishes,
+                llvm::function_ref<bool(llvm::StringRef)> has);
   ElementType typeOf(typed::ScalarType type);
   std::vector<std::int64_t> extentsOf(typed::AxisId axis);
   Argument scalar(const typed::Parameter &parameter);
@@ -76,6 +81,36 @@ private:
   std::mt19937_64 source;
   llvm::SmallVector<ElementType, 4> types;
 };
+
+bool Inputs::hasNames(llvm::StringRef option, const Wishes &wishes,
+                      llvm::function_ref<bool(llvm::StringRef)> has) {
+  for (const auto &[name, value] : wishes)
+    if (!has(name))
+      return complain(usage, "`--" + option + "` names `" + name +
+                                 "`, which `" + declaration.name +
+                                 "` does not have") == success;
+  return true;
+}
+
+/// A name that the declaration lacks would ask for nothing.
+bool Inputs::hasWishes() {
+  auto isType = [&](llvm::StringRef name) {
+    return llvm::any_of(declaration.typeParameters,
+                        [&](const auto &each) { return each.name == name; });
+  };
+  auto isAxis = [&](llvm::StringRef name) {
+    return llvm::any_of(declaration.axes,
+                        [&](const auto &each) { return each.name == name; });
+  };
+  auto isScalar = [&](llvm::StringRef name) {
+    return llvm::any_of(declaration.parameters, [&](const auto &each) {
+      return !each.isTensor && each.variable->name == name;
+    });
+  };
+  return hasNames("types", plan.types, isType) &&
+         hasNames("axes", plan.axes, isAxis) &&
+         hasNames("scalars", plan.scalars, isScalar);
+}
 
 ElementType Inputs::typeOf(typed::ScalarType type) {
   return type.substitute(types);
@@ -134,6 +169,8 @@ void Inputs::tensor(const typed::Parameter &parameter) {
 }
 
 bool Inputs::make() {
+  if (!hasWishes())
+    return false;
   constexpr ElementType preferred[] = {ElementType::F32, ElementType::I64,
                                        ElementType::Bool, ElementType::C64};
   for (const typed::TypeParameter &parameter : declaration.typeParameters) {
@@ -180,7 +217,17 @@ std::optional<Plan> readPlan(const CommandLine &line) {
     complain(usage, "`--shape` takes extents: 4x8");
     return std::nullopt;
   }
-  return Plan{*types, *axes, *scalars, *constants, *shape};
+  for (const auto &[name, extents] : *axes)
+    if (!readExtents(extents)) {
+      complain(usage, "`--axes` takes extents: N=64,R=4x8");
+      return std::nullopt;
+    }
+  auto seed = line.number("seed", 0, 0), repeat = line.number("repeat", 1, 1),
+       threads = line.number("threads", 0, 0);
+  if (!seed || !repeat || !threads)
+    return std::nullopt;
+  return Plan{*types, *axes, *scalars, *constants,
+              *shape, *seed, *repeat,  static_cast<int>(*threads)};
 }
 
 int runRepeatedly(BoundKernel &kernel, std::vector<void *> &pointers,
@@ -211,6 +258,12 @@ int runAndPrint(BoundKernel &kernel,
         static_cast<ElementType>(spec.type), spec.sizes));
     pointers.push_back(outputs.back()->memory.get());
   }
+  for (const auto *tensors : {&inputs, &std::as_const(outputs)})
+    for (const auto &tensor : *tensors)
+      if (!tensor->memory)
+        return complain(failure, "there is no memory for " +
+                                     llvm::Twine(spelling(tensor->type)) +
+                                     jit::shapeText(tensor->sizes));
   int code = runRepeatedly(kernel, pointers, repeat);
   if (code == success)
     for (const auto &output : outputs)
@@ -248,12 +301,9 @@ int command::run(Words words) {
     return usage;
   if (line->plain.size() == 1)
     if (auto recording = recordingOf(line->plain[0]); !recording.empty())
-      return replay(line->plain[0], recording,
-                    std::atoi(line->option("threads", "0").c_str()));
+      return replay(line->plain[0], recording, plan->threads);
   auto session = Session::create(
-      {.threads = std::atoi(line->option("threads", "0").c_str()),
-       .cacheDirectory = "",
-       .target = ""});
+      {.threads = plan->threads, .cacheDirectory = "", .target = ""});
   if (!session)
     return complain(session.error());
   auto file = loadFile(line->plain[0], {});
@@ -266,15 +316,12 @@ int command::run(Words words) {
   auto module = (*session)->load(line->plain[0]);
   if (!module)
     return complain(module.error());
-  Inputs inputs(*declaration, *plan,
-                std::strtoull(line->option("seed", "0").c_str(), nullptr, 10));
+  Inputs inputs(*declaration, *plan);
   if (!inputs.make())
     return failure;
   auto bound =
       module->bind(declaration->name, inputs.arguments, {}, inputs.constants);
   if (!bound)
     return complain(bound.error());
-  return runAndPrint(
-      *bound, inputs.tensors,
-      std::max(1, std::atoi(line->option("repeat", "1").c_str())));
+  return runAndPrint(*bound, inputs.tensors, plan->repeat);
 }

@@ -5,10 +5,10 @@
 #include "frontend/diagnostics/Render.h"
 #include "frontend/lex/Lexer.h"
 #include "jit/tool/Library.h"
+#include "jit/tool/Output.h"
 #include "jit/tool/Tool.h"
 
 #include "llvm/ADT/Twine.h"
-#include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <unistd.h>
@@ -37,25 +37,18 @@ static std::string stageText(llvm::StringRef stage, const SourceFile &file,
   return text;
 }
 
-/// Shows what could be read of a text with errors, but files only whole ones.
-static llvm::Error write(llvm::StringRef text, llvm::StringRef output,
-                         bool hasErrors) {
-  if (hasErrors && output != "-")
-    return llvm::Error::success();
-  return llvm::writeToOutput(output, [&](llvm::raw_ostream &out) {
-    out << text;
-    return llvm::Error::success();
-  });
-}
-
 static int emitSyntax(llvm::StringRef stage, llvm::StringRef path,
                       llvm::StringRef output) {
   SourceManager sources;
   DiagnosticEngine diagnostics;
   if (const SourceFile *file = loadSource(sources, path, diagnostics)) {
     std::string text = stageText(stage, *file, path, sources, diagnostics);
-    if (auto problem = write(text, output, diagnostics.hasErrors())) {
-      llvm::errs() << "quern: " << toString(std::move(problem)) << '\n';
+    // What could be read of a text with errors is shown, but files hold only
+    // whole ones.
+    bool isWanted = output == "-" || !diagnostics.hasErrors();
+    std::string problem = isWanted ? tool::writeOutput(output, text) : "";
+    if (!problem.empty()) {
+      llvm::errs() << "quern: " << problem << '\n';
       return tool::failure;
     }
   }

@@ -3,12 +3,11 @@
 #include "frontend/diagnostics/Render.h"
 #include "frontend/format/Format.h"
 #include "frontend/lex/Lexer.h"
+#include "jit/tool/Output.h"
 #include "jit/tool/Tool.h"
 
-#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/Twine.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <unistd.h>
@@ -32,39 +31,6 @@ struct FormatOptions {
 };
 
 } // namespace
-
-/// Replaces the file as a whole, so that no failure leaves half of it. A link
-/// stays one: what it points to is replaced.
-static bool replaceFile(llvm::StringRef given, llvm::StringRef text) {
-  llvm::sys::fs::file_status status;
-  llvm::SmallString<128> path;
-  std::error_code error = llvm::sys::fs::real_path(given, path);
-  if (!error)
-    error = llvm::sys::fs::status(path, status);
-  if (error) {
-    llvm::errs() << "error: cannot write `" << given << "`: " << error.message()
-                 << '\n';
-    return false;
-  }
-  auto temporary = llvm::sys::fs::TempFile::create(
-      llvm::Twine(path) + "-%%%%%%.tmp", status.permissions());
-  if (!temporary) {
-    llvm::errs() << "error: cannot write `" << path
-                 << "`: " << llvm::toString(temporary.takeError()) << '\n';
-    return false;
-  }
-  llvm::raw_fd_ostream out(temporary->FD, /*shouldClose=*/false);
-  out << text;
-  out.flush();
-  bool failed = out.has_error();
-  out.clear_error();
-  llvm::Error problem = failed ? temporary->discard() : temporary->keep(path);
-  failed |= static_cast<bool>(problem);
-  llvm::consumeError(std::move(problem));
-  if (failed)
-    llvm::errs() << "error: cannot write `" << path << "`\n";
-  return !failed;
-}
 
 static int formatFile(llvm::StringRef path, const FormatOptions &options) {
   SourceManager sources;
@@ -94,7 +60,11 @@ static int formatFile(llvm::StringRef path, const FormatOptions &options) {
     llvm::outs() << formatted;
     return tool::success;
   }
-  return same || replaceFile(path, formatted) ? tool::success : tool::failure;
+  std::string problem = same ? "" : tool::writeOutput(path, formatted);
+  if (problem.empty())
+    return tool::success;
+  llvm::errs() << "error: " << problem << '\n';
+  return tool::failure;
 }
 
 int tool::fmt(Arguments arguments) {

@@ -88,6 +88,63 @@ def test_defaults_are_those_of_a_call(two: Path) -> None:
     assert run("build", str(bare), "--emit=qn", "--constants=F=sin").returncode == 0
 
 
+@pytest.mark.parametrize("stage", ["ast", "qn"])
+def test_output_goes_where_it_is_asked_for(stage: str, two: Path) -> None:
+    """Files are replaced; links stay links, pipes stay pipes."""
+    words = ("build", str(two), f"--emit={stage}")
+    wanted = run(*words).stdout
+    plain, link, pipe = (two.with_name(name) for name in ("plain", "link", "pipe"))
+    plain.write_text("old")
+    plain.chmod(0o640)
+    link.symlink_to(plain.name)
+    os.mkfifo(pipe)
+    assert run(*words, "-o", str(link)).returncode == 0
+    assert link.is_symlink()
+    assert plain.read_text() == wanted
+    assert plain.stat().st_mode & 0o777 == 0o640
+    for path in (str(pipe), "/dev/fd/1"):
+        reader = subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE, text=True)
+        with open(pipe, "w") as end:
+            done = run(*words, "-o", path, capture_output=False, stdout=end)
+        assert done.returncode == 0
+        assert reader.communicate(timeout=60)[0] == wanted
+        assert pipe.is_fifo()
+    assert sorted(path.name for path in two.parent.iterdir()) == ["link", "pipe", "plain", "two.qn"]
+
+
+@pytest.mark.parametrize("stage", ["ast", "qn"])
+def test_output_that_cannot_be_written_is_named(stage: str, two: Path) -> None:
+    missing = two.parent / "no" / "file"
+    for path, why in ((two.parent, "Is a directory"), (missing, "No such file or directory")):
+        done = run("build", str(two), f"--emit={stage}", "-o", str(path))
+        assert done.returncode == 1
+        assert done.stderr == f"quern: cannot write `{path}`: {why}\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("build", "--emit=qn", "--constants=T=f32"), "`gate` has no `T`"),
+        (("build", "--emit=qn", "--types=x=f32"), "`gate` has no `x`"),
+        (("run", "--types=U=f32"), "`--types` names `U`, which `gate` does not have"),
+        (("run", "--axes=R=3"), "`--axes` names `R`, which `gate` does not have"),
+        (("run", "--scalars=x=3"), "`--scalars` names `x`, which `gate` does not have"),
+        (("run", "--axes=R=3y"), "`--axes` takes extents: N=64,R=4x8"),
+        (("run", "--seed=x"), "`--seed` takes an integer from 0 on, not `x`"),
+        (("run", "--threads=-1"), "`--threads` takes an integer from 0 on, not `-1`"),
+        (("run", "--repeat=0"), "`--repeat` takes an integer from 1 on, not `0`"),
+        (("run", f"--shape={10**14}"), f"there is no memory for f32[{10**14}]"),
+    ],
+)
+def test_what_an_option_cannot_mean_is_said(
+    words: tuple[str, ...], message: str, two: Path
+) -> None:
+    done = run(words[0], str(two), "gate", *words[1:])
+    assert done.returncode in (1, 2)
+    assert done.stderr == f"quern: {message}\n"
+    assert done.stdout == ""
+
+
 def test_format_follows_a_link(tmp_path: Path) -> None:
     text, link = tmp_path / "text.qn", tmp_path / "link.qn"
     text.write_text("fn f(x: f32) -> f32:\n  return x\n")
