@@ -63,9 +63,6 @@ LogicalResult OperandType::verify(function_ref<InFlightDiagnostic()> emitError,
   if (axes.size() != strides.size())
     return emitError() << axes.size() << " axes but " << strides.size()
                        << " strides";
-  for (auto [number, axis] : llvm::enumerate(axes))
-    if (llvm::is_contained(axes.take_front(number), axis))
-      return emitError() << "axis " << axis << " occurs twice";
   return success();
 }
 

@@ -37,6 +37,21 @@ template <typename Op> static unsigned numberOfArgument(Op op, unsigned index) {
                         });
 }
 
+/// Lifted text reads an operand where its axes stand, so that each stands once;
+/// threads give an index for each.
+template <typename Op>
+static LogicalResult verifyAxes(Op op, OperandType operand) {
+  for (auto [number, axis] : llvm::enumerate(operand.getAxes())) {
+    if (op.axisNumber(axis) < 0)
+      return op.emitOpError() << "operand has axis " << axis
+                              << ", which the kernel does not list";
+    if (isa<RowwiseOp>(op) &&
+        llvm::is_contained(operand.getAxes().take_front(number), axis))
+      return op.emitOpError() << "operand has axis " << axis << " twice";
+  }
+  return success();
+}
+
 /// An indexed operand may have axes of its own; they still need extents.
 template <typename Op> static LogicalResult verifyFrame(Op op) {
   auto axes = op.getAxes().template getAsRange<StringAttr>();
@@ -51,12 +66,8 @@ template <typename Op> static LogicalResult verifyFrame(Op op) {
     auto tensor = dyn_cast<OperandType>(argument.getType());
     if (!tensor && !argument.getType().isIntOrFloat())
       return op.emitOpError() << "argument of type " << argument.getType();
-    if (!tensor)
-      continue;
-    for (StringAttr axis : tensor.getAxes())
-      if (op.axisNumber(axis) < 0)
-        return op.emitOpError() << "operand has axis " << axis
-                                << ", which the kernel does not list";
+    if (tensor && failed(verifyAxes(op, tensor)))
+      return failure();
   }
   return success();
 }

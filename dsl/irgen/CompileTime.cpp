@@ -34,7 +34,7 @@ std::optional<std::int64_t> Generator::ask(typed::TargetQuery query,
   llvm_unreachable("every query has its answer");
 }
 
-std::optional<Constant> Generator::known(const Expression &expression) {
+typed::ConstantEnvironment Generator::constantEnvironment() {
   typed::ConstantEnvironment environment;
   environment.typeArguments = frame->types;
   environment.parameter = [this](unsigned index,
@@ -50,7 +50,11 @@ std::optional<Constant> Generator::known(const Expression &expression) {
   environment.target = [this](typed::TargetQuery query, ElementType type) {
     return ask(query, type);
   };
-  return typed::evaluateConstant(expression, environment);
+  return environment;
+}
+
+std::optional<Constant> Generator::known(const Expression &expression) {
+  return typed::evaluateConstant(expression, constantEnvironment());
 }
 
 bool Generator::decide(const Expression &condition) {
@@ -104,8 +108,12 @@ ConstantBinding Generator::constantArgument(const Expression &argument) {
           dyn_cast<typed::ConstantParameterExpression>(&argument))
     if (!parameter->element)
       return frame->constants[parameter->parameter->index];
-  binding.value = known(argument);
-  if (!binding.value)
+  if (argument.type->isList())
+    binding.digits = typed::evaluateTruthValues(argument, constantEnvironment())
+                         .value_or("");
+  else
+    binding.value = known(argument);
+  if (!binding.value && binding.digits.empty())
     unsupported(argument.span, "this compile-time argument is not known here");
   return binding;
 }

@@ -208,6 +208,8 @@ private:
   Scalar emitRead(const Binding &place, mlir::ValueRange indices, bool checked);
   void emitWrite(const Binding &place, mlir::ValueRange indices, Scalar value,
                  bool checked);
+  void splitIndex(mlir::Value index, llvm::ArrayRef<typed::AxisId> parts,
+                  llvm::SmallVectorImpl<mlir::Value> &indices);
   llvm::SmallVector<mlir::Value, 4>
   threadIndices(const typed::LoadExpression &load);
   const Binding *placeOf(const typed::LoadExpression &load);
@@ -220,6 +222,8 @@ private:
   Value copy(const typed::BuiltinExpression &expression, std::int64_t count);
   Value tile(const typed::BuiltinExpression &expression,
              llvm::ArrayRef<std::int64_t> counts);
+  bool isGoodPlace(const typed::BuiltinExpression &expression,
+                   const typed::LoadExpression &load, mlir::ValueRange indices);
   bool isWholeTile(const typed::BuiltinExpression &expression,
                    const Binding &tile, llvm::ArrayRef<std::int64_t> counts);
   mlir::Value isInside(const Binding &place, mlir::ValueRange indices,
@@ -273,6 +277,7 @@ private:
   ConstantBinding constantArgument(const Expression &argument);
 
   // CompileTime.cpp
+  typed::ConstantEnvironment constantEnvironment();
   std::optional<typed::Constant> known(const Expression &expression);
   bool decide(const Expression &condition);
   std::optional<bool> isPresent(const Variable &variable);

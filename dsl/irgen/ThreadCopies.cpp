@@ -30,6 +30,17 @@ mlir::Value Generator::isInside(const Binding &place, ValueRange indices,
   return all;
 }
 
+/// Whether a place has the axes that `expression` goes along, those of packs
+/// among them.
+bool Generator::isGoodPlace(const typed::BuiltinExpression &expression,
+                            const typed::LoadExpression &load,
+                            ValueRange indices) {
+  return holds([&](DiagnosticEngine &diagnostics) {
+    return typed::isGoodRank(expression.builtin, indices.size(), load.span,
+                             diagnostics);
+  });
+}
+
 /// With `outside`, what is not wholly inside goes element by element.
 irgen::Value Generator::copy(const typed::BuiltinExpression &expression,
                              std::int64_t count) {
@@ -40,6 +51,9 @@ irgen::Value Generator::copy(const typed::BuiltinExpression &expression,
     return unsupported(expression.span, "this cannot be copied");
   SmallVector<mlir::Value, 4> toIndices = threadIndices(to);
   SmallVector<mlir::Value, 4> fromIndices = threadIndices(from);
+  if (!isGoodPlace(expression, to, toIndices) ||
+      !isGoodPlace(expression, from, fromIndices))
+    return Value();
   Scalar outside =
       from.outside ? coerce(scalar(*from.outside), source->element) : Scalar();
   at(expression.span);
@@ -102,6 +116,8 @@ irgen::Value Generator::tile(const typed::BuiltinExpression &expression,
     if (const auto *load = llvm::dyn_cast<typed::LoadExpression>(operand)) {
       places.push_back(placeOf(*load));
       indices.push_back(threadIndices(*load));
+      if (!isGoodPlace(expression, *load, indices.back()))
+        return Value();
     } else if (const auto *name =
                    llvm::dyn_cast<typed::VariableExpression>(operand)) {
       places.push_back(&frame->binding(*name->variable));

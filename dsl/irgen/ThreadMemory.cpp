@@ -19,17 +19,38 @@ const Binding *Generator::placeOf(const typed::LoadExpression &load) {
   return binding.kind == Binding::Kind::Tensor ? &binding : nullptr;
 }
 
+/// The position along a split dimension as one along each of its parts; what is
+/// out of range is so along one of them.
+void Generator::splitIndex(mlir::Value index, ArrayRef<AxisId> parts,
+                           SmallVectorImpl<mlir::Value> &indices) {
+  SmallVector<mlir::Value, 2> inner;
+  for (AxisId part : llvm::reverse(parts.drop_front())) {
+    mlir::Value one = b.integer(ElementType::I64, 1).value;
+    mlir::Value extent =
+        b.create<arith::MaxSIOp>(sizeOf(frame->axes[part.index].front()), one);
+    inner.push_back(b.create<arith::RemSIOp>(index, extent));
+    index = b.create<arith::DivSIOp>(index, extent);
+  }
+  indices.push_back(index);
+  indices.append(inner.rbegin(), inner.rend());
+}
+
 SmallVector<mlir::Value, 4>
 Generator::threadIndices(const typed::LoadExpression &load) {
   SmallVector<mlir::Value, 4> indices;
-  for (const Expression *position : load.positions) {
+  ArrayRef<typed::Dimension> dimensions = load.base->type->dimensions;
+  for (auto [number, position] : llvm::enumerate(load.positions)) {
     if (position && position->type->pack.valid()) {
       std::size_t rank = frame->axes[position->type->pack.index].size();
       for (const Value &value : evaluateRanks(*position, rank).elements)
         indices.push_back(toIndex(value.scalar));
       continue;
     }
-    indices.push_back(toIndex(scalar(*position)));
+    mlir::Value index = toIndex(scalar(*position));
+    if (number < dimensions.size() && dimensions[number].isSplit())
+      splitIndex(index, dimensions[number].parts, indices);
+    else
+      indices.push_back(index);
   }
   return indices;
 }

@@ -32,6 +32,7 @@ public:
   void copy(qn::CopyOp op);
   void load(qn::LoadTileOp op);
   void store(qn::StoreTileOp op);
+  bool widened(qn::MultiplyTileOp op);
   void multiply(qn::MultiplyTileOp op);
 
 private:
@@ -56,6 +57,7 @@ private:
                  std::int64_t columns);
   Value read(Value place, ValueRange indices, bool guarded);
   Value cast(Value value, Type type);
+  Type sumType(qn::MultiplyTileOp op);
   Value share(Value tile, std::int64_t element);
   void keep(Value value, Value tile, std::int64_t element);
   Values from(ValueRange indices, Value row, Value column);
@@ -156,17 +158,52 @@ Value Expander::read(Value place, ValueRange indices, bool guarded) {
   return branch.getResult(0);
 }
 
-/// A float in another type.
+/// A float in another type. What is smaller than f32 becomes that first, and is
+/// made of it.
 Value Expander::cast(Value value, Type type) {
+  Type single = b.getF32Type();
   unsigned from = value.getType().getIntOrFloatBitWidth();
   unsigned to = type.getIntOrFloatBitWidth();
   if (value.getType() == type)
     return value;
+  if (from != 32 && to != 32)
+    return cast(cast(value, single), type);
   if (from < to)
     return arith::ExtFOp::create(b, loc, type, value);
-  if (from > to)
-    return arith::TruncFOp::create(b, loc, type, value);
-  return cast(cast(value, b.getF32Type()), type);
+  auto narrow = arith::TruncFOp::create(b, loc, type, value);
+  narrow.setRoundingmode(arith::RoundingMode::to_nearest_even);
+  return narrow;
+}
+
+/// What products of a tile are summed in: `acc` of the wider of its types. The
+/// tile takes the sums, rounded once.
+Type Expander::sumType(qn::MultiplyTileOp op) {
+  bool isDouble =
+      elementOf(op.getSums()).isF64() || elementOf(op.getLeft()).isF64();
+  return isDouble ? b.getF64Type() : b.getF32Type();
+}
+
+/// A matrix instruction sums in f32: a smaller tile is widened around it.
+bool Expander::widened(qn::MultiplyTileOp op) {
+  auto narrow = llvm::cast<MemRefType>(op.getSums().getType());
+  if (!target.isGpu() || narrow.getElementTypeBitWidth() >= 32 ||
+      elementOf(op.getLeft()).isF64() ||
+      !hasMatrices(target, elementOf(op.getLeft())))
+    return false;
+  Value tile = op.getSums();
+  b.setInsertionPointAfterValue(tile);
+  loc = op->getLoc();
+  Type single = b.getF32Type();
+  Value wide = qn::LocalOp::create(
+      b, loc, MemRefType(MemRefType::Builder(narrow).setElementType(single)));
+  b.setInsertionPoint(op);
+  for (std::int64_t element = 0; element < narrow.getNumElements(); ++element)
+    keep(cast(share(tile, element), single), wide, element);
+  op.getSumsMutable().assign(wide);
+  b.setInsertionPointAfter(op);
+  for (std::int64_t element = 0; element < narrow.getNumElements(); ++element)
+    keep(cast(share(wide, element), narrow.getElementType()), tile, element);
+  return true;
 }
 
 Value Expander::share(Value tile, std::int64_t element) {
@@ -245,7 +282,7 @@ void Expander::store(qn::StoreTileOp op) {
 /// Every sum plus one product.
 Expander::Values Expander::productStep(qn::MultiplyTileOp op, Value step,
                                        ValueRange sums, bool guarded) {
-  Type type = elementOf(op.getSums());
+  Type type = sumType(op);
   DenseMap<std::int64_t, Value> left, right;
   Values next;
   for (auto [element, sum] : llvm::enumerate(sums)) {
@@ -280,7 +317,7 @@ void Expander::multiply(qn::MultiplyTileOp op) {
   parted(arith::AndIOp::create(b, loc, left, right), [&](bool guarded) {
     Values sums;
     for (std::int64_t element = 0; element < count; ++element)
-      sums.push_back(share(tile, element));
+      sums.push_back(cast(share(tile, element), sumType(op)));
     auto loop = scf::ForOp::create(b, loc, constant(0), constant(op.getDepth()),
                                    constant(1), sums);
     if (guarded)
@@ -293,7 +330,7 @@ void Expander::multiply(qn::MultiplyTileOp op) {
       scf::YieldOp::create(b, loc, next);
     }
     for (auto [element, sum] : llvm::enumerate(loop.getResults()))
-      keep(sum, tile, element);
+      keep(cast(sum, elementOf(tile)), tile, element);
   });
   op.erase();
 }
@@ -336,7 +373,8 @@ void quern::expandTiles(qn::KernelOp kernel, const TargetInfo &target) {
     else if (auto tile = dyn_cast<qn::StoreTileOp>(op))
       expander.store(tile);
     else if (auto product = dyn_cast<qn::MultiplyTileOp>(op);
-             product && !isMatrixProduct(product, target))
+             product && !isMatrixProduct(product, target) &&
+             !expander.widened(product))
       expander.multiply(product);
     else if (target.isGpu())
       continue;

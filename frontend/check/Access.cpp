@@ -108,7 +108,9 @@ void DeclarationChecker::reportPositionCount(const ast::IndexExpr &expr,
   // The axes of an array in a kernel have no names.
   bool isNamed = !own.empty() && own.front().valid();
   llvm::StringRef first = isNamed ? axes[own.front().index].name : "";
-  if (place == Place::Kernel)
+  if (own.empty())
+    report.hint("axes stand in the type: `f32[N]`");
+  else if (place == Place::Kernel)
     report.hint("a thread reads and writes single elements, `x[i, j]`");
   else if (!first.empty())
     report.hint("`.at(" + first +
@@ -252,6 +254,11 @@ bool DeclarationChecker::placeAt(
         .label(base->span, "this operand");
     return false;
   }
+  // A square tensor has the axis twice, and its positions in their order.
+  while (positions[found - own.begin()] &&
+         llvm::is_contained(
+             llvm::drop_begin(llvm::make_range(found, own.end())), axis))
+    found = std::find(found + 1, own.end(), axis);
   const Expression *&place = positions[found - own.begin()];
   if (place) {
     report(argument.name.span, diag::RepeatedAxis, argument.name.text());

@@ -335,6 +335,8 @@ const Expression *DeclarationChecker::memberValue(const ast::MemberExpr &expr) {
       isFree ? builtinNamed(base->name().text()) : std::nullopt;
   if (builtin && builtinInfo(*builtin).group == BuiltinGroup::Thread)
     return threadPosition(expr, *builtin);
+  if (isFree && isForeignModule(base->name(), expr.member.text()))
+    return nullptr;
   const Expression *value = check(expr.base);
   if (!value)
     return nullptr;
@@ -382,6 +384,24 @@ const Expression *DeclarationChecker::targetQuery(const ast::Identifier &member,
   return nullptr;
 }
 
+/// `torch.exp`, `tl.load`, `math.pi`: an unknown name, with what its member is
+/// here.
+bool DeclarationChecker::isForeignModule(const ast::Identifier &base,
+                                         llvm::StringRef member) {
+  if (names.count(base.text()) || module.lookup(base.text()) ||
+      builtinNamed(base.text()))
+    return false;
+  std::string hint = foreignName(member).str();
+  if (module.lookup(member) || builtinNamed(member))
+    hint = ("names stand alone: write `" + member + "(…)`").str();
+  if (hint.empty())
+    return false;
+  report(base.span, diag::UnknownName, base.text()).hint(hint);
+  if (!isSilent)
+    names.try_emplace(base.text(), Binding{});
+  return true;
+}
+
 /// `x.at(…)`, `x.permute(…)`, `target.vector_width(T)`.
 const Expression *
 DeclarationChecker::methodCall(const ast::CallExpr &expr,
@@ -392,14 +412,8 @@ DeclarationChecker::methodCall(const ast::CallExpr &expr,
   if (isTarget)
     return targetQuery(member.member, expr.span, &expr);
   llvm::StringRef method = member.member.text();
-  bool isForeign = base && !names.count(base->name().text()) &&
-                   !module.lookup(base->name().text()) &&
-                   (module.lookup(method) || builtinNamed(method));
-  if (isForeign) {
-    reportUnknown(base->name(),
-                  ("names stand alone: write `" + method + "(…)`").str());
+  if (base && isForeignModule(base->name(), method))
     return nullptr;
-  }
   const Expression *value = check(member.base);
   if (!value || !usable(value))
     return nullptr;

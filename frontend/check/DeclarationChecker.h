@@ -56,11 +56,13 @@ private:
   void hostShape(const WrittenType &written, typed::Parameter &parameter);
   const Type *variableType(const Parameter &parameter);
   void checkDefaults(llvm::ArrayRef<ast::Param> params);
+  const Expression *defaultOf(const ast::Expr *written, ScalarType type);
   void checkResults(const ast::Type *result);
   void addResult(llvm::StringRef name, const ast::Type *text);
   bool writtenType(const ast::Type *text, WrittenType &written, bool isResult);
   bool tensorType(const ast::TensorType &text, WrittenType &written,
                   bool isResult);
+  bool namesAxesOnce(const ast::TensorType &text, const WrittenType &written);
   std::optional<ScalarType> scalarType(const ast::Type *text);
   std::optional<ScalarType> namedScalar(const ast::Identifier &name);
   std::optional<ScalarType> appliedScalar(llvm::StringRef function, Span span,
@@ -265,6 +267,7 @@ private:
   const Expression *kindTest(const ast::CallExpr &expr,
                              typed::Constraint constraint);
   std::string overHint(const ast::CallExpr &expr, llvm::StringRef name);
+  bool isForeignModule(const ast::Identifier &base, llvm::StringRef member);
   bool operandCount(const ast::CallExpr &expr, llvm::StringRef name,
                     unsigned count);
 

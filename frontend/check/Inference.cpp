@@ -224,7 +224,10 @@ bool DeclarationChecker::booleansGeneric(const ast::Argument &argument,
                 given->parameter->count == parameter.count;
     if (value && !fits)
       report(argument.span(), diag::ConstantArgument, parameter.name,
-             wanted(parameter.kind));
+             wanted(parameter.kind))
+          .hint(llvm::isa<ast::TupleExpr>(argument.value)
+                    ? "lists stand in square brackets: `[true, false]`"
+                    : "");
     result = fits ? value : nullptr;
     return fits;
   }

@@ -40,7 +40,10 @@ const LoadExpression *DeclarationChecker::placeOperand(const ast::Expr *written,
   bool isWritten = kind == 'W';
   bool isPlain = base && !load->when && (!load->outside || kind == 'E');
   if (!isPlain) {
-    report(target->span, diag::PlaceNeeded, user);
+    bool isWhole = !target->type->isScalar();
+    report(target->span, diag::PlaceNeeded, user)
+        .hint(isWhole ? "name the first one: `" + source(target->span) + "[i]`"
+                      : "");
     return nullptr;
   }
   for (const Parameter &parameter : parameters)
@@ -85,6 +88,18 @@ const Expression *DeclarationChecker::countGiven(const ast::Expr *written,
   return value;
 }
 
+/// Whether a place has the axes that a copy or a tile goes along. A pack has as
+/// many as the call says.
+static bool hasAxes(const Expression *operand, Builtin builtin,
+                    DiagnosticEngine &diagnostics) {
+  const auto *load = llvm::dyn_cast<LoadExpression>(operand);
+  bool isOpen = !load || llvm::any_of(load->positions, [](const auto *each) {
+    return each->type->pack.valid();
+  });
+  return isOpen || isGoodRank(builtin, load->positions.size(), operand->span,
+                              diagnostics);
+}
+
 /// `copy(tile[r, 4 * c], x[i, 4 * j], 4)`, `mma(sums, a[i, k], b[k, j], 16, 16,
 /// 16)`.
 const Expression *DeclarationChecker::memoryBuiltin(const ast::CallExpr &expr,
@@ -104,6 +119,8 @@ const Expression *DeclarationChecker::memoryBuiltin(const ast::CallExpr &expr,
                       : placeOperand(argument.value, info.spelling, kind);
     if (!operand)
       return nullptr;
+    if (!isSilent && !hasAxes(operand, builtin, module.diagnostics))
+      return hasFailed = true, nullptr;
     operands.push_back(operand);
     bool isFactor = kind == 'R' || kind == 'E' || kinds.contains('E');
     isFactor &= kind != 'C';

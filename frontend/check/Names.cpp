@@ -54,8 +54,17 @@ Binding *DeclarationChecker::lookup(llvm::StringRef name) {
   return &found->second;
 }
 
-/// What another kernel language's name is here; empty when it is none.
-static llvm::StringRef foreignName(llvm::StringRef name) {
+bool check::isVectorType(llvm::StringRef name) {
+  name.consume_front("make_");
+  llvm::StringRef element = name.rtrim("0123456789");
+  if (element.size() == name.size() || elementTypeNamed(name))
+    return false;
+  return elementTypeNamed(element.rtrim('x')) || element == "float" ||
+         element == "double" || element == "int" || element == "uint" ||
+         element == "half";
+}
+
+llvm::StringRef check::foreignName(llvm::StringRef name) {
 #define QN_FOREIGN_NAME(foreign, text)                                         \
   if (name == foreign)                                                         \
     return text;
@@ -64,7 +73,7 @@ static llvm::StringRef foreignName(llvm::StringRef name) {
   if (name == foreign)                                                         \
     return "write `" spelling "(x)`";
 #include "frontend/check/ForeignTypes.def"
-  return {};
+  return isVectorType(name) ? llvm::StringRef(noVectors) : llvm::StringRef();
 }
 
 void DeclarationChecker::reportUnknown(const ast::Identifier &name,
@@ -107,6 +116,18 @@ static bool standsForPlaces(llvm::StringRef name) {
          name == "grid_size";
 }
 
+/// How a builtin stands that was named alone.
+static std::string calledHint(llvm::StringRef name) {
+  if (standsForPlaces(name))
+    return ("write `" + name + ".x`").str();
+  std::optional<Builtin> builtin = builtinNamed(name);
+  bool isThreads =
+      builtin && builtinInfo(*builtin).group == BuiltinGroup::Thread;
+  return isThreads && builtinInfo(*builtin).operands == 0
+             ? ("write `" + name + "()`").str()
+             : "";
+}
+
 const Expression *DeclarationChecker::nameValue(const ast::Identifier &name) {
   if (Binding *binding = lookup(name.text()))
     return bindingValue(*binding, name.span);
@@ -119,9 +140,7 @@ const Expression *DeclarationChecker::nameValue(const ast::Identifier &name) {
     report(name.span, diag::TypeAsValue, name.text());
   else if (isBuiltin)
     report(name.span, diag::NotAValue, "function", name.text())
-        .hint(standsForPlaces(name.text())
-                  ? ("write `" + name.text() + ".x`").str()
-                  : "");
+        .hint(calledHint(name.text()));
   else
     reportUnknown(name);
   return nullptr;
@@ -151,8 +170,12 @@ const Expression *DeclarationChecker::bindingValue(const Binding &binding,
 const Expression *DeclarationChecker::variableValue(const Variable &variable,
                                                     Span span) {
   bool isHostText = place == Place::Extent && !variable.type->isScalar();
-  bool isLiftedTensor = place == Place::Extent &&
-                        declaration.kind == DeclarationKind::Elementwise;
+  bool isLiftedTensor =
+      place == Place::Extent &&
+      declaration.kind == DeclarationKind::Elementwise &&
+      llvm::any_of(parameters, [&](const Parameter &parameter) {
+        return parameter.variable == &variable && parameter.isTensor;
+      });
   if (isHostText || isLiftedTensor ||
       (place == Place::Extent && !variable.type->axes.empty())) {
     report(span, diag::HostOnly, variable.name)
@@ -191,6 +214,11 @@ const Expression *DeclarationChecker::packValue(const ast::PackExpr &text) {
   if (binding && binding->kind == Binding::Kind::Variable &&
       binding->variable->type->pack.valid())
     return variableValue(*binding->variable, text.span);
+  if (binding && binding->kind == Binding::Kind::Variable) {
+    report(text.span, diag::UnknownAxis, text.name.text())
+        .hint("there are no pointers: an element is `x[i]`");
+    return nullptr;
+  }
   AxisId axis = axisNamed(text.name);
   if (!axis.valid())
     return nullptr;

@@ -1,6 +1,9 @@
 // Checks a declaration's signature and builds its axis table.
 #include "frontend/check/DeclarationChecker.h"
 
+#include "frontend/eval/Constants.h"
+#include "frontend/typed/Walk.h"
+
 using namespace quern;
 using namespace quern::check;
 using namespace quern::typed;
@@ -190,12 +193,45 @@ void DeclarationChecker::checkDefaults(llvm::ArrayRef<ast::Param> params) {
   if (hasFailed)
     return;
   for (auto [number, param] : llvm::enumerate(params)) {
-    bool isValue =
-        param.defaultValue && !llvm::isa<ast::NoneExpr>(param.defaultValue);
-    if (isValue)
-      parameters[number].defaultValue =
-          fold(checkAs(param.defaultValue, parameters[number].element));
+    if (!param.defaultValue)
+      continue;
+    Parameter &parameter = parameters[number];
+    bool isNone = llvm::isa<ast::NoneExpr>(param.defaultValue);
+    if (isNone && !parameter.isOptional)
+      report(param.defaultValue->span, diag::NoneMisplaced)
+          .hint("leave it out: the caller gives `" + param.name.text() + "`");
+    if (!isNone)
+      parameter.defaultValue = defaultOf(param.defaultValue, parameter.element);
   }
+}
+
+/// Whether nothing that a call gives decides about a value.
+static bool isGivenByText(const Expression *value) {
+  bool isFixed = true;
+  walk(value, [&](const Expression &part) {
+    const auto *builtin = llvm::dyn_cast<BuiltinExpression>(&part);
+    isFixed &= !llvm::isa<VariableExpression, ConstantParameterExpression,
+                          PackElementExpression>(part) &&
+               !(builtin && builtin->axis.valid());
+  });
+  return isFixed;
+}
+
+/// A value, or what the call's other arguments make of it: `c: int = 2 * b`.
+const Expression *DeclarationChecker::defaultOf(const ast::Expr *written,
+                                                ScalarType type) {
+  const Expression *value = fold(checkAs(written, type));
+  if (!value || llvm::isa<ConstantExpression>(value) || !type.isConcrete() ||
+      !isGivenByText(value))
+    return value;
+  std::string problem;
+  std::optional<Constant> made =
+      eval::constantValue(*value, declaration, problem);
+  if (!made)
+    return value;
+  auto *node = make<ConstantExpression>(value->span, value->type);
+  node->value = *made;
+  return node;
 }
 
 void DeclarationChecker::checkResults(const ast::Type *result) {
@@ -206,11 +242,13 @@ void DeclarationChecker::checkResults(const ast::Type *result) {
                        return parameter.isMutable;
                      });
     if (!mayBeVoid && !hasFailed)
-      report(text.name.span, diag::ResultMissing, text.name.text());
+      report(text.name.span, diag::ResultMissing, text.name.text())
+          .hint("write its type behind the parameters: `-> f32`");
     return;
   }
   if (declaration.kind == DeclarationKind::Kernel) {
-    report(result->span, diag::KernelResult);
+    report(result->span, diag::KernelResult)
+        .hint("write a parameter `y: mut " + module.text(result->span) + "`");
     return;
   }
   if (const auto *tuple = llvm::dyn_cast<ast::TupleType>(result)) {

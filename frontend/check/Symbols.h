@@ -41,4 +41,11 @@ struct Symbol {
 
 using SymbolTable = llvm::DenseMap<llvm::StringRef, Symbol>;
 
+/// What another kernel language's name is here; empty when it is none.
+llvm::StringRef foreignName(llvm::StringRef name);
+/// `float4`, `f32x8`, `make_int2`.
+bool isVectorType(llvm::StringRef name);
+inline constexpr llvm::StringLiteral noVectors =
+    "there are no vector types: `copy(a[0], x[i], 4)` moves neighbours at once";
+
 } // namespace quern::check

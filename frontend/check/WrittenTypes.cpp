@@ -31,6 +31,10 @@ DeclarationChecker::namedScalar(const ast::Identifier &name) {
         .hint("write `" + type + "`");
     return std::nullopt;
   }
+  if (isVectorType(name.text())) {
+    report(name.span, diag::UnknownType, name.text()).hint(noVectors);
+    return std::nullopt;
+  }
   Suggestion suggestion(name.text());
   for (const TypeParameter &parameter : typeParameters)
     suggestion.consider(parameter.name);
@@ -135,7 +139,31 @@ bool DeclarationChecker::tensorType(const ast::TensorType &text,
     isGood &= this->dimension(row, dimension, isResult);
     written.dimensions.push_back(dimension);
   }
-  return isGood;
+  return isGood && namesAxesOnce(text, written);
+}
+
+/// Lifted text knows a value's places by the names of its axes alone; elsewhere
+/// `f32[N, N]` is square.
+bool DeclarationChecker::namesAxesOnce(const ast::TensorType &text,
+                                       const WrittenType &written) {
+  if (!declaration.isLifted())
+    return true;
+  llvm::SmallVector<AxisId, 8> known;
+  for (auto [row, dimension] : llvm::zip(text.dimensions, written.dimensions))
+    for (AxisId axis : dimension.parts) {
+      if (!contains(known, axis)) {
+        known.push_back(axis);
+        continue;
+      }
+      llvm::StringRef name = axes[axis.index].name;
+      report(row.span, diag::RepeatedAxis, name)
+          .hint(("values align by the names of axes: give this one another "
+                 "name, and the diagonal is `x[" +
+                 name + ", " + name + "]`")
+                    .str());
+      return false;
+    }
+  return true;
 }
 
 bool DeclarationChecker::dimension(const ast::Dimension &text,

@@ -174,3 +174,28 @@ typed::evaluateConstant(const Expression &expression,
                         const ConstantEnvironment &environment) {
   return Evaluator(environment).evaluate(expression);
 }
+
+std::optional<std::string>
+typed::evaluateTruthValues(const Expression &expression,
+                           const ConstantEnvironment &environment) {
+  std::string digits;
+  auto add = [&](std::optional<Constant> value) {
+    if (value)
+      digits += value->boolean ? '1' : '0';
+    return value.has_value();
+  };
+  if (const auto *list = llvm::dyn_cast<TupleExpression>(&expression)) {
+    for (const Expression *element : list->elements)
+      if (!add(evaluateConstant(*element, environment)))
+        return std::nullopt;
+    return digits;
+  }
+  const auto *given = llvm::dyn_cast<ConstantParameterExpression>(&expression);
+  if (!given || !environment.parameter)
+    return std::nullopt;
+  unsigned count = static_cast<unsigned>(given->parameter->count);
+  for (unsigned element = 0; element < count; ++element)
+    if (!add(environment.parameter(given->parameter->index, element)))
+      return std::nullopt;
+  return digits;
+}

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 
 namespace quern::typed {
 
@@ -18,6 +19,12 @@ struct ConstantEnvironment {
   std::function<std::optional<bool>(const Variable &)> present;
   std::function<std::optional<std::int64_t>(TargetQuery, ElementType)> target;
 };
+
+/// Of a list of truth values, or a parameter `bool[n]` handed on: a digit, `0`
+/// or `1`, for each.
+std::optional<std::string>
+evaluateTruthValues(const Expression &expression,
+                    const ConstantEnvironment &environment);
 
 /// Nothing when the expression depends on something that is not known.
 std::optional<Constant>

@@ -9,21 +9,36 @@
 
 namespace quern::typed {
 
+/// Whether the counts of `builtin` are the rows and columns of a tile.
+inline bool isTile(Builtin builtin) {
+  return builtin == Builtin::MultiplyTile || builtin == Builtin::LoadTile ||
+         builtin == Builtin::StoreTile;
+}
+
 /// Says what is wrong with a count of `builtin`; false then.
 inline bool isGoodCount(Builtin builtin, std::int64_t count, Span span,
                         DiagnosticEngine &diagnostics) {
   constexpr std::int64_t most = 1024, step = 16;
   std::int64_t least = builtin == Builtin::AwaitCopies ? 0 : 1;
-  bool isTile = builtin == Builtin::MultiplyTile ||
-                builtin == Builtin::LoadTile || builtin == Builtin::StoreTile;
   if (count < least || count > most)
     diagnostics.report(span, diag::CountRange, builtinInfo(builtin).spelling,
                        count, least, most);
-  else if (isTile && count % step != 0)
+  else if (isTile(builtin) && count % step != 0)
     diagnostics.report(span, diag::TileExtent, count, step);
   else
     return true;
   return false;
+}
+
+/// The same of the number of axes at whose place `builtin` begins: copies go
+/// along the last one, tiles have rows and columns.
+inline bool isGoodRank(Builtin builtin, std::size_t rank, Span span,
+                       DiagnosticEngine &diagnostics) {
+  std::size_t least = isTile(builtin) ? 2 : 1;
+  if (rank < least)
+    diagnostics.report(span, diag::PlaceAxes, builtinInfo(builtin).spelling,
+                       rank, least);
+  return rank >= least;
 }
 
 /// The same of an extent of a `shared` or `local` array.

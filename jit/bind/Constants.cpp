@@ -133,6 +133,9 @@ public:
 private:
   bool namesAreKnown();
   bool one(const ConstantParameter &parameter);
+  bool byDefault(const ConstantParameter &parameter);
+  std::optional<std::string> truthValues(const Expression &given,
+                                         std::int64_t count) const;
   bool choose(const ConstantParameter &parameter, ConstantArgument value,
               bool atRunTime);
 
@@ -162,6 +165,55 @@ bool ConstantSolver::namesAreKnown() {
   return true;
 }
 
+/// `[true, K > 1]`, or a list before it, as a text of digits.
+std::optional<std::string>
+ConstantSolver::truthValues(const Expression &given, std::int64_t count) const {
+  SolutionEnvironment environment(request, solution);
+  const auto *list = llvm::dyn_cast<TupleExpression>(&given);
+  std::string digits, problem;
+  for (unsigned element = 0; element < count; ++element) {
+    const Expression &one = list ? *list->elements[element] : given;
+    auto value = environment.evaluate(one, element, problem);
+    if (!value)
+      return std::nullopt;
+    digits += value->integer ? '1' : '0';
+  }
+  return digits;
+}
+
+/// False where the default asks for what is not known.
+bool ConstantSolver::byDefault(const ConstantParameter &parameter) {
+  SolutionEnvironment environment(request, solution);
+  std::string problem;
+  if (auto *constant =
+          llvm::dyn_cast<ConstantExpression>(parameter.defaultValue)) {
+    solution.constants.push_back(fromConstant(constant->value, parameter.kind));
+    return true;
+  }
+  if (auto *reference =
+          llvm::dyn_cast<FunctionReferenceExpression>(parameter.defaultValue)) {
+    solution.constants.emplace_back(reference->function->name.str());
+    return true;
+  }
+  if (parameter.kind == ConstantParameterKind::Booleans) {
+    auto digits = truthValues(*parameter.defaultValue, parameter.count);
+    if (digits)
+      solution.constants.emplace_back(*digits);
+    if (digits)
+      return true;
+  } else if (auto value =
+                 environment.evaluate(*parameter.defaultValue, 0, problem)) {
+    ConstantArgument argument = value->integer;
+    if (parameter.kind == ConstantParameterKind::Boolean)
+      argument = value->integer != 0;
+    if (value->isFloat)
+      argument = value->floating;
+    solution.constants.push_back(argument);
+    return true;
+  }
+  return false;
+}
+
 bool ConstantSolver::one(const ConstantParameter &parameter) {
   for (const auto &[name, value] : request.constants) {
     if (parameter.name != llvm::StringRef(name))
@@ -172,8 +224,6 @@ bool ConstantSolver::one(const ConstantParameter &parameter) {
                   kindText(parameter.kind), kindText(value));
     return false;
   }
-  SolutionEnvironment environment(request, solution);
-  std::string problem;
   if (parameter.subject) {
     // `[P: match p {…}]`: the scalar's value now decides.
     for (auto [scalar, argument] :
@@ -182,29 +232,8 @@ bool ConstantSolver::one(const ConstantParameter &parameter) {
         if (auto converted = convert(argument, parameter))
           return choose(parameter, std::move(*converted), true);
   }
-  if (parameter.defaultValue) {
-    if (auto *constant =
-            llvm::dyn_cast<ConstantExpression>(parameter.defaultValue)) {
-      solution.constants.push_back(
-          fromConstant(constant->value, parameter.kind));
-      return true;
-    }
-    if (auto *reference = llvm::dyn_cast<FunctionReferenceExpression>(
-            parameter.defaultValue)) {
-      solution.constants.emplace_back(reference->function->name.str());
-      return true;
-    }
-    if (auto value =
-            environment.evaluate(*parameter.defaultValue, 0, problem)) {
-      ConstantArgument argument = value->integer;
-      if (parameter.kind == ConstantParameterKind::Boolean)
-        argument = value->integer != 0;
-      if (value->isFloat)
-        argument = value->floating;
-      solution.constants.push_back(argument);
-      return true;
-    }
-  }
+  if (parameter.defaultValue && byDefault(parameter))
+    return true;
   report.report(parameter.span, fault::ConstantMissing, parameter.name);
   return false;
 }

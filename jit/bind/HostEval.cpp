@@ -7,6 +7,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace quern;
@@ -36,6 +37,7 @@ private:
     return std::nullopt;
   }
   std::optional<HostValue> variable(const VariableExpression &e);
+  std::optional<HostValue> entry(const LoadExpression &e);
   std::optional<HostValue> unary(const UnaryExpression &e);
   std::optional<HostValue> binary(const BinaryExpression &e);
   std::optional<HostValue> integers(BinaryOperator op, std::int64_t a,
@@ -116,9 +118,25 @@ std::optional<HostValue> Evaluator::value(const Expression &e) {
     return builtin(llvm::cast<BuiltinExpression>(e));
   case ExpressionKind::Call:
     return call(llvm::cast<CallExpression>(e));
+  case ExpressionKind::Load:
+    return entry(llvm::cast<LoadExpression>(e));
   default:
     return fail("it is no arithmetic on host values");
   }
+}
+
+/// An entry of a `const` table.
+std::optional<HostValue> Evaluator::entry(const LoadExpression &e) {
+  const auto *base = llvm::dyn_cast<ConstantTableExpression>(e.base);
+  if (!base || e.when || e.outside || base->table->values.empty())
+    return fail("it is no arithmetic on host values");
+  auto position = value(*e.positions.front());
+  if (!position)
+    return std::nullopt;
+  auto last = static_cast<std::int64_t>(base->table->values.size()) - 1;
+  return fromConstant(
+      base->table
+          ->values[std::clamp<std::int64_t>(position->integer, 0, last)]);
 }
 
 std::optional<HostValue> Evaluator::variable(const VariableExpression &e) {

@@ -2,6 +2,7 @@
 // what it does to memory.
 #pragma once
 
+#include "frontend/typed/ConstantValue.h"
 #include "jit/bind/HostEval.h"
 #include "jit/op/Plan.h"
 
@@ -151,6 +152,7 @@ private:
   std::optional<PlanTensor> slice(const typed::BuiltinExpression &expression,
                                   PlanTensor tensor);
   std::optional<PlanTensor> reshape(PlanTensor tensor, Numbers sizes);
+  typed::ConstantEnvironment constantEnvironment();
   std::optional<typed::Constant> known(const typed::Expression &expression);
   std::nullopt_t unsupported(Span span, llvm::StringRef what);
 

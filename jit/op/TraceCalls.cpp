@@ -28,6 +28,11 @@ OpTracer::constantsOf(const CallExpression &expression) {
     if (const auto *function =
             llvm::dyn_cast<FunctionReferenceExpression>(given)) {
       argument = function->function->name.str();
+    } else if (given->type->isList()) {
+      auto digits = evaluateTruthValues(*given, constantEnvironment());
+      if (!digits)
+        return unsupported(given->span, "a compile-time argument not known");
+      argument = *digits;
     } else {
       auto value = known(*given);
       if (!value)

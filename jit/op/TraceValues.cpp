@@ -17,7 +17,7 @@ std::nullopt_t OpTracer::unsupported(Span span, llvm::StringRef what) {
   return std::nullopt;
 }
 
-std::optional<Constant> OpTracer::known(const Expression &expression) {
+ConstantEnvironment OpTracer::constantEnvironment() {
   ConstantEnvironment environment;
   environment.typeArguments = frame->solution.types;
   environment.parameter = [this](unsigned index,
@@ -48,7 +48,11 @@ std::optional<Constant> OpTracer::known(const Expression &expression) {
                          : query == TargetQuery::IsGpu  ? std::int64_t{isGpu}
                                                         : 0);
   };
-  return evaluateConstant(expression, environment);
+  return environment;
+}
+
+std::optional<Constant> OpTracer::known(const Expression &expression) {
+  return evaluateConstant(expression, constantEnvironment());
 }
 
 static std::optional<HostValue> constantNumber(const ConstantArgument &given) {

@@ -26,8 +26,9 @@ qn.rowwise @argument axes [C] (%n: index) {
 
 // -----
 
-// expected-error @below {{axis "C" occurs twice}}
-llvm.func @type() attributes {type = !qn.tensor<f32, [C, C]>}
+// expected-error @below {{operand has axis "C" twice}}
+qn.rowwise @diagonal axes [C] (%x: !qn.tensor<f32, [C, C]>) {
+}
 
 // -----
 

@@ -36,3 +36,27 @@ def test_on_a_gpu(name: str, target: str) -> None:
     kernel = kernel_for(PROGRAM, FILE, name, target, ())
     kernel.run([np.ones(40, "f4"), np.zeros(40, "f4")], ())
     assert kernel.errors.any()
+
+
+FEW_AXES = """
+kernel tiles(x: f32[*S], y: mut f32[*S], i: int[*S]):
+    launch grid(1) block(target.warp_size)
+    local tile: f32[256 // target.warp_size]
+    load_tile(tile, x[*i], 16, 16)
+    store_tile(y[*i], tile, 16, 16)
+
+kernel copies(x: f32[*S], y: mut f32[*S], i: int[*S]):
+    launch grid(1) block(1)
+    copy(y[*i], x[*i], 4)
+"""
+
+
+def test_axes_of_a_pack_are_counted_when_it_is_known() -> None:
+    k = quern.compile(FEW_AXES, "few_axes.qn")
+    x, y = np.ones((16, 16), "f4"), np.zeros((16, 16), "f4")
+    k.tiles(x, y, [0, 0])
+    assert (y == 1).all()
+    with pytest.raises(quern.Error, match=r"QN1342.*1 axis, must have 2 at least"):
+        k.tiles(x[0], y[0], [0])
+    with pytest.raises(quern.Error, match=r"QN1342.*0 axes, must have 1 at least"):
+        k.copies(np.ones((), "f4"), np.zeros((), "f4"), [])

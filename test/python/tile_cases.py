@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator
 
 import numpy as np
-from kernel_cases import Case, dtype, numbers
+from kernel_cases import Array, Case, bits, dtype, floats, numbers
 
 
 def copies() -> Iterator[Case]:
@@ -86,5 +86,39 @@ def tiles() -> Iterator[Case]:
         )
 
 
+def rounded(x: Array, element: str) -> Array:
+    """What an array of this type makes of sums."""
+    if element == "bf16":
+        return floats(bits(x)).astype("f8")
+    return x.astype(dtype(element)).astype("f8")
+
+
+def sums() -> Iterator[Case]:
+    for (factor, element), (m, n, k) in itertools.product(
+        (("f16", "f16"), ("bf16", "bf16"), ("f32", "f16"), ("f16", "bf16"), ("f64", "f32"),
+         ("f32", "f64"), ("f64", "f16")),
+        ((32, 16, 64), (19, 21, 40)),
+    ):  # fmt: skip
+        rng = np.random.default_rng(m + k)
+        # Quarters are exact in every factor's type, and so are their sums in f32.
+        a, b = rng.integers(-4, 9, (m, k)) / 4, rng.integers(-4, 9, (k, n)) / 4
+        before = rng.integers(1000, 4000, (m, n)).astype("f8")
+        y = rounded(before, element)
+        for first in range(0, k, 32):
+            part = slice(first, first + 32)
+            y = rounded(y + a[:, part] @ b[part], element)
+
+        def made(x: Array, element: str) -> Array:
+            return bits(x) if element == "bf16" else x.astype(dtype(element))
+
+        yield Case(
+            "tiles",
+            "rounded_sums",
+            [made(a, factor), made(b, factor), made(before, element)],
+            [y],
+            types={"T": factor, "S": element},
+        )
+
+
 def cases() -> list[Case]:
-    return [*copies(), *tiles()]
+    return [*copies(), *tiles(), *sums()]
