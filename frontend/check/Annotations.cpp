@@ -72,6 +72,11 @@ const Expression *DeclarationChecker::annotated(const ast::Type *text,
     return annotatedTensor(*tensor, value);
   if (const auto *list = llvm::dyn_cast<ast::ListType>(text))
     return annotatedList(*list, value);
+  if (tensor && place == Place::Kernel) {
+    report(text->span, diag::NotAScalar, "this type")
+        .hint("an array is declared by `local` or `shared`");
+    return nullptr;
+  }
   bool hasAxes = tensor && declaration.kind == DeclarationKind::Rowwise;
   std::optional<ScalarType> type = scalarType(hasAxes ? tensor->element : text);
   value = type ? coerce(asScalar(value, true), *type) : nullptr;

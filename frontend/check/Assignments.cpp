@@ -84,6 +84,8 @@ const Variable *DeclarationChecker::assignable(const ast::Expr *target) {
   report.label(variable->span, "defined here");
   if (variable->kind == VariableKind::Let)
     report.hint("define it with `var`");
+  else if (place == Place::Kernel && !variable->type->isScalar())
+    report.hint("a thread writes elements: `" + variable->name + "[i] = …`");
   return nullptr;
 }
 
@@ -126,6 +128,9 @@ void DeclarationChecker::assignVariable(const ast::Expr *target,
                                         const ast::AssignStmt &stmt,
                                         StatementList &into) {
   const Variable *variable = assignable(target);
+  // A whole tensor that threads assign has a whole tensor's value.
+  if (!variable && place == Place::Kernel)
+    return;
   const Expression *value = check(stmt.value);
   if (!variable || !value)
     return;

@@ -347,7 +347,7 @@ const Expression *DeclarationChecker::makeCast(const Expression *value,
 /// How `max(x, over=C)` and `sum(x, dim=1)` are written here.
 std::string DeclarationChecker::overHint(const ast::CallExpr &expr,
                                          llvm::StringRef name) {
-  std::string operand = "…", axis = "C";
+  std::string operand = "…", axis = place == Place::Kernel ? "block" : "C";
   if (!expr.arguments.empty() && !expr.arguments[0].name)
     operand = source(expr.arguments[0].value->span);
   for (const ast::Argument &argument : expr.arguments)
@@ -358,21 +358,43 @@ std::string DeclarationChecker::overHint(const ast::CallExpr &expr,
   return ("write `" + name + "(" + operand + " over " + axis + ")`").str();
 }
 
+/// What is meant by more operands than a builtin takes.
+static llvm::StringRef surplusHint(llvm::StringRef name) {
+  if (name.starts_with("shuffle"))
+    return "a warp has the width of the target, `target.warp_size`";
+  if (name == "min" || name == "max")
+    return "of several values: `max(max(a, b), c)`";
+  if (name.starts_with("atomic_"))
+    return "the place is one operand: `atomic_add(x[i], 1)`";
+  return "";
+}
+
+/// What is meant by fewer.
+static std::string missingHint(llvm::StringRef name, bool isReduction) {
+  if (isReduction)
+    return ("the reduction is `" + name + "(… over C)`").str();
+  if (name == "mma")
+    return "write `mma(sums, a[i, k], b[k, j], rows, columns, depth)`";
+  if (name == "load_tile")
+    return "write `load_tile(tile, x[i, j], rows, columns)`";
+  if (name == "store_tile")
+    return "write `store_tile(x[i, j], tile, rows, columns)`";
+  if (name.starts_with("copy"))
+    return "write `copy(to[i], from[j], 4)`";
+  return "";
+}
+
 bool DeclarationChecker::operandCount(const ast::CallExpr &expr,
                                       llvm::StringRef name, unsigned count) {
   std::size_t given = expr.arguments.size();
   const Symbol *symbol = module.lookup(name);
   if (given < count)
     report(expr.span, diag::TooFewArguments, name, count, given)
-        .hint(symbol && symbol->reduction
-                  ? "the reduction is `" + name + "(… over C)`"
-                  : llvm::Twine());
+        .hint(missingHint(name, symbol && symbol->reduction));
   if (given > count)
     report(expr.arguments[count].span(), diag::TooManyArguments, name, count,
            given)
-        .hint(name.starts_with("shuffle")
-                  ? "a warp has the width of the target, `target.warp_size`"
-                  : llvm::Twine());
+        .hint(surplusHint(name));
   for (const ast::Argument &argument : expr.arguments)
     if (argument.name && given == count) {
       report(argument.name.span, diag::UnknownArgument, name,

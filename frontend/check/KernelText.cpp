@@ -6,6 +6,16 @@ using namespace quern;
 using namespace quern::check;
 using namespace quern::typed;
 
+/// What threads say instead of what ops have.
+static llvm::StringRef threadForm(llvm::StringRef what) {
+  if (what == "len")
+    return "the extent of an axis is `size(N)`";
+  if (what == "empty" || what == "zeros" || what == "full")
+    return "an array of a thread is `local a: f32[4]`, of a block `shared s: "
+           "f32[64]`";
+  return "";
+}
+
 /// What lifted text says instead of what kernels and ops have.
 static llvm::StringRef liftedForm(llvm::StringRef what) {
   if (what == "len")
@@ -30,7 +40,9 @@ bool DeclarationChecker::standsIn(Place wanted, Span span,
         .hint("leave the extent out: it is that of what is returned");
   else
     report(span, diag::NotInThisKind, what, keyword(declaration.kind))
-        .hint(place == Place::Lifted ? liftedForm(what) : "");
+        .hint(place == Place::Lifted   ? liftedForm(what)
+              : place == Place::Kernel ? threadForm(what)
+                                       : "");
   return false;
 }
 
@@ -193,8 +205,9 @@ void DeclarationChecker::storage(const ast::StorageStmt &stmt,
       scalarType(tensor ? tensor->element : stmt.type);
   llvm::SmallVector<const Expression *, 4> extents;
   bool isValid = element.has_value();
-  for (const ast::Dimension &row :
-       tensor ? tensor->dimensions : llvm::ArrayRef<ast::Dimension>()) {
+  for (const ast::Dimension &row : tensor &&isValid
+                                       ? tensor->dimensions
+                                       : llvm::ArrayRef<ast::Dimension>()) {
     const Expression *extent = nullptr;
     if (row.kind == ast::Dimension::Kind::Extent)
       extent = fold(checkInteger(row.extent));

@@ -25,7 +25,10 @@ const Type *ListChecker::listOf(ScalarType element) {
 
 const Expression *ListChecker::value(const ast::ListExpr &expr) {
   if (checker.place != Place::Host) {
-    checker.report(expr.span, diag::TableMisplaced);
+    checker.report(expr.span, diag::TableMisplaced)
+        .hint(checker.place == Place::Kernel
+                  ? "an array of a thread is `local a: f32[4]`"
+                  : "");
     return nullptr;
   }
   return expr.iterable ? made(expr) : literal(expr);

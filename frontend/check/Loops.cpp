@@ -70,8 +70,15 @@ void DeclarationChecker::forStatement(const ast::ForStmt &stmt,
     return ListChecker(*this).statement(stmt.pattern, stmt.iterable, stmt.body,
                                         stmt.span, false, into);
   hasFailed = true;
+  const auto *axis = llvm::dyn_cast<ast::NameExpr>(stmt.iterable);
+  const Binding *binding = axis ? lookup(axis->name().text()) : nullptr;
+  bool isAxis = binding && binding->kind == Binding::Kind::Axis;
   if (!llvm::isa<ast::ErrorExpr>(stmt.iterable))
-    report(stmt.iterable->span, diag::NotIterable).hint("loop over `range(…)`");
+    report(stmt.iterable->span, diag::NotIterable)
+        .hint(isAxis && place == Place::Lifted
+                  ? "values along an axis are reduced: `sum(… over " +
+                        source(stmt.iterable->span) + ")`"
+                  : "loop over `range(…)`");
 }
 
 void DeclarationChecker::forRange(const ast::ForStmt &stmt,

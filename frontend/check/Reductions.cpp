@@ -24,7 +24,8 @@ bool DeclarationChecker::openOver(const ast::OverClause &clause, Over &over) {
       if (!threads.valid() || clause.axes.size() != 1) {
         report(row.name.span, diag::NotCalledHere, "reduction",
                keyword(declaration.kind))
-            .hint("over `block` or `warp`");
+            .hint("values of threads are reduced over `block` or `warp`; along "
+                  "an axis a thread has a loop");
         return false;
       }
       over.axes.push_back(threads);

@@ -113,8 +113,10 @@ void DeclarationChecker::returnStatement(const ast::ReturnStmt &stmt,
   }
   if (results.empty()) {
     if (!declaration.hasError)
-      report(stmt.value->span, diag::ReturnMisplaced,
-             keyword(declaration.kind));
+      report(stmt.value->span, diag::ReturnMisplaced, keyword(declaration.kind))
+          .hint(place == Place::Kernel
+                    ? "threads write to `mut` parameters; `return` ends one"
+                    : "");
     return;
   }
   ReturnedValues all;

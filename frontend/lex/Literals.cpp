@@ -26,14 +26,24 @@ bool Lexer::scanExponent(char lower) {
 
 /// Letters stuck to a number make it no number: `12abc` is one mistake.
 void Lexer::finishNumber(const char *begin, TokenKind kind, bool good) {
+  const char *end = cursor;
+  bool wasGood = good;
   while (characters::is(*cursor, characters::nameStart | characters::digit)) {
     ++cursor;
     good = false;
   }
   if (good)
     return push(kind, begin, cursor);
-  diagnostics.report(spanOf(begin, cursor), diag::MalformedNumber,
-                     llvm::StringRef(begin, cursor - begin));
+  llvm::StringRef digits(begin, end - begin), suffix(end, cursor - end);
+  bool isType =
+      wasGood && suffix.find_first_not_of("fFuUlLhH") == llvm::StringRef::npos;
+  diagnostics
+      .report(spanOf(begin, cursor), diag::MalformedNumber,
+              llvm::StringRef(begin, cursor - begin))
+      .hint(isType ? ("a literal takes the type that is wanted: write `" +
+                      digits + "`")
+                         .str()
+                   : "");
   push(TokenKind::Error, begin, cursor);
 }
 

@@ -55,7 +55,8 @@ const Stmt *Parser::parseExpressionOrAssignment() {
     return finishAssignment(begin, expr);
   if (at(Kind::Colon) && llvm::isa<NameExpr>(expr)) {
     fail(begin, diag::AnnotatedAssignment, tokens.file().text(begin))
-        .hint("write `let " + tokens.file().text(begin) + ": …`");
+        .hint("write `let " + tokens.file().text(begin) +
+              (peek(1) == Kind::Assign ? " = …`" : ": …`"));
     return nullptr;
   }
   if (!llvm::isa<CallExpr, ErrorExpr>(expr) && at(Kind::Newline)) {
@@ -63,6 +64,11 @@ const Stmt *Parser::parseExpressionOrAssignment() {
     const auto *binary = llvm::dyn_cast<BinaryExpr>(expr);
     if (binary && binary->op == BinaryOp::Equal)
       message.hint("`=` assigns");
+    else if (const auto *name = llvm::dyn_cast<NameExpr>(expr))
+      message.hint(("write `return " + name->name().text() +
+                    "` if it is the value of the block, `" +
+                    name->name().text() + "()` to call it")
+                       .str());
     else if (peek(1) == Kind::Dedent)
       message.hint("write `return …` if it is the value of the block");
     return nullptr;
@@ -97,7 +103,9 @@ const Stmt *Parser::finishAssignment(Span begin, const Expr *target) {
   for (const Expr *each : targets)
     if (!isTarget(each) && !broken)
       fail(each->span, diag::InvalidAssignmentTarget)
-          .hint("names, indexed places and tuples of them can be");
+          .hint(llvm::isa<CallExpr>(each)
+                    ? "an element has its place in brackets: `y[i] = …`"
+                    : "names, indexed places and tuples of them can be");
   std::optional<BinaryOp> op = compoundOperator();
   if (op && targets.size() > 1)
     fail(target->span, diag::CompoundTupleAssignment, text(), targets.size());

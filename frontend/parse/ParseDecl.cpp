@@ -73,7 +73,8 @@ void Parser::reportTopLevel(llvm::ArrayRef<Attribute> attributes) {
   else if (!reportForeignWord()) {
     std::string near = keywordHint();
     fail(here(), diag::ExpectedDeclaration, found())
-        .hint(at(Kind::KwUse) ? "write `from module use name`"
+        .hint(at(Kind::KwUse)    ? "write `from module use name`"
+              : beginsCComment() ? "a comment begins with `#`"
               : near.empty()
                   ? "a declaration begins with `fn`, `elementwise`, "
                     "`reduction`, `rowwise`, `kernel`, `op`, `const` or `from`"
@@ -231,7 +232,10 @@ CallableDecl *Parser::parseCallable(Decl::Kind kind) {
 
 List<Param> Parser::parseParams(bool typesRequired) {
   llvm::SmallVector<Param, 8> params;
-  if (!expect(Kind::LeftParen))
+  if (!expect(Kind::LeftParen,
+              at(Kind::Less)
+                  ? "compile-time parameters stand in brackets: `f[T: Float]`"
+                  : ""))
     return {};
   parseList(Kind::RightParen, [&] {
     Param param = parseParam(typesRequired);
@@ -246,18 +250,41 @@ List<Param> Parser::parseParams(bool typesRequired) {
   return arena.list<Param>(params);
 }
 
+/// `mut x: …` and `const x: …`, where the type has the word, or nothing has.
+void Parser::reportParameterWord() {
+  std::string name = tokens.text(position + 1).str();
+  fail(here(), diag::KeywordAsName, text())
+      .hint(at(Kind::KwMut)
+                ? "write `" + name + ": mut …`"
+                : "what is not `mut` is only read: write `" + name + ": …`");
+}
+
+/// Behind the first word of a parameter no `:` stands: `float* x`, `out y`.
+void Parser::reportParameterColon(llvm::StringRef word) {
+  bool isWritten = word == "out" || word == "inout" || word == "ref";
+  std::string name = text().str();
+  std::string hint = keywordHint();
+  if (at(Kind::Identifier))
+    hint = isWritten
+               ? "what is written is `mut`: `" + name + ": mut f32[N]`"
+               : "the name stands first: `" + name + ": " + word.str() + "`";
+  fail(here(), diag::ExpectedToken, "`:`", found()).hint(hint);
+}
+
 Param Parser::parseParam(bool typesRequired) {
   Param param;
   Span begin = here();
+  if ((at(Kind::KwMut) || at(Kind::KwConst)) && peek(1) == Kind::Identifier)
+    reportParameterWord();
   param.name = parseName();
   if (!broken && accept(Kind::Colon))
     param.type = parseType();
-  else if (!broken && at(Kind::Identifier))
-    fail(here(), diag::ExpectedToken, "`:`", found())
-        .hint("the name stands first: `x: " + param.name.text() + "`");
+  else if (!broken && (at(Kind::Identifier) || at(Kind::Star)))
+    reportParameterColon(param.name.text());
   else if (typesRequired && !broken)
     fail(param.name.span, diag::MissingParameterType, param.name.text())
-        .hint("write `" + param.name.text() + ": T`");
+        .hint("write `" + param.name.text() + ": T`, of a tensor `" +
+              param.name.text() + ": T[N]`");
   if (!broken && accept(Kind::Assign))
     param.defaultValue = parseExpr();
   param.span = since(begin);

@@ -202,6 +202,9 @@ const Expr *Parser::parseUnary() {
   case Kind::Star: {
     Span begin = advance();
     height = 1;
+    if (!at(Kind::Identifier) && !at(Kind::Error))
+      fail(here(), diag::ExpectedName, found())
+          .hint("there are no pointers: an element is `x[i]`");
     Identifier name = parseName();
     return arena.make<PackExpr>(since(begin), name);
   }

@@ -19,6 +19,10 @@ Attribute Parser::parseAttribute() {
   Span begin = advance();
   attribute.name = parseAnyName();
   llvm::SmallVector<AttributeArgument, 8> arguments;
+  if (at(Kind::Dot))
+    fail(here(), diag::ExpectedEndOfLine, found())
+        .hint(
+            "a declaration says by its first word what it is: `kernel f(…):`");
   if (!broken && accept(Kind::LeftParen))
     parseList(Kind::RightParen,
               [&] { arguments.push_back(parseAttributeArgument()); });

@@ -86,7 +86,7 @@ const Expr *Parser::reportNoExpression() {
 llvm::StringRef Parser::operandHint() const {
   if (at(Kind::Ampersand))
     return "there are no addresses: a place is written `x[i]`";
-  if (at(Kind::SlashSlash))
+  if (beginsCComment())
     return "a comment begins with `#`";
   if (position < 2)
     return "";
@@ -247,7 +247,10 @@ const Expr *Parser::parseExtern() {
   Span begin = advance();
   llvm::StringRef spelling = text();
   Span span = here();
-  if (!expect(Kind::String))
+  if (!expect(Kind::String, at(Kind::KwShared)
+                                ? "write `shared s: f32[256]`, its extent is "
+                                  "known when compiling"
+                                : ""))
     return errorExpr();
   llvm::StringRef overload = unescape(span, spelling.drop_front().drop_back());
   // Brackets name the types of results: `extern "aten::nonzero"[i64](x)`.

@@ -6,6 +6,28 @@
 using namespace quern;
 using namespace quern::ast;
 
+/// What may have been meant where a block's `:` is missing.
+llvm::StringRef Parser::colonHint() const {
+  if (at(Kind::LeftBrace))
+    return "blocks are indented, not bracketed";
+  if (at(Kind::KwLaunch))
+    return "the geometry is the first line of the body: "
+           "`launch grid(…) block(…)`";
+  if (at(Kind::KwWhere))
+    return "a constraint stands with its parameter: `[T: Float]`";
+  if (at(Kind::Identifier) && text() == "raises")
+    return "errors cannot be raised";
+  if (at(Kind::KwIn))
+    return "compare with each: `x == 1 or x == 2`";
+  if (at(Kind::Dot))
+    return "a type has a plain name: `f32`, of a tensor `f32[N]`";
+  if (position && tokens.text(position - 1) == "constexpr")
+    return "write `if const condition:`";
+  if (position && tokens.kind(position - 1) == Kind::RightParen)
+    return "write `:` behind the condition";
+  return "";
+}
+
 /// `:` and an indented block, or one statement on the same line. In a
 /// reduction's part an expression may stand there instead.
 Block Parser::parseBlock(bool bodyMayBeExpression) {
@@ -15,12 +37,7 @@ Block Parser::parseBlock(bool bodyMayBeExpression) {
       !reportMisplaced()) {
     if (at(Kind::Error))
       broken = true;
-    auto message = fail(here(), diag::ExpectedColon, found());
-    if (at(Kind::LeftBrace))
-      message.hint("blocks are indented, not bracketed");
-    else if (at(Kind::KwLaunch))
-      message.hint("the geometry is the first line of the body: "
-                   "`launch grid(…) block(…)`");
+    fail(here(), diag::ExpectedColon, found()).hint(colonHint());
   }
   if (!broken && !at(Kind::Newline))
     return parseInlineBlock(bodyMayBeExpression);
@@ -175,6 +192,10 @@ const Stmt *Parser::parseSimpleStatement() {
         .hint(at(Kind::KwConst) ? "a value has its name by `let`" : "");
     skipHeaderAndBlock();
     return nullptr;
+  case Kind::At:
+    fail(here(), diag::ExpectedExpression, found())
+        .hint("attributes stand in front of declarations");
+    return nullptr;
   default:
     return parseExpressionOrAssignment();
   }
@@ -284,7 +305,8 @@ const Stmt *Parser::parseStorage() {
   bool isShared = at(Kind::KwShared);
   Span begin = advance();
   Identifier name = parseName();
-  expect(Kind::Colon);
+  expect(Kind::Colon,
+         isShared ? "write `shared s: f32[256]`" : "write `local a: f32[16]`");
   const Type *type = parseType();
   if (!broken && at(Kind::Assign))
     fail(here(), diag::ExpectedEndOfLine, found())

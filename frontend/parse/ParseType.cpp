@@ -35,10 +35,15 @@ const Type *Parser::parseBaseType() {
   if (!at(Kind::Identifier)) {
     if (at(Kind::Error))
       broken = true;
-    fail(here(), diag::ExpectedType, found());
+    fail(here(), diag::ExpectedType, found())
+        .hint(at(Kind::LeftBracket)
+                  ? "extents stand behind the element: `f32[32]`"
+                  : "");
     return errorType();
   }
   Identifier name = parseName();
+  if (at(Kind::Dot))
+    return reportDottedType(name.span);
   if (name.text() == "list" && at(Kind::LeftBracket)) {
     advance();
     const Type *element = parseType();
@@ -52,6 +57,19 @@ const Type *Parser::parseBaseType() {
   parseList(Kind::RightParen, [&] { arguments.push_back(parseType()); });
   return arena.make<AppliedType>(since(name.span), name,
                                  arena.list<const Type *>(arguments));
+}
+
+/// `torch.Tensor`: one mistake, behind which the text goes on.
+const Type *Parser::reportDottedType(Span begin) {
+  while (accept(Kind::Dot))
+    if (atAnyName())
+      advance();
+  Span whole = since(begin);
+  diagnostics
+      .report(whole, diag::ExpectedType,
+              ("`" + tokens.file().text(whole) + "`").str())
+      .hint("a type has a plain name: `f32`, of a tensor `f32[N]`");
+  return arena.make<ErrorType>(whole);
 }
 
 TypeField Parser::parseTypeField() {

@@ -139,13 +139,27 @@ void Parser::endStatement() {
   } else if (!broken && !reportForeignOperator() && !reportMisplaced()) {
     if (at(Kind::Error))
       broken = true;
-    auto message = fail(here(), diag::ExpectedEndOfLine, found());
-    if (at(Kind::Identifier) && peek(1) == Kind::Assign)
-      message.hint("a new name is declared: `let " + text() + " = …`");
-    else
-      message.hint(keywordHint());
+    fail(here(), diag::ExpectedEndOfLine, found()).hint(lineHint());
   }
   skipToLineEnd();
+}
+
+/// `// text` and `/* text */`.
+bool Parser::beginsCComment() const {
+  return at(Kind::SlashSlash) || (at(Kind::Slash) && peek(1) == Kind::Star);
+}
+
+/// What may have been meant by the rest of a line.
+std::string Parser::lineHint() const {
+  bool isBehindSlashes =
+      position > 1 && tokens.kind(position - 2) == Kind::SlashSlash;
+  if (at(Kind::Identifier) && isBehindSlashes)
+    return "a comment begins with `#`";
+  if (at(Kind::Identifier) && peek(1) == Kind::Assign)
+    return ("a new name is declared: `let " + text() + " = …`").str();
+  if (at(Kind::KwIn))
+    return "compare with each: `x == 1 or x == 2`";
+  return keywordHint();
 }
 
 /// Was the line's end consumed already, with a block that was skipped?
@@ -177,6 +191,9 @@ std::string Parser::keywordHint() const {
   if (at(Kind::Star) && position &&
       tokens.kind(position - 1) == Kind::Identifier)
     return "there are no pointers: a tensor is `f32[N]`";
+  if (at(Kind::LeftBracket) && position &&
+      tokens.kind(position - 1) == Kind::RightBracket)
+    return "extents stand in one bracket: `f32[M, N]`";
   for (std::size_t back : {0, 1}) {
     if (back > position || tokens.kind(position - back) != Kind::Identifier)
       continue;

@@ -61,6 +61,9 @@ private:
   bool startsDeclaration() const;
   bool reportMisplaced();
   llvm::StringRef operandHint() const;
+  std::string lineHint() const;
+  llvm::StringRef colonHint() const;
+  bool beginsCComment() const;
   bool reportForeignWord();
   /// The keyword that the name here, or the one before it, may have meant.
   std::string keywordHint() const;
@@ -108,6 +111,8 @@ private:
   ast::CallableDecl *parseCallable(ast::Decl::Kind kind);
   ast::List<ast::Param> parseParams(bool typesRequired);
   ast::Param parseParam(bool typesRequired);
+  void reportParameterWord();
+  void reportParameterColon(llvm::StringRef word);
   llvm::StringRef parseDocumentation();
 
   // ParseGeneric.cpp
@@ -138,6 +143,7 @@ private:
   ast::Dimension parseDimension();
   ast::Dimension parseGroup();
   const ast::Type *errorType();
+  const ast::Type *reportDottedType(Span begin);
 
   // ParseStmt.cpp
   ast::Block parseBlock(bool bodyMayBeExpression = false);
