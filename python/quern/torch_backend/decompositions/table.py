@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
-from torch._decomp import core_aten_decompositions, get_decompositions
+from torch._decomp import _core_aten_decompositions_post_autograd, get_decompositions
 from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 from ..overloads import full_name
@@ -112,7 +112,9 @@ _MARKS = (
 @functools.lru_cache(maxsize=8)
 def _table(kept: frozenset[str]) -> dict[Any, Callable[..., Any]]:
     whole = ({f"aten::{name}" for name in _WHOLE} | kept) - set(map(full_name, _APART))
-    core: dict[Any, Callable[..., Any]] = dict(core_aten_decompositions())
+    # The public table asks every namespace for its composite operators (0.1 s), which
+    # torch takes apart by itself before or without a table.
+    core: dict[Any, Callable[..., Any]] = dict(_core_aten_decompositions_post_autograd())
     core |= get_decompositions(_APART)
     table = {
         op: function
