@@ -46,7 +46,7 @@ def Qn_LoadOp : Qn_PureOp<"load", [AttrSizedOperandSegments]> {
     Without indices the element at the operand's own axes. With indices, one per
     axis, the element at a computed position: where a position is out of range or
     `when` is false the value is `outside`; with `checked` a position out of range
-    is an error of the launch; else it is known to be in range. `part` chooses the
+    is an error of the launch where `when` holds; else it is known to be in range. `part` chooses the
     real (0) or imaginary (1) half of a complex element.
 
     ```mlir

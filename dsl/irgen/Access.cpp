@@ -53,8 +53,8 @@ irgen::Value Generator::loadOwn(const Binding &binding) {
   for (const Place &place : binding.places)
     indices.push_back(positionOf(place));
   if (readsAreGuarded)
-    return emitLoad(binding, indices, storedZero(binding.element), predicate(),
-                    false);
+    return emitLoad(binding, indices, storedZero(binding.element),
+                    predicate(/*ofPlaces=*/true), false);
   if (!movesAreChecked(binding.places))
     return emitLoad(binding, indices, {}, {}, false);
   return emitLoad(binding, indices, {}, predicate(), true);
@@ -151,7 +151,11 @@ irgen::Value Generator::loadTensor(const Binding &operand,
     mlir::Value missing;
     if (condition && !readsAreChecked)
       missing = storedZero(operand.element);
-    return emitLoad(operand, indices, missing, condition, readsAreChecked);
+    Scalar read =
+        emitLoad(operand, indices, missing, condition, readsAreChecked);
+    return when && readsAreChecked
+               ? b.select(when, read, b.integer(read.type, 0))
+               : read;
   }
   Scalar outside = coerce(scalar(*load.outside), operand.element);
   at(load.span);
@@ -183,7 +187,7 @@ irgen::Value Generator::loadComputed(const typed::LoadExpression &load,
         Substitution{move.place.name, move.position, substitution});
   bool outerGuarded = std::exchange(readsAreGuarded, isGuarded);
   if (condition)
-    conditions.push_back({condition.value, false});
+    conditions.push_back({condition.value, false, true});
   Scalar value = scalar(*load.base);
   if (condition)
     conditions.pop_back();

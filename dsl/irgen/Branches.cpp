@@ -12,9 +12,11 @@ using namespace quern::irgen;
 /// of them.
 static constexpr int cheapArm = 16;
 
-mlir::Value Generator::predicate() {
+mlir::Value Generator::predicate(bool ofPlaces) {
   mlir::Value all;
   for (const Condition &condition : conditions) {
+    if (ofPlaces && !condition.isOfPlace)
+      continue;
     Scalar one{ElementType::Bool, condition.value, nullptr};
     if (condition.isNegated)
       one = b.bitNot(one);

@@ -79,6 +79,7 @@ struct Substitution {
 struct Condition {
   mlir::Value value;
   bool isNegated = false;
+  bool isOfPlace = false; ///< that a read is in range, and no way of the text
 
   bool operator==(const Condition &) const = default;
 };

@@ -349,7 +349,9 @@ private:
                                                mlir::ValueRange left,
                                                mlir::ValueRange right);
   /// True where this text runs, as far as conditions around it say; or null.
-  mlir::Value predicate();
+  /// `ofPlaces`: as far as places do, for a value that must be there for lanes
+  /// that do not take an arm as well.
+  mlir::Value predicate(bool ofPlaces = false);
 
   // Conditionals.cpp
   void executeIf(const typed::IfStatement &statement);

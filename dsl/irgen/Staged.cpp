@@ -91,7 +91,7 @@ mlir::Value Generator::readStaged(mlir::Value tensor, ArrayRef<Place> places,
     missing = b.create<arith::ConstantOp>(
         llvm::cast<TypedAttr>(builder.getZeroAttr(element)));
   if (checked || missing)
-    when = predicate();
+    when = predicate(/*ofPlaces=*/!checked);
   if (checked)
     b.created += lengthOfCheck;
   return b.create<qn::LoadOp>(element, tensor, indices, missing, when, checked,

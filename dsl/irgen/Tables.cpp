@@ -131,7 +131,7 @@ void Generator::joinPart(const typed::ConcatExpression &expression,
   substitution = &substitutions.emplace_back(
       Substitution{place.name, local, substitution});
   bool guarded = std::exchange(readsAreGuarded, true);
-  conditions.push_back({inside.value, false});
+  conditions.push_back({inside.value, false, true});
   Scalar value = coerce(read(inside.value), frame->type(expression.scalar()));
   conditions.pop_back();
   readsAreGuarded = guarded;
@@ -146,7 +146,7 @@ Scalar Generator::loadPart(const Binding &part, mlir::Value inside) {
   SmallVector<mlir::Value, 4> indices;
   for (const Place &place : part.places)
     indices.push_back(positionOf(place));
-  if (mlir::Value around = predicate())
+  if (mlir::Value around = predicate(/*ofPlaces=*/true))
     inside = b.create<arith::AndIOp>(around, inside);
   return emitLoad(part, indices, storedZero(part.element), inside, false);
 }

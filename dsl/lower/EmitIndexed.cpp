@@ -47,10 +47,11 @@ Value Emitter::both(Frame &frame, Value a, Value b) {
   return arith::AndIOp::create(builder, a.getLoc(), a, b);
 }
 
-/// Where every position is in range and `when` holds; null: everywhere.
+/// Where every position is in range; null: everywhere. With `report` a bad one
+/// of the lanes that ask, where `when` holds, is an error.
 Value Emitter::goodLanes(Frame &frame, const Access &access, ValueRange indices,
                          Value when, bool report) {
-  Value good = when;
+  Value good;
   auto type = cast<qn::OperandType>(access.operand.getType());
   for (auto [number, index] : llvm::enumerate(indices)) {
     if (isOwnPosition(access.indices[number], type.getAxes()[number]))
@@ -206,9 +207,13 @@ Value Emitter::gathered(Frame &frame, qn::LoadOp load, Local &local,
     otherwise = operand(frame, load.getOutside(), local, copies);
   for (Value value : {when, otherwise})
     lanes = std::max(lanes, value ? lanesOf(value) : 1);
-  Value good = when;
+  // What is checked is read wherever it is: `when` says who asks, and a sum may
+  // take the others' elements as well.
+  Value good = load.getChecked() ? Value() : when;
   if (load.getOutside() || load.getChecked())
-    good = goodLanes(frame, accessOf(load), indices, when, load.getChecked());
+    good = both(
+        frame, good,
+        goodLanes(frame, accessOf(load), indices, when, load.getChecked()));
   if (lanes == 1)
     return guardedScalar(frame, load, indices, good, otherwise);
   const Binding *lane = laneOf(frame, frame.bound);

@@ -67,7 +67,9 @@ void Emitter::scatter(Frame &frame, qn::ScatterOp op, Copies copies) {
     indices.push_back(emit(frame, index, copies));
   Value when = op.getWhen() ? emit(frame, op.getWhen(), copies) : Value();
   Value good =
-      op.getChecked() ? goodLanes(frame, access, indices, when, true) : when;
+      op.getChecked()
+          ? both(frame, when, goodLanes(frame, access, indices, when, true))
+          : when;
   Values values, pointers;
   for (Value value : op.getValues())
     values.push_back(wide(frame, value, copies, lane ? lane->lanes : 1));

@@ -122,3 +122,48 @@ def test_checks_of_lanes_that_do_not_take_an_arm() -> None:
     torch.testing.assert_close(k.walked(x, begins), wanted)
     with pytest.raises(quern.Error, match="QN2050"):
         k.walked(x, begins - 1)
+
+
+GATHERED = """
+rowwise largest[T: Real](x: T[*R, C]) -> T[*R]:
+    return max(x over C)
+
+rowwise running[T: Real](x: T[*R, C]) -> T[*R, C]:
+    return scan(max, x over C)
+
+rowwise handed(p: f32[V], m: bool[R, C, A], i: i64[R, C, A]) -> f32[R, C, A]:
+    return 1 if m else largest[C = C](p.at(V = i))
+
+rowwise handed_scan(p: f32[V], m: bool[R, C, A], i: i64[R, C, A]) -> f32[R, C, A]:
+    return 1 if m else running[C = C](p.at(V = i))
+
+rowwise named(p: f32[V], m: bool[R, C, A], i: i64[R, C, A]) -> f32[R, C, A]:
+    var result: f32 = 1
+    if not m:
+        let v = p.at(V = i)
+        result = max(v over C)
+    return result
+
+rowwise computed(p: f32[V], m: bool[R, C, A], i: i64[R, C, A]) -> f32[R, C, A]:
+    let square = p * p
+    return 1 if m else largest[C = C](square.at(V = i, outside = 0.25))
+
+rowwise changed(p: f32[V], m: bool[R, C, A], i: i64[R, C, A]) -> f32[R, C, A]:
+    var result: f32 = 1
+    if not m:
+        var v = p.at(V = i)
+        v = v + 0
+        result = max(v over C)
+    return result
+"""
+
+
+@pytest.mark.parametrize("name", ["handed", "handed_scan", "named", "computed", "changed"])
+def test_an_arm_reduces_reads_of_lanes_that_do_not_take_it(name: str) -> None:
+    """What an arm reads along an axis of its condition, a reduction along that axis takes whole."""
+    p, m = torch.randn(6), torch.rand(3, 5, 4) < 0.5
+    i = torch.randint(0, 6, m.shape)
+    v = (p * p if name == "computed" else p)[i]
+    made = v.cummax(1).values if name == "handed_scan" else v.amax(1, keepdim=True).expand(v.shape)
+    kernel = getattr(quern.compile(GATHERED), name)
+    assert torch.equal(kernel(p, m, i), torch.where(m, torch.ones(()), made))
