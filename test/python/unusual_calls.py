@@ -99,7 +99,6 @@ def threads() -> Iterator[Call]:
         yield Call("complex_block", [z, torch.zeros(4, n, dtype=z.dtype)], {"T": t})
     ends = [torch.zeros(70), torch.zeros(70).int(), torch.zeros(13).to(torch.uint32)]
     yield Call("drawn_walk", [99, *ends])
-    yield Call("handed_over", [whole(-9, 9, 100).int(), whole(0, 1, 100), whole(0, 1, 100).int()])
     for blocks in (2, 0):
         yield Call("far_places", [whole(-9, 9, 100), whole(0, 1, 100), 4294967311, blocks])
     for r, c in ((3, 70), (1, 1), (2, 33)):
