@@ -67,6 +67,7 @@ def fill(folder: Path, preset: str) -> list[str]:
     for cases in (ROOT / "test" / "python").glob("*_case*.py"):
         if cases.name.endswith(("_case.py", "_cases.py")):
             shutil.copy2(cases, folder)
+    shutil.copy2(ROOT / "test" / "python" / "philox_reference.py", folder)
     shutil.copy2(GPU / "archive.sh", folder / "dev")
     for name in ("calls.py", "declared.py", "headers.py", "schedules.qn"):
         shutil.copy2(ROOT / "test" / "emulator" / name, folder / "emulator")

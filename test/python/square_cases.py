@@ -74,21 +74,5 @@ def by_tiles() -> Iterator[Case]:
         yield Case(FILE, "copied_rows", [a, np.zeros((n, n, n), "f4")], [wanted])
 
 
-def splits() -> Iterator[Case]:
-    for element, (r, g, c) in (("f32", (3, 4, 5)), ("i16", (1, 1, 1)), ("f64", (2, 3, 0))):
-        x = (normal(r, g * c) * 9).astype(dtype(element))
-        given = [x, np.zeros_like(x), np.zeros((r, g), x.dtype)]
-        wanted = [x[:, ::-1], x.reshape(r, g, c).sum(2)]
-        yield Case(
-            FILE,
-            "grouped",
-            given,
-            wanted,
-            scalars=(np.int64(g),),
-            types={"T": element},
-            tolerance=1e-5,
-        )
-
-
 def cases() -> list[Case]:
-    return [*whole(), *by_tiles(), *splits()]
+    return [*whole(), *by_tiles()]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 from kernel_cases import Array, Case, bits, dtype, floats
-from test_random_numbers import reference
+from philox_reference import reference
 
 FILE = "steps"
 

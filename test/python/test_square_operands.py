@@ -109,3 +109,28 @@ def test_the_diagonal_by_its_places() -> None:
     text = "rowwise f(x: f32[N, M]) -> f32[N]:\n    return x[N, N]\n"
     x = torch.randn(4, 4)
     assert (quern.compile(text, "diagonal.qn").f(x) == x.diagonal()).all()
+
+
+SPLIT = """
+kernel grouped[T: Number](x: T[R, (G C)], y: mut T[R, (G C)], top: mut T[R, G], G: int):
+    launch grid(R) block(8)
+    for e in range(thread.x, G * C, 8):
+        y[block.x, G * C - 1 - e] = x[block.x, e]
+    for g in range(thread.x, G, 8):
+        var total = T(0)
+        for c in range(C):
+            total += x[block.x, g * C + c]
+        atomic_add(top[block.x, g], total)
+"""
+
+
+@pytest.mark.parametrize(
+    ("element", "sizes"), [("float32", (3, 4, 5)), ("int16", (1, 1, 1)), ("float64", (2, 3, 0))]
+)
+def test_a_split_dimension_has_one_position(element: str, sizes: tuple[int, int, int]) -> None:
+    r, g, c = sizes
+    x = (np.random.default_rng(r).standard_normal((r, g * c)) * 9).astype(element)
+    y, top = np.zeros_like(x), np.zeros((r, g), element)
+    quern.compile(SPLIT, "split.qn").grouped(x, y, top, g)
+    np.testing.assert_array_equal(y, x[:, ::-1])
+    np.testing.assert_allclose(top, x.reshape(r, g, c).sum(2), rtol=1e-5)
