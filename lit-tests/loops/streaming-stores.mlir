@@ -2,11 +2,10 @@
 // RUN: quern-opt %s --qn-to-loops=target=x86-64-v3 | FileCheck %s
 // RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s --check-prefix=MASKS
 
-// From three quarters of the last cache on, which other work shares: here 8 MiB
-// for operands of 8 bytes a position.
+// From the last cache on: here 8 MiB for operands of 8 bytes a position.
 // CHECK-LABEL: llvm.func @copy_task
 // CHECK: %[[ADDRESS:.*]] = llvm.ptrtoint
-// CHECK: arith.cmpi ugt, %{{.*}}, %c786432_i64
+// CHECK: arith.cmpi ugt, %{{.*}}, %c1048576_i64
 // CHECK: scf.if
 // CHECK: llvm.store {{.*}} {alignment = 32 : i64, nontemporal}
 // CHECK: llvm.call_intrinsic "llvm.x86.sse.sfence"
