@@ -84,6 +84,13 @@ struct Condition {
   bool operator==(const Condition &) const = default;
 };
 
+/// A loop in an arm, whose rounds end where `both` is false: where another
+/// round is not due, or where one of the conditions does not hold.
+struct SkippedLoop {
+  mlir::arith::AndIOp both;
+  llvm::SmallVector<Condition, 4> conditions;
+};
+
 /// What a variable stands for.
 struct Binding {
   enum class Kind : std::uint8_t { Unset, Value, Tensor };

@@ -82,6 +82,7 @@ Operation *Generator::generate() {
     executeLaunch();
   execute(declaration.body);
   storeResults(top);
+  skipFewerLoops();
   stageScans();
   asksTooMuch = !mayMiss.empty() && !resultsTake(mayMiss);
   if (readsBack)

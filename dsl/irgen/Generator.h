@@ -30,6 +30,11 @@ ElementType typeIn(const Declaration &callee, ElementType given);
 /// out.
 std::optional<llvm::APInt> foldedInteger(mlir::Value value);
 
+/// The axes that a value depends on, and perhaps others; `seen` gathers the
+/// operations that make it.
+void axesBehind(mlir::Value value, llvm::DenseSet<mlir::StringAttr> &axes,
+                llvm::SmallPtrSetImpl<mlir::Operation *> &seen);
+
 /// A monoid with its operands, while its operation is being made.
 struct Monoid {
   Frame &frame;
@@ -373,6 +378,10 @@ private:
   Values carried(const Loop &loop, Scalar counter);
   Scalar enter(const Loop &loop, Values values, bool hasCounter);
   bool isWrittenOut(const typed::ForStatement &statement, std::int64_t rounds);
+  // SkippedLoops.cpp
+  /// Loops whose values are taken for lanes that do not take the arm around
+  /// them go round for those too.
+  void skipFewerLoops();
   bool unroll(const typed::ForStatement &statement);
 
   // Generator.cpp
@@ -395,6 +404,8 @@ private:
   std::deque<Frame> frames;
   /// Conditions around the text at hand, outermost first.
   llvm::SmallVector<Condition, 4> conditions;
+  /// Loops that do not begin where their conditions do not hold.
+  std::vector<SkippedLoop> skippedLoops;
   /// Reads under a substitution: guarded by a condition, or checked.
   bool readsAreGuarded = false, readsAreChecked = true;
   unsigned callDepth = 0;

@@ -146,12 +146,15 @@ mlir::Value Generator::anotherRound(const Loop &loop, Scalar counter) {
   }
   if (loop.bound)
     go = b.less(counter, loop.bound);
-  if (frame->returned.flag)
+  if (frame->returned.flag && loop.returns)
     go = b.bitAnd(go, b.bitNot(frame->returned.flag));
-  if (mlir::Value around = predicate())
-    go = b.bitAnd(go, {ElementType::Bool, around, nullptr});
   if (loop.condition)
     go = b.bitAnd(go, scalar(*loop.condition));
+  if (mlir::Value around = predicate()) {
+    go = b.bitAnd(go, {ElementType::Bool, around, nullptr});
+    if (auto both = go.value.getDefiningOp<arith::AndIOp>())
+      skippedLoops.push_back({both, {conditions.begin(), conditions.end()}});
+  }
   return go.value;
 }
 

@@ -157,8 +157,7 @@ Scalar Generator::stagedScatter(const typed::ScatterExpression &expression,
   return result;
 }
 
-/// The axes that a position depends on, and perhaps others.
-static void axesBehind(mlir::Value value, llvm::DenseSet<StringAttr> &axes,
+void irgen::axesBehind(mlir::Value value, llvm::DenseSet<StringAttr> &axes,
                        llvm::SmallPtrSetImpl<Operation *> &seen) {
   Operation *made = value.getDefiningOp();
   if (!made || !seen.insert(made).second)

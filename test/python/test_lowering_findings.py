@@ -167,3 +167,103 @@ def test_an_arm_reduces_reads_of_lanes_that_do_not_take_it(name: str) -> None:
     made = v.cummax(1).values if name == "handed_scan" else v.amax(1, keepdim=True).expand(v.shape)
     kernel = getattr(quern.compile(GATHERED), name)
     assert torch.equal(kernel(p, m, i), torch.where(m, torch.ones(()), made))
+
+
+COUNTED = """
+fn halvings(x: f32) -> i32:
+    var n: i32 = 0
+    var v: f32 = x
+    while v > 1.0 bound 64:
+        v = v * 0.5
+        n = n + 1
+    return n
+
+rowwise largest(x: i32[*R, C]) -> i32[*R]:
+    return max(x over C)
+
+rowwise named(x: f32[R, C], m: bool[R, C]) -> i32[R, C]:
+    var result: i32 = 1
+    if not m:
+        var n: i32 = 0
+        var v: f32 = x
+        while v > 1.0 bound 64:
+            v = v * 0.5
+            n = n + 1
+        result = max(n over C)
+    return result
+
+rowwise in_an_inner_arm(x: f32[R, C], m: bool[R, C]) -> i32[R, C]:
+    var result: i32 = 1
+    if not m:
+        var n: i32 = 0
+        if x > 1.0:
+            n = halvings(x)
+        result = max(n over C)
+    return result
+
+rowwise behind_a_return(x: f32[R, C], m: bool[R, C]) -> i32[R, C]:
+    if m:
+        return 1
+    var n: i32 = halvings(x)
+    n = n + 0
+    return max(n over C)
+
+rowwise behind_the_arm(x: f32[R, C], m: bool[R, C]) -> i32[R, C]:
+    var n: i32 = 0
+    var taken: bool = false
+    if not m:
+        n = halvings(x)
+        taken = true
+    let most = max(n over C)
+    return most if taken else 1
+
+rowwise scanned(x: f32[R, C], m: bool[R, C]) -> i32[R, C]:
+    var result: i32 = 1
+    if not m:
+        var n: i32 = halvings(x)
+        n = n + 0
+        result = scan(max, n over C)
+    return result
+
+rowwise handed(x: f32[R, C], m: bool[R, C]) -> i32[R, C]:
+    var result: i32 = 1
+    if not m:
+        var n: i32 = halvings(x)
+        n = n + 0
+        result = largest[C = C](n)
+    return result
+
+rowwise elsewhere(x: f32[R, C], m: bool[R, C]) -> i32[R, C]:
+    var result: i32 = 1
+    if not m:
+        var n: i32 = halvings(x)
+        n = n + 0
+        result = n.at(C = 0)
+    return result
+"""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "named",
+        "in_an_inner_arm",
+        "behind_a_return",
+        "behind_the_arm",
+        "scanned",
+        "handed",
+        "elsewhere",
+    ],
+)
+def test_loops_go_round_for_lanes_whose_values_others_take(name: str) -> None:
+    """Lanes that do not take an arm give what its loops make of them to a reduction of others."""
+    x, m = torch.rand(5, 37) * 1000, torch.rand(5, 37) < 0.7
+    x[m] *= 1000
+    n = x.log2().ceil().clamp(min=0).int()
+    taken = {
+        "scanned": n.cummax(1).values,
+        "elsewhere": n[:, :1],
+        "behind_the_arm": torch.where(m, 0, n).amax(1, keepdim=True),
+    }.get(name, n.amax(1, keepdim=True))
+    kernel = getattr(quern.compile(COUNTED), name)
+    assert torch.equal(kernel(x, m), torch.where(m, 1, taken).int())
