@@ -9,7 +9,7 @@ from typing import Any
 from support import python
 
 TEXT = """
-import json, torch, quern
+import json, sys, torch, quern
 torch.manual_seed(0)
 model = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.GELU(), torch.nn.LayerNorm(16))
 x = torch.randn(4, 8)
@@ -22,7 +22,10 @@ theirs = torch.autograd.grad(expected.sin().sum(), list(model.parameters()))
 torch.testing.assert_close(ours, theirs)
 torch.compile(lambda a: a.cumsum(0) * 2, backend="quern", dynamic=True)(x)
 hits = torch._dynamo.utils.counters["aot_autograd"]["autograd_cache_hit"]
-print(json.dumps({**quern.counters(), "hits": hits}))
+generators = "torch._inductor.lowering" in sys.modules
+import torch._inductor.codecache as cache
+registers = cache.init_backend_registration.__module__
+print(json.dumps({**quern.counters(), "hits": hits, "generators": generators, "by": registers}))
 """
 
 
@@ -46,3 +49,6 @@ def test_nothing_compiles(tmp_path: Path) -> None:
     # A training step's two graphs and one of inference, from two entries.
     assert (second["loaded"], second["hits"]) == (3, 2)
     assert second["launches"] == first["launches"]
+    # Inductor's code generators take a second to import, and nothing here needs them.
+    assert not second["generators"]
+    assert second["by"] == "torch._inductor.codegen.common"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import torch
 from torch._functorch import config as functorch_config
 from torch._functorch._aot_autograd.autograd_cache import BypassAOTAutogradCache
+from torch._inductor import codecache
 from torch._inductor.output_code import OutputCode
 
 import quern
@@ -114,6 +116,30 @@ def key_tag(options: Mapping[str, str]) -> str:
     return "quern-" + hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
 
 
+class InductorUnregistered:
+    """AOTAutograd's key asks which code generators Inductor has, and imports all of them for it:
+    most of a second process's start, and nothing that our graphs depend on. Inside it takes those
+    that are registered already; any number of threads may be inside."""
+
+    _lock = threading.Lock()
+    _inside = 0
+    _keys: Any = codecache
+    _registers: Callable[[], None]
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not InductorUnregistered._inside:
+                InductorUnregistered._registers = self._keys.init_backend_registration
+                self._keys.init_backend_registration = lambda: None
+            InductorUnregistered._inside += 1
+
+    def __exit__(self, *failure: object) -> None:
+        with self._lock:
+            InductorUnregistered._inside -= 1
+            if not InductorUnregistered._inside:
+                self._keys.init_backend_registration = InductorUnregistered._registers
+
+
 @contextlib.contextmanager
 def caching(options: Mapping[str, str]) -> Iterator[None]:
     """Turns AOTAutograd's cache on for what is compiled inside. The backward is
@@ -122,5 +148,6 @@ def caching(options: Mapping[str, str]) -> Iterator[None]:
     with (
         torch.compiler.config.patch(cache_key_tag=tag),  # type: ignore[attr-defined]
         functorch_config.patch(bundled_autograd_cache=True, force_non_lazy_backward_lowering=True),
+        InductorUnregistered(),
     ):
         yield
