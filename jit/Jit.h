@@ -295,6 +295,10 @@ public:
   /// Without one, an `op` with `extern` cannot be bound.
   void setExternRunner(std::shared_ptr<ExternRunner> runner);
   Counters counters() const;
+  /// Gives back to the system what compiling took and running does not need:
+  /// the memory that is free, and the compiler's own code, which the next
+  /// kernel to be compiled brings in again within a millisecond or two.
+  static void giveBackMemory();
 
   struct State; ///< the library's own
 

@@ -3,10 +3,6 @@
 #include "backend-torch/run/Raise.h"
 #include "backend-torch/run/Threads.h"
 
-#if defined(__GLIBC__)
-#include <malloc.h>
-#endif
-
 namespace py = pybind11;
 
 namespace quern {
@@ -49,6 +45,8 @@ std::string Backend::identity() const {
   return *name;
 }
 
+void Backend::giveBackMemory() { Session::giveBackMemory(); }
+
 Backend::Backend() : recorder(std::make_shared<Recorder>()) {
   SessionOptions options;
   options.threads = at::get_num_threads();
@@ -69,6 +67,7 @@ void Backend::addModule(
 }
 
 Counters Backend::sessionCounters() const { return {}; }
+void Backend::giveBackMemory() {}
 std::string Backend::identity() const { return "no compiler"; }
 #endif
 
@@ -91,15 +90,9 @@ ExecutorOptions CompiledGraph::executorOptions(const GraphOptions &chosen) {
   return options;
 }
 
-/// What tracing and compiling took and no longer need goes back to the system.
-static void giveBackMemory() {
-#if defined(__GLIBC__)
-  malloc_trim(0);
-#endif
-}
-
 CompiledGraph::CompiledGraph(GraphBuilder &builder, Backend &backend,
-                             GraphOptions chosen) {
+                             GraphOptions chosen)
+    : compilesInRun(!chosen.codeNow) {
   objects = builder.takeObjects();
   std::vector<c10::IValue> constants;
   constants.reserve(objects.size());
@@ -171,9 +164,13 @@ Executor::Values CompiledGraph::run(Executor::Values &&values) const {
     if (!executor->isBrief())
       release.emplace();
     // The tracer's own is free only now.
-    if (executor->isFresh())
-      giveBackMemory();
-    return executor->run(std::move(values));
+    bool isFirst = executor->isFresh();
+    if (isFirst)
+      Backend::giveBackMemory();
+    Executor::Values results = executor->run(std::move(values));
+    if (isFirst && compilesInRun)
+      Backend::giveBackMemory();
+    return results;
   } catch (const StepError &error) {
     throwInPython(error.cause, error.place);
   } catch (...) {

@@ -21,6 +21,9 @@ struct Backend {
                  const std::vector<std::pair<std::string, std::string>> &rows);
   Counters sessionCounters() const;
   std::string identity() const;
+  /// What tracing and compiling took and no longer need goes back to the
+  /// system.
+  static void giveBackMemory();
 
 private:
   void readTable();
@@ -70,6 +73,7 @@ private:
 
   std::vector<pybind11::object> objects;
   std::unique_ptr<Executor> executor;
+  bool compilesInRun; ///< its first run makes the code
 };
 
 /// A built-in function that calls the graph of a Python object and keeps it.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <fstream>
 #include <thread>
 
 using namespace quern;
@@ -322,6 +323,57 @@ TEST_F(SessionTest, AKernelOutlivesItsSession) {
   session.reset();
   void *pointers[] = {x.data.data(), out.data.data()};
   EXPECT_TRUE(bound->run(pointers));
+}
+
+/// Pages of files that this process has mapped and touched, in KiB.
+long residentOfFiles() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.rfind("RssFile:", 0) == 0)
+      return std::stol(line.substr(8));
+  return 0;
+}
+
+/// 2x + y on the small numbers 1 and 3.
+void expectAxpy(const Module &module) {
+  Tensor x({4}), y({4}), out({4});
+  std::ranges::fill(x.data, 1.0F);
+  std::ranges::fill(y.data, 3.0F);
+  auto bound = module.bind("axpy", std::vector<Argument>{x.view(), y.view()});
+  ASSERT_TRUE(bound);
+  void *pointers[] = {x.data.data(), y.data.data(), out.data.data()};
+  ASSERT_TRUE(bound->run(pointers));
+  EXPECT_EQ(out.data, std::vector<float>(4, 5.0F));
+}
+
+TEST_F(SessionTest, TheCompilersOwnCodeIsGivenBackAndComesAgain) {
+  expectAxpy(module);
+  long before = residentOfFiles();
+  Session::giveBackMemory();
+  EXPECT_LT(residentOfFiles(), before - (16 << 10));
+  expectAxpy(module);
+  auto another = Session::create({.cacheDirectory = "-", .target = ""});
+  ASSERT_TRUE(another);
+  auto again = (*another)->compile(text, "test.qn");
+  ASSERT_TRUE(again);
+  expectAxpy(*again);
+}
+
+TEST_F(SessionTest, CodeIsGivenBackWhileOthersCompile) {
+  std::atomic<bool> done = false;
+  std::thread giver([&] {
+    while (!done)
+      Session::giveBackMemory();
+  });
+  for (int round = 0; round < 3; ++round) {
+    auto another = Session::create({.cacheDirectory = "-", .target = ""});
+    ASSERT_TRUE(another);
+    auto made = (*another)->compile(text, "test.qn");
+    ASSERT_TRUE(made);
+    expectAxpy(*made);
+  }
+  done = true;
+  giver.join();
 }
 
 TEST_F(SessionTest, TheMachineIsThatOfItsTarget) {
