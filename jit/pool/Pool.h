@@ -49,8 +49,6 @@ public:
     return shared.load(std::memory_order_relaxed);
   }
 
-  /// More chunks than members let a late or slow thread take fewer of them.
-  static constexpr std::int64_t chunksPerMember = 4;
   static int processors();
   /// Whether this thread is inside a job, of any pool.
   static bool insideJob();

@@ -65,7 +65,7 @@ void Pool::Team::work(int member, std::uint32_t seen) {
 
 void Pool::Team::run(Task newTask, const void *newContext,
                      std::int64_t newUnits, std::int64_t grain) {
-  std::int64_t most = chunksPerMember * size;
+  std::int64_t most = chunksOfShare * size;
   std::int64_t step = std::max(grain, (newUnits + most - 1) / most);
   std::int64_t chunks = (newUnits + step - 1) / step;
   task.store(newTask, std::memory_order_relaxed);
@@ -97,30 +97,36 @@ void Pool::Team::publish(std::int64_t chunks) {
     futexWake(signal, std::min<std::int64_t>(asleep, chunks - 1));
 }
 
-bool Pool::Team::takeFrom(Share &share, int member) {
+bool Pool::Team::takeFrom(int owner, int member) {
+  Share &share = shares[owner];
   std::uint64_t word = share.word.load(std::memory_order_acquire);
   for (;;) {
-    std::uint64_t next = word >> chunkBits & chunkMask;
-    if (next >= (word & chunkMask))
+    auto next = static_cast<std::int64_t>(word >> chunkBits & chunkMask);
+    auto end = static_cast<std::int64_t>(word & chunkMask);
+    if (next >= end)
       return false;
     Task run = task.load(std::memory_order_relaxed);
     const void *data = context.load(std::memory_order_relaxed);
     std::int64_t total = units.load(std::memory_order_relaxed);
     std::int64_t step = chunk.load(std::memory_order_relaxed);
-    // Success proves that the four loads above belong to this generation: its
-    // owner cannot finish, and write new ones, before this chunk is done.
-    if (!share.word.compare_exchange_weak(word, word + (1ull << chunkBits),
-                                          std::memory_order_acq_rel,
-                                          std::memory_order_acquire))
-      continue;
     std::int64_t chunks = (total + step - 1) / step;
-    std::int64_t first = chunks * (&share - shares.get()) / size;
-    std::int64_t begin = (first + static_cast<std::int64_t>(next)) * step;
+    std::int64_t first = chunks * owner / size;
+    std::int64_t whole = chunks * (owner + 1) / size - first;
+    Taken taken = take(next, end, whole, owner == member);
+    auto left = static_cast<std::uint64_t>(taken.next << chunkBits | taken.end);
+    // Success proves that the four loads above belong to this generation: its
+    // owner cannot finish, and write new ones, before these chunks are done.
+    if (!share.word.compare_exchange_weak(
+            word, word >> (2 * chunkBits) << (2 * chunkBits) | left,
+            std::memory_order_acq_rel, std::memory_order_acquire))
+      continue;
+    std::int64_t begin = (first + taken.first) * step;
+    std::int64_t last = begin + taken.count * step;
     std::atomic<bool> &hasChunk = seats[member].hasChunk;
     hasChunk.store(true, std::memory_order_relaxed);
-    run(data, begin, std::min(begin + step, total), member);
+    run(data, begin, std::min(last, total), member);
     hasChunk.store(false, std::memory_order_relaxed);
-    finished.fetch_add(1);
+    finished.fetch_add(static_cast<std::uint32_t>(taken.count));
     if (callerSleeps.load())
       futexWake(finished, 1);
     return true;
@@ -130,7 +136,7 @@ bool Pool::Team::takeFrom(Share &share, int member) {
 bool Pool::Team::drain(int member) {
   bool any = false;
   for (int offset = 0; offset < size; ++offset)
-    while (takeFrom(shares[(member + offset) % size], member))
+    while (takeFrom((member + offset) % size, member))
       any = true;
   return any;
 }

@@ -4,6 +4,7 @@
 #include "jit/pool/Futex.h"
 #include "jit/pool/Places.h"
 #include "jit/pool/Pool.h"
+#include "jit/pool/Shares.h"
 
 #include <memory>
 #include <mutex>
@@ -59,7 +60,7 @@ private:
   /// Takes and runs chunks, first of `member`'s own share and then of the
   /// others', until none is left; whether there was one.
   bool drain(int member);
-  bool takeFrom(Share &share, int member);
+  bool takeFrom(int owner, int member);
   bool awaitJob(std::uint32_t &seen);
   void publish(std::int64_t chunks);
   void awaitTaken(std::int64_t chunks);

@@ -1,5 +1,6 @@
 // The pool runs every unit exactly once, whoever comes and whatever happens.
 #include "jit/pool/Pool.h"
+#include "jit/pool/Shares.h"
 
 #include <gtest/gtest.h>
 
@@ -10,6 +11,8 @@
 #include <vector>
 
 using quern::jit::Pool;
+using quern::jit::take;
+using quern::jit::Taken;
 
 namespace {
 
@@ -163,6 +166,25 @@ TEST(Pool, ResizesBetweenJobs) {
     pool.run(Marks::task, &marks, 999, 1);
     EXPECT_TRUE(marks.eachOnce());
     EXPECT_LT(marks.workersSeen.load(), 1 << size);
+  }
+}
+
+TEST(Shares, EveryChunkIsTakenOnceByTheOwnerFromTheFront) {
+  for (std::int64_t whole : {1, 2, 3, 31, 32, 33}) {
+    for (std::uint32_t turns : {0U, 0x5555U, 0x0f0fU, ~0U}) {
+      std::vector<int> taken(whole);
+      std::int64_t next = 0, end = whole;
+      for (unsigned turn = 0; next < end; ++turn) {
+        bool isOwner = turns >> turn % 32 & 1;
+        Taken some = take(next, end, whole, isOwner);
+        EXPECT_EQ(some.first, isOwner ? next : end - some.count);
+        EXPECT_LE(some.count, std::max<std::int64_t>(1, (end - next) / 2));
+        for (std::int64_t chunk = 0; chunk < some.count; ++chunk)
+          ++taken[some.first + chunk];
+        next = some.next, end = some.end;
+      }
+      EXPECT_EQ(taken, std::vector<int>(whole, 1)) << whole << ' ' << turns;
+    }
   }
 }
 
