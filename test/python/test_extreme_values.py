@@ -46,6 +46,7 @@ CASES: dict[str, Callable[[], tuple[Any, ...]]] = {
     "native_dropout_backward": lambda: (*truths(), 2.0),
     "rrelu_with_noise_backward": lambda: (*pairs([1.0], [-1.0, 2.0], [0.5]), 2, 2, True, False),
     "special_ndtri": lambda: (torch.tensor(SHARES),),
+    "special_zeta": lambda: pairs([INF, 2.0], [1.0, 0.5, -0.5, 0.0, -2.0, 2.0, 9.0, NAN]),
     **{name: lambda: pairs([1.0, -1.0, 0.3], DEGREES) for name in POLYNOMIALS},
 }
 
@@ -65,11 +66,17 @@ def truths() -> tuple[torch.Tensor, torch.Tensor]:
     return grad, mask.bool()
 
 
-def compare(name: str, args: tuple[Any, ...], **options: Any) -> None:
+def both(name: str, args: tuple[Any, ...], **named: Any) -> tuple[torch.Tensor, torch.Tensor]:
+    """Ours and eager's."""
     op = overload(f"aten::{name}")
     row = next(row for row in quern.operators() if row["overload"] == f"aten::{name}")
-    expected = op(*args)
-    (found,) = Call(row, op, args, {}).run([expected])
+    expected = op(*args, **named)
+    (found,) = Call(row, op, args, named).run([expected])
+    return found, expected
+
+
+def compare(name: str, args: tuple[Any, ...], **options: Any) -> None:
+    found, expected = both(name, args)
     torch.testing.assert_close(found, expected, equal_nan=True, **options)
 
 
@@ -114,3 +121,30 @@ def test_quantiles_far_out() -> None:
 def test_medians_of_nothing(dtype: torch.dtype) -> None:
     for name in ("median", "nanmedian"):
         compare(name, (torch.empty(0, dtype=dtype),))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16])
+def test_signs_of_zeros(dtype: torch.dtype) -> None:
+    dividends, divisors = [0.0, -0.0, 1.0, -1.0, 6.0, -6.0, 2.5], [1.0, -1.0, 0.5, -3.0, INF, -INF]
+    for name, args in (
+        ("remainder.Tensor", pairs(dividends, divisors, dtype=dtype)),
+        ("fmod.Tensor", pairs(dividends, divisors, dtype=dtype)),
+        ("log_sigmoid", (torch.tensor([INF, 1e4, 0.0, -0.0, -INF], dtype=dtype),)),
+    ):
+        found, expected = both(name, args)
+        torch.testing.assert_close(found, expected)
+        assert torch.equal(found.signbit(), expected.signbit()), name
+
+
+def test_order_of_factors() -> None:
+    """What is large meets what is small before it meets what is large."""
+    zeros, a, b = pairs([0.0], [3e38, 1.0], [INF, 4.0, 1e-38])
+    torch.testing.assert_close(*both("addcdiv", (zeros, a, b), value=2.0), equal_nan=True)
+    grad, x = pairs([3e38, -3e38], [0.0, -1.0, 1.0])
+    torch.testing.assert_close(*both("elu_backward", (grad, 0.5, 2.0, 1.0, False, x)))
+
+
+@pytest.mark.parametrize("kind", ["chebyshev_polynomial_u", "chebyshev_polynomial_w"])
+def test_degrees_far_out(kind: str) -> None:
+    compare(f"special_{kind}", pairs([1.0, -1.0], [1e4, 12345.0]), rtol=1e-3, atol=0)
+    compare("special_legendre_polynomial_p", pairs([1.0, -1.0, 0.5], [1e4]), rtol=1e-3, atol=0)
