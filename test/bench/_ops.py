@@ -12,7 +12,7 @@ Maker = Callable[[int], Arguments]
 
 
 def rows(n: int, width: int = 256) -> torch.Tensor:
-    return torch.randn(n // width, width)
+    return torch.randn(max(n // width, 1), width)
 
 
 def images(n: int, channels: int = 16, side: int = 32) -> torch.Tensor:
@@ -46,6 +46,12 @@ def _batch(n: int) -> Arguments:
 def _scatter(n: int) -> Arguments:
     x = rows(n)
     return x, 1, indices(256, *x.shape), torch.randn_like(x)
+
+
+def _scatter_part(n: int) -> Arguments:
+    """Places for all but the last row."""
+    x, dim, places, source = _scatter(n)
+    return x, dim, places[:-1], source
 
 
 def _table(n: int) -> Arguments:
@@ -108,12 +114,45 @@ def _grid(n: int) -> Arguments:
     return x, torch.rand(x.shape[0], 32, 32, 2) * 2 - 1, 0, 0, False
 
 
-def _put(n: int) -> Arguments:
-    x = rows(n)
-    return x, [indices(x.shape[0], x.shape[0])], torch.randn_like(x), True
+def indexed(count: int, *, is_masked: bool = False, is_written: bool = False) -> Maker:
+    """Rows of the last axis by so many tensors of indices, one short axis for all but the first."""
+
+    def make(n: int) -> Arguments:
+        short = [2] * (count - 1)
+        x = torch.randn(max(n // (256 << (count - 1)), 1), *short, 256)
+        picked = x.numel() // 256
+        given = [indices(size, picked) for size in x.shape[:-1]]
+        mask = (torch.rand(picked) < 0.5,) if is_masked else ()
+        written = (torch.randn(picked, 256),) if is_written else ()
+        return x, *mask, given, *written
+
+    return make
 
 
-ROWS: dict[str, Maker] = {
+def every_count(**kinds: bool) -> tuple[Maker, ...]:
+    return tuple(indexed(count, **kinds) for count in (1, 2, 3, 4, 5))
+
+
+def _by_tensors(n: int) -> Arguments:
+    scale, zero = torch.tensor([0.07]), torch.tensor([3], dtype=torch.int32)
+    return torch.randn(n), scale, zero, torch.tensor([1]), -8, 7
+
+
+def _masked(n: int) -> Arguments:
+    return torch.randn(n), torch.rand(n) < 0.5, torch.tensor(0.5)
+
+
+# Where there are several, a row takes the first that fits it.
+ROWS: dict[str, Maker | tuple[Maker, ...]] = {
+    "fill.Tensor": lambda n: (torch.randn(n), torch.tensor(0.5)),
+    "masked_fill.Tensor": _masked,
+    "clamp": lambda n: (torch.randn(n), -1.0, 1.0),
+    "clamp.Tensor": lambda n: (torch.randn(n), torch.rand(n) - 1, torch.rand(n)),
+    "bernoulli": lambda n: (torch.rand(n),),
+    "bernoulli.Tensor": lambda n: (torch.randn(n), torch.rand(n)),
+    "native_dropout": lambda n: (torch.randn(n), 0.5, True),
+    "fake_quantize_per_tensor_affine_cachemask": lambda n: (torch.randn(n), 0.07, 3, -8, 7),
+    "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams": _by_tensors,
     "sum": lambda n: (torch.randn(n),),
     "sum.dim_IntList": along([1]),
     "mean.dim": along([1]),
@@ -144,12 +183,18 @@ ROWS: dict[str, Maker] = {
     "embedding": _table,
     "embedding_dense_backward": _table_backward,
     "gather": lambda n: _scatter(n)[:3],
-    "scatter.src": _scatter,
-    "scatter_add": _scatter,
+    "scatter.src": (_scatter, _scatter_part),
+    "scatter.value": (lambda n: (*_scatter(n)[:3], 0.5), lambda n: (*_scatter_part(n)[:3], 0.5)),
+    "scatter_add": (_scatter, _scatter_part),
     "index_select": lambda n: (rows(n), 0, indices(n // 256, n // 256)),
     "index_add": lambda n: (rows(n), 0, indices(n // 256, n // 256), rows(n)),
-    "index.Tensor": lambda n: (rows(n), [indices(n // 256, n // 256)]),
-    "index_put": _put,
+    "index.Tensor": every_count(),
+    "_unsafe_index.Tensor": every_count(),
+    "index_put": every_count(is_written=True),
+    "_unsafe_index_put": every_count(is_written=True),
+    "_unsafe_masked_index": tuple(
+        lambda n, make=make: (*make(n), 0.5) for make in every_count(is_masked=True)
+    ),
     "flip": along([1]),
     "roll": along([3], [1]),
     "tril": along(),
@@ -177,3 +222,9 @@ ROWS: dict[str, Maker] = {
     "mv": lambda n: (rows(n), torch.randn(256)),
     "glu": along(1),
 }
+
+
+def makers(name: str) -> tuple[Maker, ...]:
+    """Those of an overload, without its namespace; none where the schema says enough."""
+    found = ROWS.get(name, ())
+    return found if isinstance(found, tuple) else (found,)

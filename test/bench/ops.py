@@ -1,14 +1,17 @@
 """Library rows against eager on the CPU, paired in one run, outputs given to both where eager can.
 
-`./dev bench ops [NAME]… [--size l2,large] [--write]`: names are parts of overloads; `l2` is 256 KiB
-a tensor, `large` 64 MiB, `call` 16 elements. `--write` keeps the ratios in `ops.tsv` beside this
-file, for docs/operators.md.
+`./dev bench ops [NAME]… [--size l2,large] [--rounds 9] [--write]`: names are parts of overloads;
+`l2` is 256 KiB a tensor, `large` 64 MiB, `call` 16 elements. Elements are f32, or the first of i32,
+bool and c64 that a declaration takes. `--write` keeps the ratios in `ops.tsv` beside this file, for
+docs/operators.md.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -16,39 +19,22 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 
 import quern
 import torch
-from _ops import ROWS
+from _arguments import Values, arguments, bound
 from _timing import geomean, lower_quartile_ratio, median, rounds
 from aten_binding import Call
-from aten_types import Row, UnfitError, overload, unnamed
+from aten_types import Row, UnfitError, draws, overload, unnamed
 
 SIZES = {"call": 16, "l2": 1 << 16, "large": 1 << 24}
 KEPT = Path(__file__).with_name("ops.tsv")
-NUMBERS = {"int": 1, "float": 0.5, "number": 2, "Scalar": 2, "bool": False}
-
-
-def elementwise(op: Any, n: int) -> tuple[Any, ...] | None:
-    """Tensors of one shape and a number for every other argument without a default."""
-    values: list[Any] = []
-    for argument in op._schema.arguments:
-        kind = str(argument.type)
-        if kind == "Tensor":
-            values.append(torch.rand(n) + 0.25)
-        elif argument.has_default_value() or argument.kwarg_only:
-            break
-        elif kind in NUMBERS:
-            values.append(NUMBERS[kind])
-        else:
-            return None
-    return tuple(values)
 
 
 def writing_to(op: Any) -> Any:
     """The overload that takes the same arguments and `out=`; nothing where there is none."""
-    wanted = [a.name for a in op._schema.arguments]
+    wanted = [(a.name, str(a.type)) for a in op._schema.arguments]
     packet = op.overloadpacket
     for name in packet.overloads():
         other = getattr(packet, name)
-        given = [a.name for a in other._schema.arguments if not a.is_out]
+        given = [(a.name, str(a.type)) for a in other._schema.arguments if not a.is_out]
         outs = [a.name for a in other._schema.arguments if a.is_out]
         if outs and given == wanted:
             return other, outs
@@ -71,66 +57,113 @@ def alias(one: Any, other: torch.Tensor) -> bool:
     return isinstance(one, torch.Tensor) and one.data_ptr() == other.data_ptr()
 
 
-def contestants(row: Row, op: Any, args: tuple[Any, ...]) -> dict[str, Any]:
+def contestants(row: Row, op: Any, values: Values) -> dict[str, Any]:
     """Calls of ours and of eager's, with their results' memory where eager takes it."""
-    result = op(*args)
-    if any(isinstance(x, torch.Tensor) and alias(result, x) for x in args):
+    args, kwargs = bound(op, values)
+    result = op(*args, **kwargs)
+    if any(isinstance(x, torch.Tensor) and alias(result, x) for x in values.values()):
         raise UnfitError("eager gives a view")
     expected = list(result) if isinstance(result, (tuple, list)) else [result]
-    call = Call(row, op, args, {})
+    call = Call(row, op, args, kwargs)
     function, positional, named = call.prepared(expected)
-    mine = in_layout(call, function(*positional, **named), expected)
+    try:
+        mine = in_layout(call, function(*positional, **named), expected)
+    except quern.Error as why:
+        raise UnfitError(str(why).partition("\n")[0].rpartition("error")[2]) from None
     calls: dict[str, Any] = {"quern": lambda: function(*positional, **named)}
-    calls["eager"] = lambda: op(*args)
+    calls["eager"] = lambda: op(*args, **kwargs)
     found = writing_to(op)
     if found:
         named["out"] = mine
         other, names = found
         outs = dict(zip(names, [e.clone() for e in expected], strict=True))
-        calls["eager"] = lambda: other(*args, **outs)
+        if takes(other, args, kwargs, outs):
+            calls["eager"] = lambda: other(*args, **kwargs, **outs)
     return calls
 
 
+def takes(op: Any, args: list[Any], kwargs: Values, outs: Values) -> bool:
+    """Whether eager leaves the results' memory as it is, and does not need more on its way."""
+    before = [out.untyped_storage().nbytes() for out in outs.values()]
+    op(*args, **kwargs, **outs)
+    return before == [out.untyped_storage().nbytes() for out in outs.values()]
+
+
 def doubled(value: Any) -> Any:
-    is_float = isinstance(value, torch.Tensor) and value.dtype == torch.float32
-    return value.double() if is_float else torch.float64 if value is torch.float32 else value
+    wide = {torch.float32: torch.float64, torch.complex64: torch.complex128}
+    if isinstance(value, torch.Tensor):
+        return value.to(wide.get(value.dtype, value.dtype))
+    return wide.get(value, value) if isinstance(value, torch.dtype) else value
 
 
-def error(op: Any, args: tuple[Any, ...], ours: Any) -> float:
+def error(op: Any, values: Values, ours: Any) -> float:
     """The largest difference to eager on doubles, over the largest value."""
-    exact = op(*(doubled(value) for value in args))
+    args, kwargs = bound(op, {name: doubled(value) for name, value in values.items()})
+    exact = op(*args, **kwargs)
     first = exact[0] if isinstance(exact, (tuple, list)) else exact
     mine = ours[0] if isinstance(ours, (tuple, list)) else ours
-    if not first.is_floating_point() or not first.numel() or mine.shape != first.shape:
+    if first.dtype not in (torch.float64, torch.complex128) or not first.numel():
+        return 0.0
+    if mine.shape != first.shape:
         return 0.0
     top = float(first.abs().nan_to_num(0, 0, 0).max()) or 1.0
-    return float((mine.double() - first).abs().nan_to_num(0, 0, 0).max()) / top
+    return float((mine.to(first.dtype) - first).abs().nan_to_num(0, 0, 0).max()) / top
 
 
-def arguments(row: Row, op: Any, n: int) -> tuple[Any, ...] | None:
-    name = row["overload"].partition("::")[2]
-    if name in ROWS:
-        return ROWS[name](n)
-    return elementwise(op, n) if row["kind"] == "elementwise" else None
+def fitting(row: Row, op: Any, n: int) -> tuple[Values, dict[str, Any]]:
+    """The first arguments that the row takes and none before it, and the contestants."""
+    reason = UnfitError("no arguments")
+    for values in arguments(row, op, n):
+        try:
+            calls = contestants(row, op, values)
+        except UnfitError as why:
+            reason = why
+            continue
+        if not any(fits(other, op, values) for other in before(row)):
+            return values, calls
+        reason = UnfitError("an earlier row takes the call")
+    raise reason
 
 
-def measure(row: Row, size: str) -> tuple[float, float | None] | None:
-    """Our speed over eager's, and the error; nothing where the row is for other arguments."""
+def before(row: Row) -> list[Row]:
+    """Rows of the same overload that are asked first."""
+    same: list[Row] = [r for r in quern.operators() if r["overload"] == row["overload"]]
+    return same[: same.index(row)]
+
+
+def fits(row: Row, op: Any, values: Values) -> bool:
+    try:
+        contestants(row, op, values)
+    except UnfitError:
+        return False
+    return True
+
+
+def measure(row: Row, name: str, size: str, count: int) -> tuple[float, float | None] | None:
+    """Our speed over eager's, and the error; nothing where no arguments fit the row."""
     op = overload(row["overload"])
     try:
-        args = arguments(row, op, SIZES[size])
-        if args is None:
-            return None
-        calls = contestants(row, op, args)
-        wrong = error(op, args, calls["quern"]()) if size == "l2" else None
-        times = rounds(calls, 9, 4e-3)
-    except (UnfitError, RuntimeError, TypeError, NotImplementedError) as why:
-        print(f"{row['overload']:44} {size:6} not measured: {str(why).splitlines()[0][:60]}")
+        values, calls = fitting(row, op, SIZES[size])
+        is_exact = size == "l2" and not draws(row)
+        wrong = error(op, values, calls["quern"]()) if is_exact else None
+        times = rounds(calls, count, 4e-3)
+    except (UnfitError, LookupError, RuntimeError, TypeError, ValueError) as why:
+        print(f"{name:52} {size:6} not measured: {str(why).splitlines()[0][:60]}", flush=True)
         return None
     ratio = lower_quartile_ratio(times["quern"], times["eager"])
-    label = f"{row['overload']:44} {size:6} {median(times['quern']):10.1f} us"
-    print(f"{label} {ratio:6.2f}x", flush=True)
+    print(f"{name:52} {size:6} {median(times['quern']):10.1f} us {ratio:6.2f}x", flush=True)
     return ratio, wrong
+
+
+def named() -> dict[str, Row]:
+    """Rows by overload, and by declaration where an overload has several."""
+    rows: list[Row] = quern.operators()
+    count = Counter(overload for overload, _ in {(r["overload"], r["declaration"]) for r in rows})
+    found: dict[str, Row] = {}
+    for row in rows:
+        name = row["overload"]
+        found.setdefault(f"{name} {row['declaration']}" if count[name] > 1 else name, row)
+    return found
 
 
 def keep(measured: dict[tuple[str, str], str]) -> None:
@@ -145,24 +178,25 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="./dev bench ops")
     parser.add_argument("names", nargs="*")
     parser.add_argument("--size", default="l2,large")
+    parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     done: dict[tuple[str, str], float] = {}
     errors: dict[str, float] = {}
-    for row in quern.operators():
-        name = row["overload"]
-        if options.names and not any(part in name for part in options.names):
-            continue
-        for size in options.size.split(","):
-            if (name, size) not in done and (found := measure(row, size)) is not None:
-                done[name, size] = found[0]
-                if found[1] is not None:
-                    errors[name] = found[1]
-    for size in options.size.split(","):
+    sizes = options.size.split(",")
+    rows = {
+        n: r for n, r in named().items() if not options.names or any(o in n for o in options.names)
+    }
+    for (name, row), size in itertools.product(rows.items(), sizes):
+        if (found := measure(row, name, size, options.rounds)) is not None:
+            done[name, size] = found[0]
+            if found[1] is not None:
+                errors[name] = found[1]
+    for size in sizes:
         ratios = [r for (_, s), r in done.items() if s == size]
         if ratios:
             share = sum(r >= 0.95 for r in ratios) / len(ratios)
-            print(f"{size}: {len(ratios)} rows, geomean {geomean(ratios):.2f}x, "
+            print(f"{size}: {len(ratios)} of {len(rows)} rows, geomean {geomean(ratios):.2f}x, "
                   f"{share:.0%} at 0.95 or more, lowest {min(ratios):.2f}x")  # fmt: skip
     if options.write:
         texts = {key: f"{ratio:.2f}" for key, ratio in done.items()}

@@ -20,9 +20,9 @@ HEAD = """\
 Written by `./dev operators --write` from the `@aten` attributes in `stdlib-kernels`. An overload
 has several rows where its declarations are for different constants, ranks or shapes. Types are
 those that the declaration's type parameters admit, as `semantics.md` says. Error and speed are
-what `./dev bench ops --write` measured last, of f32: the largest difference to eager on doubles
-over the largest value; our speed over eager's with 256 KiB and with 64 MiB a tensor. Empty where
-nothing was measured.
+what `./dev bench ops --write` measured last, of f32, or of the first of i32, bool and c64 that the
+declaration takes: the largest difference to eager on doubles over the largest value; our speed
+over eager's with 256 KiB and with 64 MiB a tensor. Empty where nothing was measured.
 
 | overload | file | declaration | types | error | in L2 | out of cache |
 |---|---|---|---|---|---|---|
@@ -57,14 +57,18 @@ def write() -> None:
     lines = []
     for overload, file, name, types in sorted(rows()):
         full = overload if "::" in overload else f"aten::{overload}"
-        cells = [known.get((full, size), "") for size in ("error", "l2", "large")]
+        cells = [
+            known.get((f"{full} {name}", size), known.get((full, size), ""))
+            for size in ("error", "l2", "large")
+        ]
         names = [f"`{text}`" for text in (overload, file, name)]
         lines.append("| " + " | ".join([*names, types, *cells]) + " |\n")
     PAGE.write_text(HEAD + "".join(lines))
 
 
 def measured() -> dict[tuple[str, str], str]:
-    """What the benchmark kept: overload and size to a ratio, overload and `error`."""
+    """What the benchmark kept: overload and size to a ratio, overload and `error`. Where an
+    overload has several declarations, theirs stands behind its name."""
     if not MEASURED.exists():
         return {}
     found = [line.split("\t") for line in MEASURED.read_text().splitlines()]

@@ -254,7 +254,7 @@ class Call:
             dtype = torch.result_type(numbers[0], numbers[0])
         for one in [*tensors, *numbers]:
             dtype = torch.result_type(torch.empty(1, dtype=dtype), one)
-        if self.promotes == "int_to_float" and dtype not in FLOATS:
+        if self.promotes == "int_to_float" and not (dtype in FLOATS or dtype.is_complex):
             return torch.float32
         return dtype
 

@@ -1,0 +1,62 @@
+"""The operators' benchmark has arguments for every elementwise row, which eager takes as well."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+import quern
+import torch
+from aten_binding import Call
+from aten_types import Row, UnfitError, overload
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
+
+from _arguments import arguments, bound
+
+ELSEWHERE = {"aten::_copy_from"}  # which eager has for other devices
+ROWS = {
+    f"{row['overload']} {row['declaration']} {place}": row
+    for place, row in enumerate(quern.operators())
+    if row["kind"] == "elementwise" and row["results"] and row["overload"] not in ELSEWHERE
+}
+
+
+def takes(row: Row, values: dict[str, object]) -> bool:
+    """Whether the row's constants and element types are those of a call that eager runs."""
+    op = overload(row["overload"])
+    args, kwargs = bound(op, values)
+    result = op(*args, **kwargs)
+    expected = list(result) if isinstance(result, (tuple, list)) else [result]
+    try:
+        Call(row, op, args, kwargs).solve_types(expected)
+    except UnfitError:
+        return False
+    return True
+
+
+# Statistics of a row's own shape.
+@pytest.mark.parametrize("name", [name for name in ROWS if "batch_norm" not in name])
+def test_elementwise_rows(name: str) -> None:
+    row = ROWS[name]
+    op = overload(row["overload"])
+    assert any(takes(row, values) for values in arguments(row, op, 1 << 9))
+
+
+def named(name: str) -> dict[str, object]:
+    row = next(row for key, row in ROWS.items() if key.startswith(f"aten::{name} "))
+    return next(arguments(row, overload(row["overload"]), 64))
+
+
+def test_types_and_constants_are_the_rows_own() -> None:
+    condition, x = (named("where.self")[name] for name in ("condition", "self"))
+    assert isinstance(condition, torch.Tensor)
+    assert isinstance(x, torch.Tensor)
+    assert (condition.dtype, x.dtype) == (torch.bool, torch.float32)
+    bits, angle = named("bitwise_and.Tensor")["other"], named("exp complex_exp")["self"]
+    assert isinstance(bits, torch.Tensor)
+    assert isinstance(angle, torch.Tensor)
+    assert (bits.dtype, angle.dtype) == (torch.int32, torch.complex64)
+    assert named("div.Tensor_mode div_floor")["rounding_mode"] == "floor"
+    assert named("mse_loss mse")["reduction"] == 0
