@@ -149,11 +149,14 @@ class _Job:
         name = f"graph{self._number}_{part}"
         if part == "forward":
             _donate_nothing()
+        traced = module
         if part == "inference" and self.options["executor"] == "quern":
             module = relaid(module)
         builder = LoggedBuilder(native().GraphBuilder(name))
         inner = functools.partial(self._inner, name, part)
-        describe(module, builder, seeds=self._seeds, compiles=inner)
+        # Training's graphs, and those laid anew, keep what was promised when they were traced.
+        as_eager = part == "inference" and module is traced
+        describe(module, builder, seeds=self._seeds, compiles=inner, as_eager=as_eager)
         imported = time.perf_counter() - start
         watched, debug = self._watched(name, part, module)
         observe = watched.step if watched else None

@@ -14,6 +14,7 @@ from torch.utils import _pytree as pytree
 from . import native
 from .overloads import full_name
 from .sizes import Sizes, UnknownSizeError
+from .strides import eager_strides
 
 _PLAIN = (int, float, bool, complex, str, torch.dtype, torch.device)
 _ENUMERATIONS = (torch.layout, torch.memory_format)
@@ -38,9 +39,11 @@ class Importer:
         builder: Any,
         seeds: bool = False,
         compiles: Compile | None = None,
+        as_eager: bool = False,
     ) -> None:
         self._module = module
         self._compiles = compiles
+        self._as_eager = as_eager
         self._inner: dict[str, Any] = {}
         self._builder = builder
         self._seeds = seeds
@@ -139,6 +142,9 @@ class Importer:
             "list": returns_list,
         }
         results = [] if not schema.returns else self._results(value)
+        if self._as_eager and (strides := eager_strides(node)) is not None:
+            name, dtype, sizes, _, *rest = results[0]
+            results = [(name, dtype, sizes, self._sizes.of_all(strides), *rest)]
         self._values[node] = self._builder.call(
             node.name, overload, arguments, results, flags, source_line(node)
         )
@@ -323,11 +329,13 @@ def describe(
     *,
     seeds: bool = False,
     compiles: Compile | None = None,
+    as_eager: bool = False,
 ) -> Any:
     """Fills `builder` with the description of `module`; with a seed for every node
-    that draws random numbers. `compiles` makes callables of branches and loops' bodies."""
+    that draws random numbers. `compiles` makes callables of branches and loops' bodies.
+    `as_eager` lays returned values as eager would where tracing does not."""
     try:
-        Importer(module, builder, seeds, compiles).run()
+        Importer(module, builder, seeds, compiles, as_eager).run()
     except UnknownSizeError as error:
         raise NotImplementedError(f"this graph cannot be compiled: {error}") from error
     return builder
