@@ -91,12 +91,21 @@ static TensorView viewOf(const KernelOperand &operand,
 Result<std::unique_ptr<LaunchHandle>>
 GraphKernel::bind(const BoundShape &shape) const {
   std::vector<Argument> arguments = shape.arguments;
+  auto input = [&](std::size_t i) {
+    return viewOf(group.inputs[i], shape.inputs[i], /*writable=*/false);
+  };
   for (std::size_t i = 0; i != arguments.size(); ++i) {
     const KernelArgument &argument = group.arguments[i];
-    if (argument.kind == KernelArgument::Kind::Tensor)
-      arguments[i] =
-          viewOf(group.inputs[argument.input], shape.inputs[argument.input],
-                 /*writable=*/false);
+    if (argument.kind != KernelArgument::Kind::Tensor)
+      continue;
+    if (!argument.isList) {
+      arguments[i] = input(argument.input);
+      continue;
+    }
+    std::vector<TensorView> list;
+    for (std::size_t k = 0; k != argument.count; ++k)
+      list.push_back(input(argument.input + k));
+    arguments[i] = std::move(list);
   }
   std::vector<TensorView> outputs;
   for (std::size_t i = 0; i != shape.outputs.size(); ++i)

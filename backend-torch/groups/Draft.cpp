@@ -344,8 +344,8 @@ Draft::Reason Draft::addRowwise(const Node &node, const LibraryCall &call) {
 void Draft::addWhole(int node, const WholeCall &call) {
   members.push_back(node);
   for (const WholeArgument &argument : call.arguments)
-    if (argument.kind == WholeArgument::Kind::Tensor)
-      outside.insert(argument.tensor.value);
+    for (const WholeTensor &tensor : argument.tensors)
+      outside.insert(tensor.value);
   for (const WholeTensor &result : call.results)
     computed.insert(result.value);
   whole = true;

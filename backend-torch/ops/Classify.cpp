@@ -255,7 +255,7 @@ static std::optional<std::string> whyNotComputable(const Graph &graph,
     return "only Python can call it";
   if (node.mutates)
     return "it writes to an argument";
-  if (node.results.empty() || node.returnsList)
+  if (node.results.empty())
     return "it returns no plain tensor";
   for (ValueId id : node.results) {
     const TensorFacts *facts = graph.values[id].tensor();

@@ -152,6 +152,8 @@ Reason FusedMatcher::run(LibraryCall &call) {
   if (row.kind != DeclarationKind::Elementwise &&
       row.kind != DeclarationKind::Rowwise)
     return "its kernel is a whole of its own";
+  if (node.returnsList)
+    return "it gives a list";
   if (node.isRandom)
     return "its numbers are counted along its own result";
   if (!binding.indexed.empty())

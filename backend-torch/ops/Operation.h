@@ -61,8 +61,8 @@ struct WholeArgument {
     Text
   };
   Kind kind = Kind::Absent;
-  bool isList = false; ///< Integers, Reals: several
-  WholeTensor tensor = {};
+  bool isList = false; ///< Tensor, Integers, Reals: several
+  std::vector<WholeTensor> tensors = {};
   std::vector<GraphArgument> integers = {}, reals = {}; ///< numbers and sizes
   bool truth = false;
   std::string text = {};

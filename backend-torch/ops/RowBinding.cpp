@@ -18,6 +18,13 @@ static std::optional<DType> typeSpelt(std::string_view name) {
 
 std::optional<std::string>
 whyNotAllResults(const Graph &graph, const Node &node, const OperatorRow &row) {
+  bool givesList =
+      row.results.size() == 1 && parsePattern(row.results[0]).isList;
+  if (node.returnsList != givesList)
+    return node.returnsList ? "its kernel gives no list"
+                            : "its kernel gives a list";
+  if (givesList)
+    return std::nullopt;
   std::string gives = std::to_string(row.results.size());
   if (row.results.size() > node.results.size())
     return "its kernel gives " + gives + " results, not " +

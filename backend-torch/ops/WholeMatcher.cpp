@@ -28,13 +28,16 @@ private:
   const TensorFacts *factsOf(const GraphArgument &argument) const;
   Reason placeAxes();
   Reason addArgument(const RowArgument &given);
-  Reason tensorArgument(const RowArgument &given, const TypePattern &pattern,
-                        WholeArgument &argument);
+  Reason addTensor(const RowArgument &given, const GraphArgument &value,
+                   const TypePattern &pattern, WholeArgument &argument);
+  Reason listArgument(const RowArgument &given, const TypePattern &pattern,
+                      WholeArgument &argument);
   Reason plainArgument(const RowArgument &given, const TypePattern &pattern,
                        WholeArgument &argument);
   Reason addConstants();
   bool isSwitchedOff(std::size_t result) const;
   Reason addResults();
+  Reason addResult(std::size_t index);
   Reason order(const TypePattern &pattern, const TensorFacts &facts,
                WholeTensor &tensor) const;
   Reason orderIndexed(const TypePattern &pattern, std::size_t rank,
@@ -142,12 +145,14 @@ Reason WholeMatcher::cannotBeGiven(const RowArgument &given) const {
          "` cannot be given " + print(graph, *given.value);
 }
 
-Reason WholeMatcher::tensorArgument(const RowArgument &given,
-                                    const TypePattern &pattern,
-                                    WholeArgument &argument) {
-  const TensorFacts *facts = factsOf(*given.value);
+/// A tensor, or one of a list.
+Reason WholeMatcher::addTensor(const RowArgument &given,
+                               const GraphArgument &value,
+                               const TypePattern &pattern,
+                               WholeArgument &argument) {
+  const TensorFacts *facts = factsOf(value);
   std::optional<DType> wanted = binding.typeNamed(pattern.element);
-  if (!facts || !facts->isStrided || pattern.isList)
+  if (!facts || !facts->isStrided || pattern.isList != argument.isList)
     return cannotBeGiven(given);
   if (!facts->type || !isSupported(*facts->type))
     return "no kernel takes its element types";
@@ -157,16 +162,32 @@ Reason WholeMatcher::tensorArgument(const RowArgument &given,
     return "its kernel's parameter `" + given.parameter->name +
            "` would need a cast from " + std::string(spelling(*facts->type));
   argument.kind = WholeArgument::Kind::Tensor;
-  argument.tensor.value = static_cast<ValueId>(given.value->integer);
-  bool mayBeSpread = !places && binding.indexed.empty() &&
+  WholeTensor tensor;
+  tensor.value = static_cast<ValueId>(value.integer);
+  bool mayBeSpread = !places && binding.indexed.empty() && !pattern.isList &&
                      !given.parameter->isMutable &&
                      row.kind != DeclarationKind::Elementwise;
   if (mayBeSpread)
-    if (auto spread = extents.spread(pattern, argument.tensor.value, *facts)) {
-      argument.tensor = std::move(*spread);
+    if (auto spread = extents.spread(pattern, tensor.value, *facts)) {
+      argument.tensors.push_back(std::move(*spread));
       return std::nullopt;
     }
-  return order(pattern, *facts, argument.tensor);
+  Reason why = order(pattern, *facts, tensor);
+  argument.tensors.push_back(std::move(tensor));
+  return why;
+}
+
+/// A list is as long as the call makes it: an empty one says nothing of its
+/// elements' type.
+Reason WholeMatcher::listArgument(const RowArgument &given,
+                                  const TypePattern &pattern,
+                                  WholeArgument &argument) {
+  argument.kind = WholeArgument::Kind::Tensor;
+  argument.isList = true;
+  for (const GraphArgument &each : given.value->list)
+    if (Reason why = addTensor(given, each, pattern, argument))
+      return why;
+  return std::nullopt;
 }
 
 /// Whether an f64 is an integer that it holds exactly.
@@ -245,7 +266,10 @@ Reason WholeMatcher::addArgument(const RowArgument &given) {
     if (given.parameter->isTensor && !given.parameter->optional)
       why = "its kernel needs `" + given.parameter->name + "`";
   } else if (given.parameter->isTensor && given.value->kind == Kind::Value) {
-    why = tensorArgument(given, pattern, argument);
+    why = addTensor(given, *given.value, pattern, argument);
+  } else if (pattern.isList && !given.parameter->isMutable &&
+             given.value->kind == Kind::List) {
+    why = listArgument(given, pattern, argument);
   } else if (given.parameter->isMutable ||
              (given.parameter->isTensor &&
               row.kind != DeclarationKind::Elementwise)) {
@@ -293,29 +317,38 @@ bool WholeMatcher::isSwitchedOff(std::size_t result) const {
 Reason WholeMatcher::addResults() {
   if (Reason why = whyNotAllResults(graph, node, row))
     return why;
-  for (std::size_t i = 0; i != row.results.size(); ++i) {
-    TypePattern pattern = parsePattern(row.results[i]);
-    const TensorFacts *facts = graph.values[node.results[i]].tensor();
-    // ATen's own shapes may have a tensor for what the mask leaves out.
-    bool isAbsent =
-        !facts || (isSwitchedOff(i) && !graph.values[node.results[i]].isRead);
-    if (isAbsent && pattern.optional)
-      continue;
-    // `keepdim` leaves extents of 1 behind, where nothing says which.
-    bool isOne = facts && !places && pattern.axes.empty() &&
-                 row.kind != DeclarationKind::Elementwise;
-    if (!facts || !facts->isStrided || pattern.isList)
-      return "it returns no plain tensor";
-    std::optional<DType> type = binding.typeNamed(pattern.element);
-    if (!type || facts->type != type)
-      return "its kernel's result `" + row.results[i] +
-             "` would need a cast to " +
-             (facts->type ? std::string(spelling(*facts->type)) : "it");
-    WholeTensor result{node.results[i], {}};
-    if (Reason why = isOne ? std::nullopt : order(pattern, *facts, result))
+  std::size_t count = node.returnsList ? node.results.size() //
+                                       : row.results.size();
+  for (std::size_t i = 0; i != count; ++i)
+    if (Reason why = addResult(i))
       return why;
-    call.results.push_back(std::move(result));
-  }
+  return std::nullopt;
+}
+
+/// A result of the node, or an element of the list that it gives.
+Reason WholeMatcher::addResult(std::size_t index) {
+  const std::string &written = row.results[node.returnsList ? 0 : index];
+  ValueId id = node.results[index];
+  TypePattern pattern = parsePattern(written);
+  const TensorFacts *facts = graph.values[id].tensor();
+  // ATen's own shapes may have a tensor for what the mask leaves out.
+  bool isAbsent = !facts || (!node.returnsList && isSwitchedOff(index) &&
+                             !graph.values[id].isRead);
+  if (isAbsent && pattern.optional)
+    return std::nullopt;
+  // `keepdim` leaves extents of 1 behind, where nothing says which.
+  bool isOne = facts && !places && pattern.axes.empty() &&
+               row.kind != DeclarationKind::Elementwise;
+  if (!facts || !facts->isStrided)
+    return "it returns no plain tensor";
+  std::optional<DType> type = binding.typeNamed(pattern.element);
+  if (!type || facts->type != type)
+    return "its kernel's result `" + written + "` would need a cast to " +
+           (facts->type ? std::string(spelling(*facts->type)) : "it");
+  WholeTensor result{id, {}};
+  if (Reason why = isOne ? std::nullopt : order(pattern, *facts, result))
+    return why;
+  call.results.push_back(std::move(result));
   return std::nullopt;
 }
 

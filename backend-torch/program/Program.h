@@ -28,8 +28,9 @@ struct KernelArgument {
     Text
   };
   Kind kind = Kind::Absent;
-  bool isList = false;             ///< Integers, Reals
+  bool isList = false;             ///< Tensor, Integers, Reals
   std::size_t input = 0;           ///< Tensor: which of the inputs
+  std::size_t count = 1;           ///< Tensor: how many from there, of a list
   std::vector<Size> integers = {}; ///< known when the kernel is bound
   std::vector<Size> reals = {};    ///< likewise
   bool truth = false;

@@ -71,7 +71,9 @@ GroupKernel wholeKernel(const FusionPlan &plan, const Group &group) {
     KernelArgument argument = argumentOf(plan, given);
     if (given.kind == WholeArgument::Kind::Tensor) {
       argument.input = kernel.inputs.size();
-      kernel.inputs.push_back(operandOf(plan, given.tensor));
+      argument.count = given.tensors.size();
+      for (const WholeTensor &tensor : given.tensors)
+        kernel.inputs.push_back(operandOf(plan, tensor));
     }
     kernel.arguments.push_back(std::move(argument));
   }

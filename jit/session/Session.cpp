@@ -194,7 +194,13 @@ Result<Module> Session::addModule(const std::string &name,
     known = core.added.insert(known, {name, std::string(text), {}});
   else if (known->text != text)
     return plain("the module `" + name + "` was added with another text");
-  known->operators.assign(operators.begin(), operators.end());
+  // One text may be added once for each of its operators.
+  for (const OperatorBinding &binding : operators) {
+    llvm::erase_if(known->operators, [&](const OperatorBinding &each) {
+      return each.overload == binding.overload;
+    });
+    known->operators.push_back(binding);
+  }
   // The newest is asked first.
   core.added.splice(core.added.begin(), core.added, known);
   return module;

@@ -103,11 +103,11 @@ TEST(Matcher, OperandsThatLackAxesAreSpreadAlongThem) {
                {maker.size(3), maker.size(5)});
     Operation operation = matchRows(maker.graph, maker.last(), table);
     const WholeCall &whole = *std::get<LibraryCall>(operation).whole;
-    const WholeTensor &spread = whole.arguments[0].tensor;
+    const WholeTensor &spread = whole.arguments[0].tensors[0];
     EXPECT_EQ(spread.dims, (std::vector<int>{-1, hasOne}));
     EXPECT_EQ(maker.graph.sizes.constantOf(*spread.along[0]), 3);
     EXPECT_FALSE(spread.along[1]);
-    EXPECT_EQ(whole.arguments[1].tensor.along.size(), 0u);
+    EXPECT_EQ(whole.arguments[1].tensors[0].along.size(), 0u);
   }
 }
 
@@ -150,7 +150,7 @@ TEST(Matcher, ZeroDimensionalTensorIsBoundWithAnAxis) {
              {});
   LibraryCall call = matched(maker, maker.last());
   ASSERT_TRUE(call.whole) << call.whyNotWhole;
-  EXPECT_EQ(call.whole->arguments[0].tensor.dims, std::vector<int>{-1});
+  EXPECT_EQ(call.whole->arguments[0].tensors[0].dims, std::vector<int>{-1});
   EXPECT_EQ(call.whole->results[0].dims, std::vector<int>{-1});
 }
 

@@ -182,7 +182,7 @@ def test_lists_of_tensors() -> None:
     xs = [torch.randn(3, 4), torch.randn(5), torch.randn(())]
     by = torch.tensor(2.5)
     scale_each = quern.op("optest::scale_each", LISTS)
-    check(scale_each, lambda xs, by: [x * by for x in xs], xs, by)
+    check(scale_each, lambda xs, by: [x * by for x in xs], xs, by, launches=1)
     leaves = [x.clone().requires_grad_() for x in xs]
     total = sum(y.sin().sum() for y in scale_each(leaves, by))
     ours = torch.autograd.grad(total, leaves)
@@ -193,7 +193,35 @@ def test_lists_of_tensors() -> None:
     torch.testing.assert_close(alone, torch.full((5,), 2.5))
     joined = quern.op("optest::joined", LISTS)
     parts = [torch.randn(2, 3, n) for n in (1, 4, 2)]
-    check(joined, lambda xs: torch.cat(xs, -1), parts)
+    check(joined, lambda xs: torch.cat(xs, -1), parts, launches=1)
+
+
+def test_lists_within_a_graph() -> None:
+    """Two operators of one source; lists of what kernels gave, of views, of one tensor twice."""
+    scale_each = quern.op("optest::scale_each", LISTS)
+    joined = quern.op("optest::joined", LISTS)
+
+    def ours(x: torch.Tensor, y: torch.Tensor, by: torch.Tensor) -> list[torch.Tensor]:
+        first, second, third = scale_each([x.sin(), y.t(), x.sin()], by.exp())
+        return [first.cos(), joined([second.detach().t(), y[:, 1:], y[:, :0]]), third + x]
+
+    def theirs(x: torch.Tensor, y: torch.Tensor, by: torch.Tensor) -> list[torch.Tensor]:
+        k = by.exp()
+        return [(x.sin() * k).cos(), torch.cat([y * k, y[:, 1:]], 1), x.sin() * k + x]
+
+    x, y, by = torch.randn(3, 4), torch.randn(2, 5), torch.tensor(0.3)
+    compiled = torch.compile(ours, backend="quern", fullgraph=True, options={"fallback": "error"})
+    torch.testing.assert_close(compiled(x, y, by), theirs(x, y, by))
+    outcomes = []
+    for call in (compiled, theirs):
+        leaf = x.clone().requires_grad_()
+        results = call(leaf, y, by)
+        gradient = torch.autograd.grad(results[0].sum() + results[2].sum(), leaf)
+        outcomes.append([*results, *gradient])
+    torch.testing.assert_close(outcomes[0], outcomes[1])
+    # No kernel joins elements of two types: what eager says is said.
+    with pytest.raises(Exception, match="QN"):
+        torch.compile(joined, backend="quern")([x, x.double()])
 
 
 AFFINE = """
