@@ -16,6 +16,7 @@ from .foreach import foreach_decompositions
 from .indices import index_decompositions
 from .losses import loss_decompositions
 from .norms import norm_decompositions
+from .ragged import ragged_decompositions
 
 # Operators of the core table that ATen runs as one kernel faster than as
 # their parts, and whose parts gain nothing from fusion.
@@ -139,6 +140,7 @@ def _table(kept: frozenset[str]) -> dict[Any, Callable[..., Any]]:
     table |= norm_decompositions(table)
     table |= encoder_decompositions()
     table |= loss_decompositions()
+    table |= ragged_decompositions()
     return table | foreach_decompositions() | index_decompositions()
 
 
