@@ -76,6 +76,11 @@ class CachedGraph(OutputCode):
         """Lets go of what only this process can use."""
         if any(method == "host" for method, _ in self._calls):
             raise BypassAOTAutogradCache(f"{self._name} calls back into Python")
+        # AOTAutograd passes no tokens to a graph that comes from its cache.
+        if any(
+            method == "call" and arguments[4].get("effect") for method, arguments in self._calls
+        ):
+            raise BypassAOTAutogradCache(f"{self._name} has effects")
         self._graph = None
         del self.__call__
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -21,6 +21,8 @@ _ENUMERATIONS = (torch.layout, torch.memory_format)
 # Operators that call graphs as they are given: a branch, or the body of a loop.
 _CALLING = ("cond", "invoke_subgraph", "map_impl", "scan", "while_loop", "while_loop_stack_output")
 _SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
+# A call of an operator that has an effect, and a token that says when.
+_EFFECT = torch.ops.higher_order.with_effects
 
 
 Compile = Callable[[str, torch.fx.GraphModule], Callable[..., Any]]
@@ -116,6 +118,8 @@ class Importer:
             self._values[node] = self._builder.scalar(node.name, self._facts(value))
         elif isinstance(node.target, torch._ops.OpOverload):
             self._operator(node, node.target, value)
+        elif node.target is _EFFECT and isinstance(node.args[1], torch._ops.OpOverload):
+            self._effect(node, node.args[1])
         else:
             self._host(node)
 
@@ -126,7 +130,7 @@ class Importer:
             self._values[node] = self._builder.scalar(node.name, self._facts(value))
             return
         try:
-            arguments = self._arguments(schema, node)
+            arguments = self._arguments(schema, node.args, node.kwargs)
             if _is_nested(value):
                 raise _NotPlainError
         except _NotPlainError:
@@ -149,6 +153,28 @@ class Importer:
             node.name, overload, arguments, results, flags, source_line(node)
         )
 
+    def _effect(self, node: Node, target: torch._ops.OpOverload) -> None:
+        """A call whose place among others is kept by a token that each gives the next:
+        the same call, which keeps its place as one that writes does."""
+        token, _, *given = node.args
+        schema = target._schema
+        traced = _traced(node) or ()
+        value = [*traced[1:], *[None] * len(schema.returns)][: len(schema.returns)]
+        try:
+            if not isinstance(token, Node) or _is_nested(value):
+                raise _NotPlainError
+            tokens = self._values[token]
+            arguments = self._arguments(schema, given, node.kwargs)
+        except _NotPlainError:
+            self._host(node)
+            return
+        flags = {"mutates": True, "random": False, "list": False, "effect": True}
+        results = self._results(value)
+        made = self._builder.call(
+            node.name, full_name(target), arguments, results, flags, source_line(node)
+        )
+        self._values[node] = [*tokens, *made]
+
     def _seed(self, node: Node) -> tuple[str, Any, bool, bool]:
         """A number of the node's own for kernels to count from; ATen has no use
         for it."""
@@ -167,15 +193,17 @@ class Importer:
         seed = self._builder.seed(f"{node.name}_seed", facts)
         return ("generator.seed", ("value", seed[0]), False, True)
 
-    def _arguments(self, schema: Any, node: Node) -> list[tuple[str, Any, bool, bool]]:
+    def _arguments(
+        self, schema: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> list[tuple[str, Any, bool, bool]]:
         """Every argument of the schema, in its order; those not given as well."""
         arguments = []
         for index, parameter in enumerate(schema.arguments):
             is_given = True
-            if index < len(node.args):
-                value = node.args[index]
-            elif parameter.name in node.kwargs:
-                value = node.kwargs[parameter.name]
+            if index < len(args):
+                value = args[index]
+            elif parameter.name in kwargs:
+                value = kwargs[parameter.name]
             else:
                 is_given = False
                 value = parameter.default_value
