@@ -16,6 +16,7 @@ from emulator.device import EmulatedDevice, FarTensor
 from op_cases import Call
 from slices import matrix
 from test_ops import HOST, LISTS, RETURNED, SOURCE, VIEWS
+from test_ops_of_kernels import NETWORKS, distances, edges
 from tree import build_dir
 
 CALLS = op_cases.calls()
@@ -89,6 +90,8 @@ def sources() -> list[tuple[str, str, list[Any]]]:
         (VIEWS, "complexes", [torch.randn(9, 2, dtype=torch.float64)]),
         (VIEWS, "diagonal", [x, 6]),
         (VIEWS, "shifted", [torch.randn(9)]),
+        (NETWORKS.read_text(), "all_distances", [distances(20)]),
+        (NETWORKS.read_text(), "components", [*edges(60, 40), 60]),
         (RETURNED, "outer", [images, 2]),
         (RETURNED, "both", [images, 1]),
     ]
