@@ -65,13 +65,14 @@ std::vector<Frame> &Emitter::cellsOf(Frame &frame, const LoopSpec &loop) {
   return *frame.cells;
 }
 
-/// Reads what lies along `axis`, and of `others` along some of them too.
+/// Reads what lies along `axis`, and of `others` along some of them too. What
+/// has an axis that is not bound here is other launches'.
 void Emitter::fetch(MutableArrayRef<Frame> cells, unsigned axis,
                     AxisSet others) {
   for (qn::LoadOp load : model.kernel.block().getOps<qn::LoadOp>()) {
     AxisSet axes = model.axesOf(load.getTensor().getType());
     if (!load.getIndices().empty() || !hasAxis(axes, axis) ||
-        (others && !(axes & others)))
+        (others && !(axes & others)) || (axes & ~cells.front().bound))
       continue;
     for (Frame &cell : cells)
       emit(cell, load.getResult(), 0);

@@ -90,6 +90,23 @@ def rows() -> list[Call]:
     return calls
 
 
+def rows_apart() -> list[Call]:
+    """Rows of one operand beside those of another one, which have other axes."""
+    calls = []
+    for a, r, p, c in ((2, 3, 4, 7), (3, 1, 2, 100), (1, 2, 3, 1500)):
+        x, y, z = real(a, r, c) + 2, real(r, p, c), real(c)
+        shares = x / (x * z).sum(2, keepdims=True, dtype="f8")
+        below = y - y.max(2, keepdims=True) + z
+        calls.append(Call("two_tables", [x, y, z], [shares, below], tolerance=1e-3))
+    for n, k, c in ((9, 4, 5), (20, 3, 100), (3, 2, 1500)):
+        x, at, w = real(n, c), np.random.default_rng(n).integers(0, k, n), real(k, c)
+        spread, total = w.astype("f8"), (w * w).sum(1, dtype="f8")
+        np.add.at(spread, at, x)
+        wanted = [spread, total, w / (1 + total[:, None])]
+        calls.append(Call("spread_beside_rows", [x, at, w], wanted))
+    return calls
+
+
 def ordered() -> list[Call]:
     calls = []
     for shape in ((3, 7), (2, 100), (1, 300)):
@@ -176,9 +193,8 @@ def products() -> list[Call]:
     return calls
 
 
-CALLS = [
-    call for kind in (elements, rows, ordered, scans_reduced, windows, products) for call in kind()
-]
+KINDS = (elements, rows, rows_apart, ordered, scans_reduced, windows, products)
+CALLS = [call for kind in KINDS for call in kind()]
 
 
 @functools.cache
