@@ -58,3 +58,13 @@ def test_what_is_read_again_lies_as_traced() -> None:
 
     x, y = LAYOUTS["channels"]() + 0.1, LAYOUTS["rows"]() + 0.1
     torch.testing.assert_close(torch.compile(function, backend="quern")(x, y), function(x, y))
+
+
+def test_no_number_is_drawn_to_ask() -> None:
+    """The stream goes on as if the graph had drawn only its own."""
+    function = torch.compile(torch.bernoulli, backend="quern", options={"random": "eager"})
+    x = LAYOUTS["turned"]()
+    torch.manual_seed(3)
+    eager = torch.bernoulli(x), torch.rand(4)
+    torch.manual_seed(3)
+    torch.testing.assert_close((function(x), torch.rand(4)), eager)
