@@ -11,7 +11,7 @@ import torch
 from aten_binding import Call
 from aten_types import Row, UnfitError, overload
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
+sys.path.append(str(Path(__file__).resolve().parents[1] / "bench"))
 
 from _arguments import arguments, bound
 
