@@ -378,11 +378,11 @@ private:
   Values carried(const Loop &loop, Scalar counter);
   Scalar enter(const Loop &loop, Values values, bool hasCounter);
   bool isWrittenOut(const typed::ForStatement &statement, std::int64_t rounds);
+  bool unroll(const typed::ForStatement &statement);
   // SkippedLoops.cpp
   /// Loops whose values are taken for lanes that do not take the arm around
   /// them go round for those too.
   void skipFewerLoops();
-  bool unroll(const typed::ForStatement &statement);
 
   // Generator.cpp
   mlir::Location at(Span span);

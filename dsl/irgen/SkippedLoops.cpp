@@ -3,6 +3,7 @@
 #include "dsl/irgen/Generator.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 using namespace quern;
@@ -14,12 +15,10 @@ namespace {
 /// nobody sees what the loop gave where the condition does not hold.
 class Followed {
 public:
-  explicit Followed(const SkippedLoop &loop) : loop(loop) {
-    assert(loop.conditions.size() < 64 && "one bit a condition");
-  }
+  explicit Followed(const SkippedLoop &loop) : loop(loop) {}
 
   bool reachesOthers() {
-    std::uint64_t all = (std::uint64_t(1) << loop.conditions.size()) - 1;
+    Open all(loop.conditions.size(), true);
     follow(loop.both->getParentOp()->getResults(), all);
     while (!pending.empty()) {
       auto [value, open] = pending.pop_back_val();
@@ -31,39 +30,39 @@ public:
   }
 
 private:
-  void follow(ValueRange values, std::uint64_t open) {
+  /// Which of the loop's conditions nothing has chosen by yet.
+  using Open = llvm::SmallBitVector;
+
+  void follow(ValueRange values, const Open &open) {
     for (mlir::Value value : values) {
-      std::uint64_t &known = seen[value];
-      if ((known | open) == known)
+      Open &known = seen[value];
+      if (!open.test(known))
         continue;
       known |= open;
       pending.push_back({value, known});
     }
   }
 
-  void followInto(Operation *op, std::uint64_t open) {
+  void followInto(Operation *op, const Open &open) {
     follow(op->getResults(), open);
     for (Region &region : op->getRegions())
       follow(region.getArguments(), open);
   }
 
   /// `open` without the conditions that choose `isTrue`.
-  std::uint64_t chosen(mlir::Value condition, bool isTrue,
-                       std::uint64_t open) const {
+  Open chosen(mlir::Value condition, bool isTrue, Open open) const {
     for (auto [number, row] : llvm::enumerate(loop.conditions))
       if (row.value == condition && row.isNegated != isTrue)
-        open &= ~(std::uint64_t(1) << number);
+        open.reset(number);
     return open;
   }
 
   /// Whether an open condition differs between positions of the axes.
-  bool differsAlong(ArrayRef<Attribute> axes, std::uint64_t open) const {
-    for (auto [number, row] : llvm::enumerate(loop.conditions)) {
-      if (!(open >> number & 1))
-        continue;
+  bool differsAlong(ArrayRef<Attribute> axes, const Open &open) const {
+    for (unsigned number : open.set_bits()) {
       llvm::DenseSet<StringAttr> found;
       llvm::SmallPtrSet<Operation *, 16> behind;
-      axesBehind(row.value, found, behind);
+      axesBehind(loop.conditions[number].value, found, behind);
       // What is read back or stands in for an axis may hang on any.
       if (llvm::any_of(behind, llvm::IsaPred<qn::AxisOp>) ||
           llvm::any_of(axes, [&](Attribute axis) {
@@ -74,7 +73,7 @@ private:
     return false;
   }
 
-  bool isForOthers(OpOperand &use, std::uint64_t open) {
+  bool isForOthers(OpOperand &use, Open open) {
     Operation *user = use.getOwner();
     if (auto reduce = dyn_cast<qn::ReduceOp>(user)) {
       if (differsAlong(reduce.getAxes().getValue(), open))
@@ -88,7 +87,7 @@ private:
     } else if (auto store = dyn_cast<qn::StoreOp>(user)) {
       auto kernel = cast<qn::RowwiseOp>(user->getParentOp());
       auto tensor = cast<BlockArgument>(store.getTensor());
-      return open && tensor.getArgNumber() >= kernel.callerArguments();
+      return tensor.getArgNumber() >= kernel.callerArguments();
     } else if (auto select = dyn_cast<arith::SelectOp>(user)) {
       if (use.getOperandNumber() != 0)
         open = chosen(select.getCondition(), use.getOperandNumber() == 1, open);
@@ -97,7 +96,7 @@ private:
       bool isThen = user->getBlock() == branch.thenBlock();
       open = chosen(branch.getCondition(), isThen, open);
     }
-    if (!open)
+    if (open.none())
       return false;
     followInto(user, open);
     if (user->hasTrait<OpTrait::IsTerminator>())
@@ -106,8 +105,8 @@ private:
   }
 
   const SkippedLoop &loop;
-  llvm::DenseMap<mlir::Value, std::uint64_t> seen;
-  SmallVector<std::pair<mlir::Value, std::uint64_t>, 16> pending;
+  llvm::DenseMap<mlir::Value, Open> seen;
+  SmallVector<std::pair<mlir::Value, Open>, 16> pending;
 };
 } // namespace
 

@@ -17,13 +17,13 @@ struct Search {
 static int visitObject(dl_phdr_info *object, std::size_t, void *data) {
   const auto &search = *static_cast<Search *>(data);
   llvm::ArrayRef headers(object->dlpi_phdr, object->dlpi_phnum);
-  if (llvm::none_of(headers, [&](const ElfW(Phdr) & header) {
+  if (llvm::none_of(headers, [&](const ProgramHeader &header) {
         std::uintptr_t begin = object->dlpi_addr + header.p_vaddr;
         return header.p_type == PT_LOAD && search.address >= begin &&
                search.address - begin < header.p_memsz;
       }))
     return 0;
-  for (const ElfW(Phdr) &header : headers)
+  for (const ProgramHeader &header : headers)
     search.visit({header, object->dlpi_addr + header.p_vaddr});
   return 1;
 }

@@ -3,13 +3,16 @@
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 
+#include <cstdint>
 #include <link.h>
 
 namespace quern::jit {
 
+using ProgramHeader = ElfW(Phdr);
+
 /// One row of a binary's program headers, and where it lies.
 struct LoadedPart {
-  const ElfW(Phdr) & header;
+  const ProgramHeader &header;
   std::uintptr_t begin;
 };
 

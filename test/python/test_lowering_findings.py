@@ -267,3 +267,21 @@ def test_loops_go_round_for_lanes_whose_values_others_take(name: str) -> None:
     }.get(name, n.amax(1, keepdim=True))
     kernel = getattr(quern.compile(COUNTED), name)
     assert torch.equal(kernel(x, m), torch.where(m, 1, taken).int())
+
+
+@pytest.mark.parametrize("returns", [63, 64, 130])
+def test_a_loop_behind_as_many_returns_as_there_are(returns: int) -> None:
+    early = "".join(f"    if x == {i}.0:\n        return {i}.5\n" for i in range(returns))
+    text = f"""
+rowwise halvings(x: f32[R, C]) -> f32[R, C]:
+{early}    var n: f32 = 0
+    var v: f32 = x
+    while v > 1.0 bound 64:
+        v = v * 0.5
+        n = n + 1
+    return max(n over C)
+"""
+    x = torch.arange(2.0 * returns + 8).reshape(2, -1)
+    most = x.log2().ceil().clamp(min=0).amax(1, keepdim=True)
+    kernel = quern.compile(text).halvings
+    assert torch.equal(kernel(x), torch.where(x < returns, x + 0.5, most))

@@ -28,11 +28,7 @@ def eager_strides(node: Node) -> list[int] | None:
     operands: list[Any] = [each.meta.get("val") for each in node.all_input_nodes]
     if not all(isinstance(each, torch.Tensor) and _is_plain(each) for each in [value, *operands]):
         return None
-    if all(each.is_contiguous() for each in operands) or not _is_elementwise(node.target):
-        return None
-    if torch.Tag.nondeterministic_seeded in getattr(
-        node.target, "tags", ()
-    ):  # asking would draw numbers
+    if all(each.is_contiguous() for each in operands) or not _may_be_asked(node.target):
         return None
     small = _asked(node)
     if small is None or small.shape != _shrunk(value.shape):
@@ -52,8 +48,11 @@ def _elementwise() -> frozenset[str]:
     return frozenset(row["overload"] for row in operators() if row["kind"] == "elementwise")
 
 
-def _is_elementwise(target: Any) -> bool:
-    return full_name(target) in _elementwise()
+def _may_be_asked(target: Any) -> bool:
+    """Of torch's own, and asking draws no numbers: elsewhere tracing asked the kernel itself."""
+    is_torch = target.namespace in ("aten", "prims")
+    draws = torch.Tag.nondeterministic_seeded in target.tags
+    return is_torch and not draws and full_name(target) in _elementwise()
 
 
 def _shrunk(shape: torch.Size) -> torch.Size:
