@@ -244,6 +244,8 @@ def test_the_interpreter_exits(what: str) -> None:
 
 def test_an_interrupt_ends_a_process_that_runs() -> None:
     text = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background ignore it
 c = torch.compile(g, backend="quern")
 c(x)
 print("ready", flush=True)
@@ -258,8 +260,16 @@ while True:
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    for _ in range(60):  # Dynamo takes an interrupt inside of a guard for one that does not hold
+        process.send_signal(signal.SIGINT)
+        try:
+            _, errors = process.communicate(timeout=5)
+            break
+        except subprocess.TimeoutExpired:
+            continue
+    else:
+        process.kill()
+        pytest.fail("it goes on")
     assert "KeyboardInterrupt" in errors
     assert process.returncode in (1, -signal.SIGINT)
 
