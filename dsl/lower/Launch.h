@@ -34,6 +34,7 @@ protected:
   Emitter::Values nextPosition(Frame &frame, mlir::ValueRange position);
   void units(Frame &root, mlir::Value begin, mlir::Value end);
   mlir::Value addressBits(Frame &root, mlir::BlockArgument result);
+  mlir::Value passedBytes(Frame &root);
   mlir::Value exceedsCaches(Frame &root);
   Ahead rowsAhead() const;
   mlir::Value runs(Frame &root);

@@ -4,6 +4,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
+#include "llvm/ADT/MapVector.h"
+
 using namespace mlir;
 using namespace quern;
 
@@ -26,19 +28,42 @@ Value LaunchBuilder::addressBits(Frame &root, BlockArgument result) {
   return bits;
 }
 
+/// How many bytes the launch passes over: an operand that lies along some of
+/// its axes is there once, others have an element for each position.
+Value LaunchBuilder::passedBytes(Frame &root) {
+  AxisSet all;
+  for (const AxisPlan &axis : launch.axes)
+    all |= axisBit(axis.axis);
+  llvm::MapVector<AxisSet, std::int64_t> bytes;
+  for (BlockArgument argument : model.kernel.block().getArguments()) {
+    auto type = dyn_cast<qn::OperandType>(argument.getType());
+    AxisSet axes = type ? model.axesOf(type) : AxisSet();
+    if (axes && !KernelModel::isBehind(argument))
+      bytes[axes & ~all ? all : axes] += storedBytes(type.getElementType());
+  }
+  Value sum;
+  for (auto &[axes, size] : bytes) {
+    Value product = emitter.constant(root, size);
+    for (const AxisPlan &axis : launch.axes)
+      if (hasAxis(axes, axis.axis))
+        product = arith::MulIOp::create(emitter.in(root), loc, product,
+                                        emitter.extent(root, axis.axis));
+    sum = sum ? arith::AddIOp::create(emitter.in(root), loc, sum, product)
+              : product;
+  }
+  return sum ? sum : emitter.constant(root, 0);
+}
+
 /// Whether the operands do not fit in the last cache, and the results are
 /// aligned to what a store past the caches takes. Transposes, whose squares
 /// touch many lines at once, gain from three quarters of it on.
 Value LaunchBuilder::exceedsCaches(Frame &root) {
-  std::int64_t bytes = 0;
   Value addresses = emitter.constant(root, 0);
   for (BlockArgument argument : model.kernel.block().getArguments()) {
     auto type = dyn_cast<qn::OperandType>(argument.getType());
-    if (!type || !model.axesOf(type) || KernelModel::isBehind(argument))
-      continue;
-    bytes += storedBytes(type.getElementType());
     auto writes = [](Operation *user) { return isa<qn::StoreOp>(user); };
-    if (llvm::none_of(argument.getUsers(), writes))
+    if (!type || !model.axesOf(type) ||
+        llvm::none_of(argument.getUsers(), writes))
       continue;
     Value bits = addressBits(root, argument);
     addresses = arith::OrIOp::create(emitter.in(root), loc, addresses, bits);
@@ -46,21 +71,14 @@ Value LaunchBuilder::exceedsCaches(Frame &root) {
   Value low = emitter.constant(root, target.vectorBytes - 1);
   std::int64_t cache =
       launch.turned >= 0 ? target.l3Bytes / 4 * 3 : target.l3Bytes;
-  Value limit =
-      emitter.constant(root, cache / std::max<std::int64_t>(1, bytes));
-  Value zero = emitter.constant(root, 0), count;
-  for (const AxisPlan &axis : launch.axes) {
-    Value extent = emitter.extent(root, axis.axis);
-    count = count ? arith::MulIOp::create(emitter.in(root), loc, count, extent)
-                        .getResult()
-                  : extent;
-  }
+  Value limit = emitter.constant(root, cache);
+  Value bytes = passedBytes(root), zero = emitter.constant(root, 0);
   OpBuilder &b = emitter.in(root);
   Value odd = arith::AndIOp::create(b, loc, addresses, low);
   Value even =
       arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, odd, zero);
   Value large =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ugt, count, limit);
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ugt, bytes, limit);
   return arith::AndIOp::create(b, loc, even, large);
 }
 

@@ -2,10 +2,11 @@
 // RUN: quern-opt %s --qn-to-loops=target=x86-64-v3 | FileCheck %s
 // RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s --check-prefix=MASKS
 
-// From the last cache on: here 8 MiB for operands of 8 bytes a position.
+// From the last cache on: here 8 MiB, operands of 8 bytes a position.
 // CHECK-LABEL: llvm.func @copy_task
 // CHECK: %[[ADDRESS:.*]] = llvm.ptrtoint
-// CHECK: arith.cmpi ugt, %{{.*}}, %c1048576_i64
+// CHECK: %[[BYTES:.*]] = arith.muli %c8_i64, %{{.*}}
+// CHECK: arith.cmpi ugt, %[[BYTES]], %c8388608_i64
 // CHECK: scf.if
 // CHECK: llvm.store {{.*}} {alignment = 32 : i64, nontemporal}
 // CHECK: llvm.call_intrinsic "llvm.x86.sse.sfence"
@@ -29,9 +30,15 @@ qn.rowwise @copy axes [C] (%x: !qn.tensor<f32, [C:1]>,
 // MASKS: llvm.intr.masked.store
 // MASKS: } else {
 // MASKS-NOT: nontemporal
+// A row that all rows read is there once.
 // CHECK-LABEL: llvm.func @shifted_task
 // CHECK: %[[STRIDE:.*]] = arith.muli %{{.*}}, %c4_i64
 // CHECK: arith.ori %{{.*}}, %[[STRIDE]]
+// CHECK: %[[ROWS:.*]] = arith.muli %c8_i64, %{{.*}}
+// CHECK: %[[WHOLE:.*]] = arith.muli %[[ROWS]], %[[COLUMNS:.*]] :
+// CHECK: %[[ROW:.*]] = arith.muli %c4_i64, %[[COLUMNS]] :
+// CHECK: %[[BYTES:.*]] = arith.addi %[[WHOLE]], %[[ROW]] :
+// CHECK: arith.cmpi ugt, %[[BYTES]]
 // CHECK: scf.if
 // CHECK: llvm.store {{.*}} {alignment = 32 : i64, nontemporal}
 // CHECK: } else {

@@ -5,9 +5,9 @@
 // A tile is four squares wide and long along the lanes, and squares follow each
 // other along the lanes: the results are written in runs.
 // They go past the caches from three quarters of the last one on: here 6 of 8
-// MiB for operands of 12 bytes a position.
+// MiB, operands of 12 bytes a position.
 // CHECK-LABEL: llvm.func @add_task
-// CHECK: arith.cmpi ugt, %{{.*}}, %c524288_i64
+// CHECK: arith.cmpi ugt, %{{.*}}, %c6291456_i64
 // CHECK: %[[FIRST:.*]] = arith.muli %{{.*}}, %c256_i64
 // CHECK: %[[ROWS:.*]] = arith.muli %{{.*}}, %c32_i64
 // CHECK: scf.for {{.*}} = %[[ROWS]] to {{.*}} step %c8_i64
