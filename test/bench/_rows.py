@@ -9,16 +9,20 @@ from typing import Any
 import torch
 
 SOURCE = """
+@fastmath
 rowwise bench_sum[T: Float](x: T[R, C]) -> T[R]:
     return T(sum(x over C))
 
+@fastmath
 rowwise bench_max[T: Float](x: T[R, C]) -> T[R]:
     return max(x over C)
 
+@fastmath
 rowwise bench_softmax[T: Float](x: T[R, C]) -> T[R, C]:
     let e = exp(x - max(x over C))
     return e / sum(e over C)
 
+@fastmath
 rowwise bench_layer_norm[T: Float](x: T[R, C], w: T[C], b: T[C]) -> T[R, C]:
     let n = T(size(C))
     let mean = sum(x over C) / n
@@ -26,18 +30,22 @@ rowwise bench_layer_norm[T: Float](x: T[R, C], w: T[C], b: T[C]) -> T[R, C]:
     let v = sum(d * d over C) / n
     return d * rsqrt(v + 1e-5) * w + b
 
+@fastmath
 rowwise bench_rms_norm[T: Float](x: T[R, C], w: T[C], b: T[C]) -> T[R, C]:
     return x * rsqrt(sum(x * x over C) / T(size(C)) + 1e-5) * w
 
+@fastmath
 rowwise bench_logsumexp[T: Float](x: T[R, C]) -> T[R]:
     let m = max(x over C)
     return m + log(sum(exp(x - m) over C))
 
+@fastmath
 rowwise bench_var[T: Float](x: T[R, C]) -> T[R]:
     let n = T(size(C))
     let d = x - sum(x over C) / n
     return sum(d * d over C) / (n - 1)
 
+@fastmath
 rowwise bench_argmax[T: Float](x: T[R, C]) -> i64[R]:
     return argmax(x over C)
 """
