@@ -9,7 +9,7 @@ namespace quern {
 namespace {
 /// Where a row of the table holds: whatever is preferred, for all shapes, or
 /// for products that our own were not measured to win, or for large tables.
-enum class Shapes : std::uint8_t { Host, All, Product, Table };
+enum class Shapes : std::uint8_t { Host, All, Product };
 
 struct Preferred {
   std::string_view overload, what;
@@ -81,19 +81,6 @@ static bool isOurs(const Extents &product, const MachineInfo &machine) {
 static bool isThinBatch(const Extents &product) {
   return product.type == DType::F32 && product.isBatch && product.rows >= 16 &&
          (product.columns == 1 || product.depth == 1);
-}
-
-/// Of few rows, and few indices into them.
-static bool isSmallTable(const Graph &graph, const Node &node) {
-  constexpr std::int64_t most = 1 << 16;
-  const TensorFacts *indices = operandOf(graph, node, "indices");
-  const GraphArgument *rows = graph.argument(node, "num_weights");
-  if (!indices || !rows || rows->kind != GraphArgument::Kind::Int)
-    return false;
-  std::int64_t work = rows->integer;
-  for (Size size : indices->sizes)
-    work *= graph.sizes.constantOf(size).value_or(most);
-  return work <= most;
 }
 
 static bool isList(const GraphArgument *argument, std::int64_t each) {
@@ -255,8 +242,6 @@ std::optional<std::string> whyAten(const Graph &graph, const Node &node,
     if (product && (isOurs(*product, machine) || isThinBatch(*product)))
       return std::nullopt;
   }
-  if (row->shapes == Shapes::Table && isSmallTable(graph, node))
-    return std::nullopt;
   return reason(*row);
 }
 

@@ -9,9 +9,9 @@
 
 namespace quern {
 
-static constexpr std::size_t SegmentSize = 64 << 20, Page = 2 << 20;
+static constexpr std::size_t SegmentSize = 1 << 30, Page = 2 << 20;
 /// Calls that a segment is kept for without use.
-static constexpr std::int64_t Patience = 32;
+static constexpr std::int64_t Patience = 64;
 
 static std::size_t roundUp(std::size_t n, std::size_t unit) {
   return (n + unit - 1) / unit * unit;
@@ -53,14 +53,22 @@ static char *mapSegment(std::size_t size) {
   return start + before;
 }
 
+/// From now on memory up to `end` may be taken, and none behind it.
+void Memory::touch(Segment &segment, char *end) {
+  now.mapped += end - segment.touched;
+  segment.touched = end;
+}
+
 char *Memory::takeFrom(Segment &segment, Segment::Free::iterator piece,
-                       std::size_t size) const {
+                       std::size_t size) {
   auto [start, room] = *piece;
   segment.free.erase(piece);
   if (room != size)
     segment.free.emplace(start + size, room - size);
   segment.used += size;
   segment.lastUse = call;
+  segment.top = std::max(segment.top, start + size);
+  touch(segment, std::max(segment.touched, segment.top));
   return start;
 }
 
@@ -78,15 +86,17 @@ char *Memory::take(std::size_t size) {
       }
   if (best)
     return takeFrom(*best, piece, size);
-  std::size_t whole = std::max(SegmentSize, roundUp(size, Page));
+  std::size_t least = roundUp(size, Page), whole = std::max(SegmentSize, least);
   char *base = mapSegment(whole);
+  if (!base) // the process may be allowed no more
+    base = mapSegment(whole = least);
   if (!base) {
     now.inUse -= static_cast<std::int64_t>(size);
     return nullptr;
   }
-  now.mapped += static_cast<std::int64_t>(whole);
   Segment &segment = segments[base];
   segment.size = whole;
+  segment.top = segment.touched = base;
   return takeFrom(segment, segment.free.emplace(base, whole).first, size);
 }
 
@@ -142,9 +152,26 @@ void Memory::unmapUnused(std::int64_t before) {
     if (segment.used != 0 || segment.lastUse >= before)
       return false;
     munmap(base, segment.size);
-    now.mapped -= static_cast<std::int64_t>(segment.size);
+    now.mapped -= segment.touched - base;
     return true;
   });
+}
+
+/// What lies behind all that was given out since this was done last.
+void Memory::giveBackEnds() {
+  for (auto &[base, segment] : segments) {
+    char *end = base + segment.size;
+    if (!segment.free.empty()) {
+      auto [start, size] = *std::prev(segment.free.end());
+      end = start + size == end ? start : end;
+    }
+    char *needed = base + roundUp(std::max(segment.top, end) - base, Page);
+    if (segment.touched > needed) {
+      madvise(needed, segment.touched - needed, MADV_DONTNEED);
+      touch(segment, needed);
+    }
+    segment.top = end;
+  }
 }
 
 void Memory::endCall() {
@@ -153,11 +180,15 @@ void Memory::endCall() {
     return;
   std::lock_guard lock(mutex);
   unmapUnused(now - Patience);
+  giveBackEnds();
 }
 
 void Memory::trim() {
   std::lock_guard lock(mutex);
   unmapUnused(call + 1);
+  for (auto &[base, segment] : segments)
+    segment.top = base;
+  giveBackEnds();
 }
 
 std::size_t storageBytes(c10::IntArrayRef sizes, c10::IntArrayRef strides,

@@ -19,13 +19,14 @@ namespace quern {
 struct MemoryUsage {
   std::int64_t inUse = 0;  ///< by tensors that live
   std::int64_t peak = 0;   ///< the most there ever was
-  std::int64_t mapped = 0; ///< from the system, touched or not
+  std::int64_t mapped = 0; ///< what may take the system's, in use or not
 };
 
-/// Pieces of a few large segments. A fresh page costs several times what it
-/// takes to write it, so a freed piece is given out again, the one that fits
-/// best first; a segment that many calls did not need goes back to the system.
-/// Thread-safe. Tensors keep the memory they lie in alive.
+/// Pieces of a few segments so large that most programs need one: only what is
+/// written takes memory. A fresh page costs several times what it takes to
+/// write it, so a freed piece is given out again, the one that fits best first;
+/// what many calls did not need, whole segments or their ends, goes back to the
+/// system. Thread-safe. Tensors keep the memory they lie in alive.
 class Memory : public std::enable_shared_from_this<Memory> {
 public:
   ~Memory();
@@ -37,13 +38,15 @@ public:
   MemoryUsage usage() const;
   /// Told at the end of every call of a graph.
   void endCall();
-  /// Gives back every segment that nothing lies in.
+  /// Gives back every segment that nothing lies in, and ends of others.
   void trim();
 
 private:
   struct Segment {
     std::size_t size = 0, used = 0;
-    std::int64_t lastUse = 0;                   ///< the call
+    std::int64_t lastUse = 0;     ///< the call
+    char *top = nullptr;          ///< the end of what was given out of late
+    char *touched = nullptr;      ///< the end of what may take memory
     using Free = std::map<char *, std::size_t>; ///< sizes by address
     Free free;
   };
@@ -52,9 +55,11 @@ private:
   char *take(std::size_t size);
   void giveBack(char *start, std::size_t size);
   char *takeFrom(Segment &segment, Segment::Free::iterator piece,
-                 std::size_t size) const;
+                 std::size_t size);
   void tellProfiler(void *start, std::int64_t bytes) const;
   void unmapUnused(std::int64_t before);
+  void giveBackEnds();
+  void touch(Segment &segment, char *end);
 
   mutable std::mutex mutex;
   std::map<char *, Segment> segments; ///< by address

@@ -97,16 +97,24 @@ struct Wide {
 };
 
 template <typename Element>
+void fillRow(Element *out, Element value, std::int64_t count) {
+  std::array<unsigned char, sizeof(Element)> bytes{};
+  std::memcpy(bytes.data(), &value, sizeof(Element));
+  if (llvm::all_equal(bytes))
+    std::memset(out, bytes[0], count * sizeof(Element));
+  else
+    std::fill_n(out, count, value);
+}
+
+template <typename Element>
 void Job::row(char *target, const char *source, std::int64_t count) const {
   auto *out = reinterpret_cast<Element *>(target);
   std::int64_t step = axes.back().target;
   if (!source) {
     Element value;
     std::memcpy(&value, element.data(), sizeof(Element));
-    if (step == 1) {
-      std::fill_n(out, count, value);
-      return;
-    }
+    if (step == 1)
+      return fillRow(out, value, count);
     for (std::int64_t i = 0; i < count; ++i)
       out[i * step] = value;
     return;

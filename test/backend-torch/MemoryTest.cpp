@@ -49,20 +49,42 @@ TEST(MemoryTest, NeighboursBecomeOnePiece) {
   EXPECT_EQ(memory->allocate(3 * Large).get(), first);
 }
 
-TEST(MemoryTest, SegmentsGoBackWhenNothingLiesInThem) {
+TEST(MemoryTest, WhatManyCallsDidNotNeedGoesBack) {
   auto memory = std::make_shared<Memory>();
   c10::DataPtr kept = memory->allocate(Large);
+  std::size_t least = memory->usage().mapped;
+  char *far = nullptr;
   {
     c10::DataPtr huge = memory->allocate(Large << 5);
+    far = static_cast<char *>(huge.get()) + (Large << 4);
+    *far = 1;
   }
   std::int64_t before = memory->usage().mapped;
+  EXPECT_GE(before, std::int64_t(Large) << 5);
   for (int i = 0; i != 200; ++i)
     memory->endCall();
-  EXPECT_LT(memory->usage().mapped, before);
-  EXPECT_GE(memory->usage().mapped, std::int64_t(Large));
+  EXPECT_LE(memory->usage().mapped, std::int64_t(least + Large));
+  EXPECT_GE(memory->usage().mapped, std::int64_t(least));
+  EXPECT_EQ(*far, 0) << "a fresh page";
   kept.clear();
   memory->trim();
   EXPECT_EQ(memory->usage().mapped, 0);
+}
+
+TEST(MemoryTest, WhatEveryCallNeedsStays) {
+  auto memory = std::make_shared<Memory>();
+  c10::DataPtr kept = memory->allocate(Large);
+  char *far = nullptr;
+  for (int i = 0; i != 200; ++i) {
+    c10::DataPtr again = memory->allocate(Large << 2);
+    far = static_cast<char *>(again.get()) + (Large << 1);
+    if (i != 0) {
+      EXPECT_EQ(*far, 1) << i;
+    }
+    *far = 1;
+    again.clear();
+    memory->endCall();
+  }
 }
 
 TEST(MemoryTest, TensorsOutliveTheirMemory) {

@@ -46,26 +46,6 @@ def test_narrow_types_round_once() -> None:
     assert counts["preferred"] == {"aten::addmm": 1}
 
 
-def test_derivative_of_a_table() -> None:
-    def gradient(rows: int, compiled: bool) -> torch.Tensor:
-        torch.manual_seed(0)
-        table = torch.randn(rows, 8, requires_grad=True)
-        indices, offsets = torch.randint(rows, (50,)), torch.arange(0, 50, 5)
-
-        def step(t: torch.Tensor) -> torch.Tensor:
-            return functional.embedding_bag(indices, t, offsets, mode="sum").square()
-
-        call = torch.compile(step, backend="quern") if compiled else step
-        call(table).sum().backward()
-        assert table.grad is not None
-        return table.grad
-
-    for rows, preferred in ((30, {}), (3000, {"aten::_embedding_bag_backward": 1})):
-        quern.reset_counters()
-        torch.testing.assert_close(gradient(rows, True), gradient(rows, False))
-        assert quern.counters()["preferred"] == preferred
-
-
 def test_layouts_and_batches() -> None:
     a, b = torch.randn(128, 72), torch.randn(128, 80)
     given = {} if is_wide() else {"aten::mm": 1}
