@@ -8,8 +8,8 @@ namespace quern {
 
 namespace {
 /// Where a row of the table holds: whatever is preferred, for all shapes, or
-/// for products that our own were not measured to win, or for large tables.
-enum class Shapes : std::uint8_t { Host, All, Product };
+/// for those that our own were not measured to win.
+enum class Shapes : std::uint8_t { Host, All, Product, Attention, Gradients };
 
 struct Preferred {
   std::string_view overload, what;
@@ -198,6 +198,30 @@ static bool isChannelsLast(const Graph &graph, const Node &node,
          graph.sizes.constantOf(image->strides[3]) != 1;
 }
 
+/// The class of attention that ours was measured to win.
+static bool isOurAttention(const Graph &graph, const Node &node,
+                           const MachineInfo &machine) {
+  constexpr std::int64_t mostKeys = 1024;
+  const TensorFacts *key = operandOf(graph, node, "key");
+  if (!key || key->sizes.size() != 4 || !isWide(machine) || machine.hasTiles)
+    return false;
+  if (key->type == DType::F16)
+    return true;
+  if (operandOf(graph, node, "attn_mask"))
+    return false;
+  if (isNumber(graph.argument(node, "is_causal"), 1))
+    return true;
+  auto keys = graph.sizes.constantOf(key->sizes[2]);
+  return key->type == DType::BF16 && keys && *keys <= mostKeys;
+}
+
+/// Its derivatives are, where ATen adds them up in f16.
+static bool areOurGradients(const Graph &graph, const Node &node,
+                            const MachineInfo &machine) {
+  const TensorFacts *key = operandOf(graph, node, "key");
+  return key && key->type == DType::F16 && isWide(machine);
+}
+
 static constexpr Measured measured[] = {
 #define QN_MEASURED(overload, declaration, holds)                              \
   {overload, declaration, holds},
@@ -230,6 +254,25 @@ static std::string reason(const Preferred &row) {
   return "ATen is preferred for a " + std::string(row.what);
 }
 
+/// Whether the node is one of those that ours were measured to win.
+static bool isWon(Shapes shapes, const Graph &graph, const Node &node,
+                  const MachineInfo &machine) {
+  switch (shapes) {
+  case Shapes::Product: {
+    std::optional<Extents> product = extentsOf(graph, node);
+    return product && (isOurs(*product, machine) || isThinBatch(*product));
+  }
+  case Shapes::Attention:
+    return isOurAttention(graph, node, machine);
+  case Shapes::Gradients:
+    return areOurGradients(graph, node, machine);
+  case Shapes::Host:
+  case Shapes::All:
+    return false;
+  }
+  return false;
+}
+
 std::optional<std::string> whyAten(const Graph &graph, const Node &node,
                                    const MachineInfo &machine, bool prefer) {
   const Preferred *row = rowOf(node);
@@ -237,11 +280,8 @@ std::optional<std::string> whyAten(const Graph &graph, const Node &node,
     return std::nullopt;
   if (measuredRow(graph, node, machine))
     return std::nullopt;
-  if (row->shapes == Shapes::Product) {
-    std::optional<Extents> product = extentsOf(graph, node);
-    if (product && (isOurs(*product, machine) || isThinBatch(*product)))
-      return std::nullopt;
-  }
+  if (isWon(row->shapes, graph, node, machine))
+    return std::nullopt;
   return reason(*row);
 }
 

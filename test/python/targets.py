@@ -31,6 +31,11 @@ def is_wide() -> bool:
     return "avx512f" in flags()
 
 
+def has_tiles() -> bool:
+    """Whether it has registers of tiles for bf16."""
+    return "amx_bf16" in flags()
+
+
 def runnable(target: str, *values: Any) -> Any:
     """A parameter: the target's name, or it and `values` as a tuple."""
     lacks = target in LEVELS and LEVELS[target] not in flags()
