@@ -359,56 +359,6 @@ void Emitter::finish(Frame &frame, const ReductionGroup &group,
   }
 }
 
-/// State by state; both lie as `initialStates` says, without lanes of their
-/// own.
-Emitter::Values Emitter::mergeStates(Frame &frame, const ReductionGroup &group,
-                                     ValueRange left, ValueRange right) {
-  Values merged;
-  for (qn::ReduceOp op : group.members) {
-    unsigned width = op.getInits().size();
-    for (std::size_t copy = 0; copy < group.outer.size(); ++copy) {
-      Values both(left.slice(merged.size(), width));
-      llvm::append_range(both, right.slice(merged.size(), width));
-      llvm::append_range(merged, inlineRegion(frame, op.getMerge(), both, 0));
-    }
-  }
-  return merged;
-}
-
-/// The tree of a portable reduction without its lanes: position `turn` of every
-/// 64 makes a state, and the states are merged by halves, one loop of two
-/// rounds for each bit of `turn`.
-Emitter::Values Emitter::takeTurns(Frame &frame, ReductionGroup &group,
-                                   unsigned bit, Value turn) {
-  unsigned turns = Schedule::portableLoop(0).lanes;
-  Values states = initialStates(frame, group);
-  if (1u << bit == turns) {
-    group.loops.back().turn = turn;
-    group.loops.back().turns = turns;
-    nest(frame, group.loops, states,
-         [&](Frame &inner, Values &now) { step(inner, group, now); });
-    return states;
-  }
-  Value zero = constant(frame, 0), one = constant(frame, 1);
-  Value two = constant(frame, 2), weight = constant(frame, 1 << bit);
-  Location loc = turn.getLoc();
-  auto loop = scf::ForOp::create(in(frame), loc, zero, two, one, states);
-  Operation *anchor = std::exchange(frame.anchor, loop);
-  Frame inner = Frame::inside(frame, loop.getBody());
-  Value round = loop.getInductionVar();
-  OpBuilder &b = in(inner);
-  Value added = arith::MulIOp::create(b, loc, round, weight);
-  added = arith::AddIOp::create(b, loc, turn, added);
-  Values now = takeTurns(inner, group, bit + 1, added);
-  Values merged = mergeStates(inner, group, loop.getRegionIterArgs(), now);
-  Value isFirst = arith::CmpIOp::create(in(inner), loc,
-                                        arith::CmpIPredicate::eq, round, zero);
-  Values chosen = select(inner, isFirst, now, merged);
-  scf::YieldOp::create(in(inner), loc, chosen);
-  frame.anchor = anchor;
-  return Values(loop.getResults());
-}
-
 void Emitter::loops(Frame &frame, const ReductionGroup &group, Values &states) {
   if (slidingLoops(frame, group, states))
     return;
@@ -424,6 +374,8 @@ void Emitter::run(Frame &frame, ReductionGroup &group) {
   Values states;
   if (group.inTurns) {
     states = takeTurns(frame, group, 0, constant(frame, 0));
+  } else if (mayBeShort(group)) {
+    states = shortTree(frame, group);
   } else {
     states = initialStates(frame, group);
     if (Value test = interior(frame, group))

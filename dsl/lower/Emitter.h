@@ -423,6 +423,14 @@ private:
   void inBothCases(Frame &frame, ReductionGroup &group, mlir::Value interior,
                    Values &states);
 
+  // EmitPortable.cpp
+  Values takeTurns(Frame &frame, ReductionGroup &group, unsigned bit,
+                   mlir::Value turn);
+  Values mergeStates(Frame &frame, const ReductionGroup &group,
+                     mlir::ValueRange left, mlir::ValueRange right);
+  bool mayBeShort(const ReductionGroup &group) const;
+  Values shortTree(Frame &frame, ReductionGroup &group);
+
   // EmitSliding.cpp
   bool slides(qn::LoadOp load, const Binding &beside, unsigned along) const;
   bool slidingLoops(Frame &frame, const ReductionGroup &group, Values &states);
@@ -449,10 +457,6 @@ private:
                                        llvm::SmallVector<Values> states);
   bool separateTail(const ReductionGroup &group) const;
   bool stepsEvenly(const ReductionGroup &group) const;
-  Values takeTurns(Frame &frame, ReductionGroup &group, unsigned bit,
-                   mlir::Value turn);
-  Values mergeStates(Frame &frame, const ReductionGroup &group,
-                     mlir::ValueRange left, mlir::ValueRange right);
 
   // EmitRuns.cpp
   bool needsRuns(const ReductionGroup &group) const;

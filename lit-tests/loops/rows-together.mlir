@@ -42,12 +42,17 @@ qn.rowwise @means axes [R, C] short (%x: !qn.tensor<f32, [R, C:1]>,
 }
 
 // In the order that the extent fixes, short rows have the pieces of one round of
-// 64 positions and no rounds before them.
+// 64 positions and no rounds before them, and the shortest the first piece.
 // CHECK-LABEL: llvm.func @fixed_task
 // CHECK: scf.for {{.*}} step %c8_i64
 // CHECK-NOT: vector<64xf32>)
 // CHECK: scf.for {{.*}} step %c16_i64 iter_args(
 // CHECK-COUNT-8: llvm.intr.masked.load
+// CHECK: arith.cmpi ugt, %{{.*}}, %c16_i64
+// CHECK: scf.if
+// CHECK-COUNT-3: scf.for {{.*}} step %c16_i64 iter_args(
+// CHECK: } else {
+// CHECK-NEXT: scf.yield
 // CHECK: scf.for {{.*}} step %c1_i64
 // CHECK: scf.for {{.*}} step %c64_i64 iter_args({{.*}} -> (vector<64xf32>)
 // CHECK: scf.for {{.*}} step %c16_i64 iter_args({{.*}} -> (vector<16xf32>)

@@ -152,3 +152,50 @@ rowwise counts[T: Int](x: T[R, B, C]) -> (acc(T)[R], T[R]):
         x = torch.cat(xs, 1)
         torch.testing.assert_close(got[0], x.sum(1), rtol=1e-5, atol=1e-5)
         torch.testing.assert_close(got[1], x / x.sum(1, keepdim=True), rtol=1e-5, atol=1e-6)
+
+
+STATES = """
+@portable
+rowwise dot[T: Float](x: T[R, C], y: T[R, C]) -> T[R]:
+    return T(sum(x * y over C))
+
+@portable
+rowwise folded[T: Float](x: T[R, C], y: T[R, C]) -> (T[R], T[R], T[R]):
+    return prod(x + y over C), T(sum(x over C)), max(x - y over C)
+
+reduction furthest[T: Float]:
+    state: T = 1
+    step(s, x: T): x if abs(x) > abs(s) else s
+    merge(a, b): b if abs(b) > abs(a) else a
+
+@portable
+rowwise user[T: Float](x: T[R, C], y: T[R, C]) -> T[R]:
+    return furthest(x * y over C)
+"""
+
+
+@pytest.mark.parametrize("target", [runnable(name) for name in LEVELS])
+def test_short_rows_have_the_bits_of_any(target: str) -> None:
+    """Code that was made for a first call with short rows, and for one with long rows."""
+
+    def operands(length: int) -> list[torch.Tensor]:
+        random = np.random.default_rng(length)
+        x, y = random.normal(size=(2, 37, length)).astype(np.float32)
+        x[::3] *= np.float32(1e-30)  # products that are zeros with a sign
+        y[::3] *= np.float32(1e-30)
+        x[1::3, :] = -0.0
+        return [torch.from_numpy(x), torch.from_numpy(y)]
+
+    def made(first: int) -> list[torch.Tensor]:
+        session = _quern.Session(threads=1, cache="-", target=target)
+        module = session.compile(STATES, "states.qn")
+        found = []
+        for name in ("dot", "folded", "user"):
+            getattr(module, name)(*operands(first))
+            for length in LENGTHS[:-1]:
+                result = getattr(module, name)(*operands(length))
+                found += result if isinstance(result, tuple) else [result]
+        return found
+
+    for short, long in zip(made(1), made(1000), strict=True):
+        assert torch.equal(short.view(torch.int32), long.view(torch.int32))
