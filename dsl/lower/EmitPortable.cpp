@@ -59,11 +59,15 @@ Emitter::Values Emitter::takeTurns(Frame &frame, ReductionGroup &group,
   return Values(loop.getResults());
 }
 
-/// Whether it is the same to merge with first states once or often: zeros that
-/// are added, ones that are multiplied, limits.
-static bool settles(Operation *merge, Value init) {
-  if (isa<arith::AddFOp, arith::AddIOp>(merge))
-    return matchPattern(init, m_AnyZeroFloat()) || matchPattern(init, m_Zero());
+/// Whether to merge with first states changes nothing: zeros that are added,
+/// ones that are multiplied, limits. A sum that began with a zero and had
+/// numbers added is no zero below zero.
+static bool settles(Operation *merge, Operation *step, Value init) {
+  if (isa<arith::AddFOp>(merge))
+    return matchPattern(init, m_AnyZeroFloat()) &&
+           isa_and_nonnull<arith::AddFOp>(step);
+  if (isa<arith::AddIOp>(merge))
+    return matchPattern(init, m_Zero());
   if (isa<arith::MulFOp, arith::MulIOp>(merge))
     return matchPattern(init, m_OneFloat()) || matchPattern(init, m_One());
   return isa<arith::MaximumFOp, arith::MinimumFOp, arith::MaxSIOp,
@@ -75,13 +79,15 @@ static bool settles(Operation *merge, Value init) {
 static bool allSettle(qn::ReduceOp op) {
   Block &merge = op.getMerge().front();
   unsigned count = op.getInits().size();
-  Operation *yield = merge.getTerminator();
+  Operation *merged = merge.getTerminator();
+  Operation *stepped = op.getStep().front().getTerminator();
   for (unsigned number = 0; number != count; ++number) {
-    Operation *by = yield->getOperand(number).getDefiningOp();
+    Operation *by = merged->getOperand(number).getDefiningOp();
+    Operation *step = stepped->getOperand(number).getDefiningOp();
     if (!by || by->getNumOperands() != 2 ||
         by->getOperand(0) != merge.getArgument(number) ||
         by->getOperand(1) != merge.getArgument(count + number) ||
-        !settles(by, op.getInits()[number]))
+        !settles(by, step, op.getInits()[number]))
       return false;
   }
   return true;
@@ -96,8 +102,7 @@ bool Emitter::mayBeShort(const ReductionGroup &group) const {
 }
 
 /// The states of the 16 lanes that the tree of 64 comes to: those of the first
-/// elements, merged with those of the others only where there are others. Else
-/// what the empty ones do is to take the sign of a zero that a product gave.
+/// elements, merged with those of the others only where there are others.
 Emitter::Values Emitter::shortTree(Frame &frame, ReductionGroup &group) {
   constexpr unsigned lanes = 16, pieces = 4;
   LoopSpec &loop = group.loops.back();
@@ -126,9 +131,6 @@ Emitter::Values Emitter::shortTree(Frame &frame, ReductionGroup &group) {
   Values odd = mergeStates(longer, group, states[1], states[3]);
   scf::YieldOp::create(in(longer), loc, mergeStates(longer, group, even, odd));
   Frame shorter = Frame::inside(frame, branch.elseBlock());
-  if (llvm::any_of(group.members,
-                   [](qn::ReduceOp op) { return sumOfProducts(op); }))
-    first = mergeStates(shorter, group, first, initialStates(shorter, group));
   scf::YieldOp::create(in(shorter), loc, first);
   frame.anchor = anchor;
   return Values(branch.getResults());

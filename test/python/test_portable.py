@@ -171,6 +171,15 @@ reduction furthest[T: Float]:
 @portable
 rowwise user[T: Float](x: T[R, C], y: T[R, C]) -> T[R]:
     return furthest(x * y over C)
+
+reduction fused[T: Float]:
+    state: T = 0
+    step(s, x: T, y: T): fma(x, y, s)
+    merge(a, b): a + b
+
+@portable
+rowwise products[T: Float](x: T[R, C], y: T[R, C]) -> T[R]:
+    return fused(x, y over C)
 """
 
 
@@ -190,7 +199,7 @@ def test_short_rows_have_the_bits_of_any(target: str) -> None:
         session = _quern.Session(threads=1, cache="-", target=target)
         module = session.compile(STATES, "states.qn")
         found = []
-        for name in ("dot", "folded", "user"):
+        for name in ("dot", "folded", "user", "products"):
             getattr(module, name)(*operands(first))
             for length in LENGTHS[:-1]:
                 result = getattr(module, name)(*operands(length))
