@@ -44,9 +44,9 @@ public:
 private:
   struct Segment {
     std::size_t size = 0, used = 0;
-    std::int64_t lastUse = 0;     ///< the call
-    char *top = nullptr;          ///< the end of what was given out of late
-    char *touched = nullptr;      ///< the end of what may take memory
+    std::int64_t lastUse = 0; ///< the call
+    char *top = nullptr;      ///< the end of what was given out of late
+    char *touched = nullptr;  ///< the end of what may take memory
     using Free = std::map<char *, std::size_t>; ///< sizes by address
     Free free;
   };
