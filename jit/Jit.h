@@ -185,6 +185,8 @@ private:
 class QUERN_API Module {
 public:
   std::span<const DeclarationInfo> declarations() const;
+  /// "did you mean `x`?" for a name that is not declared, or empty.
+  std::string hintFor(std::string_view missing) const;
 
   /// Solves axes and types for the arguments, one per parameter in order (those
   /// at the end that are optional or have a default may be left out), then the

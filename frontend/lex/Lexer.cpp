@@ -4,6 +4,7 @@
 #include "frontend/lex/Characters.h"
 #include "frontend/lex/Keywords.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ConvertUTF.h"
 
 #include <cstring>
@@ -244,6 +245,12 @@ void Lexer::lexForeignName(const char *begin) {
       .hint("names are made of `a` to `z`, `A` to `Z`, digits and `_`");
 }
 
+/// A control character as an escape: a terminal would obey it.
+static std::string visible(llvm::StringRef character) {
+  bool isControl = llvm::isASCII(character) && !llvm::isPrint(character[0]);
+  return isControl ? "\\x" + llvm::toHex(character, true) : character.str();
+}
+
 void Lexer::lexUnexpected() {
   if (isForeignLetter(twoByteCodePoint(cursor)))
     return lexForeignName(cursor);
@@ -255,6 +262,6 @@ void Lexer::lexUnexpected() {
   while (isForeign(*begin) && isForeign(*cursor))
     ++cursor;
   diagnostics.report(spanOf(begin, cursor), diag::UnexpectedCharacter,
-                     character);
+                     visible(character));
   push(TokenKind::Error, begin, cursor);
 }

@@ -65,7 +65,9 @@ bool Parser::peekForeignLiteral() {
 }
 
 const Expr *Parser::reportNoExpression() {
-  if (at(Kind::Error)) { // reported by the lexer: stands for a value
+  // What the lexer has reported, and a keyword that is meant for a name, stand
+  // for a value.
+  if (at(Kind::Error) || llvm::is_contained(keywordNames, peek())) {
     Span span = advance();
     return arena.make<ErrorExpr>(span);
   }
@@ -74,7 +76,8 @@ const Expr *Parser::reportNoExpression() {
   else if (at(Kind::KwWhere))
     fail(here(), diag::ExpectedExpression, found())
         .hint("a choice is `a if condition else b`");
-  else if (at(Kind::KwOver))
+  else if (at(Kind::KwOver) && position &&
+           tokens.kind(position - 1) == Kind::Comma)
     fail(here(), diag::ExpectedExpression, found())
         .hint("a reduction has no comma before it: `sum(x over C)`");
   else if (!reportForeignOperator())

@@ -229,10 +229,13 @@ ast::Identifier Parser::parseName() {
   if (at(Kind::Identifier)) {
     return nameHere();
   }
-  if (isKeyword(peek()))
+  if (isKeyword(peek())) {
+    if (!llvm::is_contained(keywordNames, peek()))
+      keywordNames.push_back(peek());
     fail(here(), diag::KeywordAsName, text())
         .hint(at(Kind::KwMut) ? "what `var` declares can be assigned again"
                               : "");
+  }
   if (at(Kind::Error))
     broken = true;
   fail(here(), diag::ExpectedName, found());

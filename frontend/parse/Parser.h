@@ -222,6 +222,9 @@ private:
   unsigned depth = 0;  ///< of the parser's own recursion
   unsigned height = 0; ///< of the expression read last
   bool broken = false;
+  /// Keywords that stood where a name is made: where a value is wanted they are
+  /// that mistake once more.
+  llvm::SmallVector<Kind, 2> keywordNames;
   /// Where a docstring at the begin of the next block goes.
   llvm::StringRef *pendingDocumentation = nullptr;
 };

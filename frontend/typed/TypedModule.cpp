@@ -1,6 +1,7 @@
 // Owns a typed module's memory and finds its declarations by name.
 #include "frontend/typed/TypedModule.h"
 
+#include "frontend/diagnostics/Suggestion.h"
 #include "frontend/typed/TypeContext.h"
 
 using namespace quern;
@@ -26,4 +27,11 @@ const Declaration *TypedModule::findReduction(llvm::StringRef name) const {
         declaration->kind == DeclarationKind::Reduction)
       return declaration;
   return nullptr;
+}
+
+std::string TypedModule::hintFor(llvm::StringRef missing) const {
+  Suggestion suggestion(missing);
+  for (const Declaration *declaration : declared)
+    suggestion.consider(declaration->name);
+  return suggestion.hint();
 }

@@ -40,6 +40,8 @@ public:
   /// the former.
   const Declaration *find(llvm::StringRef name) const;
   const Declaration *findReduction(llvm::StringRef name) const;
+  /// "did you mean `x`?" for a name that is not there, or empty.
+  std::string hintFor(llvm::StringRef missing) const;
   /// The modules it uses, in the order of the text, the prelude's last.
   llvm::ArrayRef<std::shared_ptr<const TypedModule>> uses() const {
     return used;

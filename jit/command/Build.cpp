@@ -183,7 +183,7 @@ static std::string nothingBuilt(const LoadedFile &file, const std::string &path,
     if (each->name == wanted)
       return text + ": `" + wanted + "` is no kernel; its kind is `" +
              keyword(each->kind).str() + "`";
-  return text + ": no declaration `" + wanted + "`";
+  return text + ": no declaration `" + wanted + "`" + meant(file, wanted);
 }
 
 /// What is built: `wanted`, or all that can be called when it is empty.

@@ -49,6 +49,8 @@ struct LoadedFile {
   std::shared_ptr<const typed::TypedModule> module;
   jit::CacheKey text;
 };
+/// "; did you mean `x`?" behind a message, or nothing.
+std::string meant(const LoadedFile &file, const std::string &missing);
 Result<LoadedFile> loadFile(const std::string &path,
                             const SessionOptions &options);
 

@@ -3,6 +3,7 @@
 
 #include "dsl/irgen/Wishes.h"
 #include "frontend/check/Beside.h"
+#include "frontend/diagnostics/Suggestion.h"
 
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/raw_ostream.h"
@@ -22,6 +23,15 @@ int quern_tool(const char *verb, int count, const char *const *given) {
     code = (handler)(words);
 #include "jit/command/Commands.def"
   return tool::closeOutput(code);
+}
+
+/// A hint at the end of a message.
+static std::string behind(const std::string &hint) {
+  return hint.empty() ? "" : "; " + hint;
+}
+
+std::string command::meant(const LoadedFile &file, const std::string &missing) {
+  return behind(file.module->hintFor(missing));
 }
 
 int command::complain(int code, const llvm::Twine &message) {
@@ -54,7 +64,11 @@ CommandLine::read(Words words, llvm::ArrayRef<llvm::StringLiteral> known) {
     }
     auto [name, value] = word.ltrim('-').split('=');
     if (!word.starts_with("--") || !llvm::is_contained(known, name)) {
-      complain(usage, "there is no option `" + word.split('=').first + "`");
+      Suggestion suggestion(name);
+      for (llvm::StringRef option : known)
+        suggestion.consider(option);
+      complain(usage, "there is no option `" + word.split('=').first + "`" +
+                          behind(suggestion.hint()));
       return std::nullopt;
     }
     line.options[name.str()] = value.str();

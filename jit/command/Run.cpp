@@ -274,7 +274,7 @@ int runAndPrint(BoundKernel &kernel,
 /// Why nothing runs: `wanted` is not there, or several could.
 std::string notOne(const LoadedFile &file, const std::string &wanted) {
   if (!wanted.empty())
-    return "no declaration `" + wanted + "` to run";
+    return "no declaration `" + wanted + "` to run" + meant(file, wanted);
   std::vector<std::string> names;
   for (const typed::Declaration *each : file.module->declarations())
     if (each->isCompiled())

@@ -9,6 +9,10 @@ std::span<const DeclarationInfo> Module::declarations() const {
   return state->declarations;
 }
 
+std::string Module::hintFor(std::string_view missing) const {
+  return state->module->hintFor(missing);
+}
+
 /// A kernel before others of its name: a `fn` and a `reduction` may share one.
 const Module::State::Callable *
 Module::State::callable(llvm::StringRef name) const {
@@ -87,8 +91,10 @@ Result<BoundKernel> Module::bind(
   DiagnosticEngine diagnostics;
   const State::Callable *callable = state->callable(name);
   if (!callable) {
-    diagnostics.report({}, fault::NoSuchDeclaration, state->module->name(),
-                       llvm::StringRef(name));
+    diagnostics
+        .report({}, fault::NoSuchDeclaration, state->module->name(),
+                llvm::StringRef(name))
+        .hint(hintFor(name));
     return toError(diagnostics, core.sources);
   }
   const typed::Declaration &declaration = *callable->declaration;

@@ -38,7 +38,9 @@ py::object attributeOf(py::object self, const std::string &name) {
     self.attr("__dict__")[py::str(name)] = function;
     return function;
   }
-  throw py::attribute_error("the module declares no `" + name + "`");
+  std::string hint = module.hintFor(name);
+  throw py::attribute_error("the module declares no `" + name + "`" +
+                            (hint.empty() ? "" : "; " + hint));
 }
 
 std::vector<std::string> namesOf(const Module &module) {

@@ -70,21 +70,37 @@ void followSizes(const Fields &array, std::span<std::int64_t> strides) {
   }
 }
 
+/// A new reference to a module's class; null where nobody has imported it.
+PyObject *importedClass(const char *module, const char *spelling) {
+  PyObject *name = PyUnicode_FromString(module);
+  PyObject *imported = name ? PyImport_GetModule(name) : nullptr;
+  PyObject *found =
+      imported ? PyObject_GetAttrString(imported, spelling) : nullptr;
+  Py_XDECREF(imported);
+  Py_XDECREF(name);
+  PyErr_Clear();
+  return found;
+}
+
 } // namespace
 
 bool isNumpyArray(PyTypeObject *type) {
   if (std::strcmp(type->tp_name, "numpy.ndarray") != 0 ||
       type->tp_basicsize < static_cast<Py_ssize_t>(sizeof(Fields)))
     return false;
-  PyObject *name = PyUnicode_FromString("numpy");
-  PyObject *numpy = name ? PyImport_GetModule(name) : nullptr;
-  PyObject *array = numpy ? PyObject_GetAttrString(numpy, "ndarray") : nullptr;
+  PyObject *array = importedClass("numpy", "ndarray");
   bool isSame = array == reinterpret_cast<PyObject *>(type);
   Py_XDECREF(array);
-  Py_XDECREF(numpy);
-  Py_XDECREF(name);
-  PyErr_Clear();
   return isSame;
+}
+
+bool isMaskedArray(PyTypeObject *type) {
+  PyObject *masked = importedClass("numpy.ma", "MaskedArray");
+  bool isMasked =
+      masked && PyType_Check(masked) &&
+      PyType_IsSubtype(type, reinterpret_cast<PyTypeObject *>(masked));
+  Py_XDECREF(masked);
+  return isMasked;
 }
 
 std::optional<TensorView> readNumpyArray(PyObject *object,

@@ -13,6 +13,9 @@ namespace quern::python {
 /// by its fields. NumPy is not imported for that.
 bool isNumpyArray(PyTypeObject *type);
 
+/// Whether a type's arrays have a mask: some of their elements count as absent.
+bool isMaskedArray(PyTypeObject *type);
+
 /// What the array's fields say, with `sizes` and `strides` filled. Nothing for
 /// what is out of the ordinary (other types and byte orders, strides of parts
 /// of items, very many axes): the buffer protocol says what it is.

@@ -78,7 +78,8 @@ const Framework &FrameworkCache::lookUp(PyTypeObject *type) {
   Framework found = {.type = type,
                      .buffer = type->tp_as_buffer != nullptr &&
                                type->tp_as_buffer->bf_getbuffer != nullptr,
-                     .fields = isNumpyArray(type)};
+                     .fields = isNumpyArray(type),
+                     .masks = isMaskedArray(type)};
   findDerives(type, found);
   findExchange(type, found);
   // Looking for attributes has given it one, unless there are none left.
@@ -170,6 +171,13 @@ bool Borrowed::read(PyObject *object, FrameworkCache &cache, const char *what) {
   }
   if (maker.fields && readFields(object))
     return true;
+  if (maker.masks) {
+    PyErr_Format(PyExc_TypeError,
+                 "`%s` is a masked array, and kernels know no masks; pass "
+                 "`%s.filled(0)`, or its `.data` and `.mask`",
+                 what, what);
+    return false;
+  }
   if (maker.buffer)
     return readBuffer(object, what);
   return readCapsule(object, what);

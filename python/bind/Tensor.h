@@ -19,6 +19,7 @@ struct Framework {
   const DLExchangeApi *api = nullptr; ///< null: no C exchange
   bool buffer = false;                ///< speaks the buffer protocol: NumPy
   bool fields = false;                ///< NumPy's own type, see NumpyArray.h
+  bool masks = false;   ///< NumPy's masked arrays, which no kernel reads
   bool derives = false; ///< its tensors say whether they require gradients
   const PyGetSetDef *derivesBy = nullptr; ///< their property, if it is native
 };

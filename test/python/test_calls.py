@@ -196,6 +196,8 @@ def test_wrong_dtype_and_missing_argument(kernels):
         kernels.scale(torch.ones(3))
     with pytest.raises(AttributeError, match="declares no `nothing`"):
         kernels.nothing  # noqa: B018
+    with pytest.raises(AttributeError, match="`scael`; did you mean `scale`"):
+        kernels.scael  # noqa: B018
 
 
 def test_a_mistake_in_the_text_is_rendered():

@@ -145,6 +145,16 @@ def test_what_an_option_cannot_mean_is_said(
     assert done.stdout == ""
 
 
+@pytest.mark.parametrize("words", [("run", "gaet"), ("build", "gaet", "--emit=qn")])
+def test_a_name_near_a_declared_one_is_said(words: tuple[str, ...], two: Path) -> None:
+    verb, *rest = words
+    shown = run(verb, str(two), *rest)
+    assert shown.returncode != 0
+    assert "no declaration `gaet`" in shown.stderr
+    assert "did you mean `gate`?" in shown.stderr
+    assert "did you mean `emit`?" in run("build", str(two), "--emti=qn").stderr
+
+
 def test_format_follows_a_link(tmp_path: Path) -> None:
     text, link = tmp_path / "text.qn", tmp_path / "link.qn"
     text.write_text("fn f(x: f32) -> f32:\n  return x\n")

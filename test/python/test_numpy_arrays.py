@@ -97,6 +97,15 @@ def test_strides_of_parts_of_elements_are_named(k: quern.Module) -> None:
         k.same(records["a"])
 
 
+def test_a_mask_is_not_overlooked(k: quern.Module) -> None:
+    masked = np.ma.array([1.0, 2.0, 3.0], mask=[False, True, False], dtype=np.float32)
+    with pytest.raises(TypeError, match=r"`x` is a masked array.*x\.filled"):
+        k.same(masked)
+    with pytest.raises(TypeError, match="masked array"):
+        k.same(masked.data, out=masked)
+    assert (k.same(masked.filled(0)) == [1, 0, 3]).all()
+
+
 def test_more_axes_than_may_be(k: quern.Module) -> None:
     with pytest.raises(quern.Error, match="33 axes, at most 32"):
         k.same(np.ones((1,) * 33))
