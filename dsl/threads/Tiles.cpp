@@ -41,8 +41,23 @@ private:
   struct Position {
     std::int64_t row, column;
   };
+  /// A part of a tile, which text is made for: the whole one, or what a loop
+  /// comes to next.
+  struct Part {
+    std::int64_t rows, columns;
+    Value row, column; ///< where it begins; null: 0
+    Value first;       ///< the number of its first element; null: 0
+  };
   void begin(Operation *op, Value tile);
   Position position(std::int64_t element, std::int64_t columns) const;
+  std::int64_t elements(const Part &part) const {
+    return part.rows * part.columns / target.warpSize();
+  }
+  Value number(const Part &part, std::int64_t element, std::int64_t columns);
+  Value rowOf(const Part &part, Position at);
+  Value columnOf(const Part &part, Position at);
+  void inParts(std::int64_t rows, std::int64_t columns, bool guarded,
+               llvm::function_ref<void(const Part &)> body);
   Value constant(std::int64_t value) {
     return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value));
   }
@@ -58,14 +73,15 @@ private:
   Value read(Value place, ValueRange indices, bool guarded);
   Value cast(Value value, Type type);
   Type sumType(qn::MultiplyTileOp op);
-  Value share(Value tile, std::int64_t element);
-  void keep(Value value, Value tile, std::int64_t element);
+  Value share(Value tile, Value number);
+  void keep(Value value, Value tile, Value number);
   Values from(ValueRange indices, Value row, Value column);
   void parted(Value whole, llvm::function_ref<void(bool)> body);
   template <typename Op>
-  void each(Op op, llvm::function_ref<void(std::int64_t, Values, bool)> body);
-  Values productStep(qn::MultiplyTileOp op, Value step, ValueRange sums,
-                     bool guarded);
+  void each(Op op, llvm::function_ref<void(Value, Values, bool)> body);
+  Values productStep(qn::MultiplyTileOp op, const Part &part, Value step,
+                     ValueRange sums, bool guarded);
+  void multiplyPart(qn::MultiplyTileOp op, const Part &part, bool guarded);
 
   qn::KernelOp kernel;
   const TargetInfo &target;
@@ -108,6 +124,51 @@ Expander::Position Expander::position(std::int64_t element,
   std::int64_t parts = columns / matrixSize;
   return {matrixSize * (part / parts) + own.first,
           matrixSize * (part % parts) + own.second};
+}
+
+/// Which of the thread's elements of a tile of `columns` a part's one is.
+Value Expander::number(const Part &part, std::int64_t element,
+                       std::int64_t columns) {
+  if (!part.first)
+    return constant(element);
+  Position at = position(element, part.columns);
+  return plus(part.first, (at.row * columns + at.column) / target.warpSize());
+}
+
+Value Expander::rowOf(const Part &part, Position at) {
+  return plus(plus(constant(at.row), laneRow), part.row);
+}
+
+Value Expander::columnOf(const Part &part, Position at) {
+  return plus(plus(constant(at.column), laneColumn), part.column);
+}
+
+/// A tile of more elements than registers hold lies in memory on a CPU, and is
+/// gone through in parts that do not: the text does not grow with the tile.
+void Expander::inParts(std::int64_t rows, std::int64_t columns, bool guarded,
+                       llvm::function_ref<void(const Part &)> body) {
+  constexpr std::int64_t most = 16;
+  std::int64_t warp = target.warpSize(), across = columns / warp;
+  if (target.isGpu() || rows * across <= most)
+    return body({rows, columns, {}, {}, {}});
+  std::int64_t wide = across % 4 == 0 ? 4 : across % 2 == 0 ? 2 : 1;
+  Part part = {matrixSize / wide, wide * warp, {}, {}, {}};
+  auto steps = [&](std::int64_t extent, std::int64_t step) {
+    auto loop = scf::ForOp::create(b, loc, constant(0), constant(extent),
+                                   constant(step));
+    if (guarded)
+      neverUnroll(loop);
+    b.setInsertionPointToStart(loop.getBody());
+    return loop.getInductionVar();
+  };
+  OpBuilder::InsertionGuard guard(b);
+  part.row = steps(rows, part.rows);
+  part.column = steps(columns, part.columns);
+  Value before = arith::MulIOp::create(b, loc, part.row, constant(across));
+  part.first =
+      plus(before,
+           Value(arith::DivUIOp::create(b, loc, part.column, constant(warp))));
+  body(part);
 }
 
 Value Expander::extent(Value place, unsigned dimension) {
@@ -198,22 +259,22 @@ bool Expander::widened(qn::MultiplyTileOp op) {
       b, loc, MemRefType(MemRefType::Builder(narrow).setElementType(single)));
   b.setInsertionPoint(op);
   for (std::int64_t element = 0; element < narrow.getNumElements(); ++element)
-    keep(cast(share(tile, element), single), wide, element);
+    keep(cast(share(tile, constant(element)), single), wide, constant(element));
   op.getSumsMutable().assign(wide);
   b.setInsertionPointAfter(op);
   for (std::int64_t element = 0; element < narrow.getNumElements(); ++element)
-    keep(cast(share(wide, element), narrow.getElementType()), tile, element);
+    keep(cast(share(wide, constant(element)), narrow.getElementType()), tile,
+         constant(element));
   return true;
 }
 
-Value Expander::share(Value tile, std::int64_t element) {
-  return qn::ReadOp::create(b, loc, elementOf(tile), tile, constant(element),
-                            false, IntegerAttr());
+Value Expander::share(Value tile, Value number) {
+  return qn::ReadOp::create(b, loc, elementOf(tile), tile, number, false,
+                            IntegerAttr());
 }
 
-void Expander::keep(Value value, Value tile, std::int64_t element) {
-  qn::WriteOp::create(b, loc, value, tile, constant(element), false,
-                      IntegerAttr());
+void Expander::keep(Value value, Value tile, Value number) {
+  qn::WriteOp::create(b, loc, value, tile, number, false, IntegerAttr());
 }
 
 /// Indices so many rows and columns further.
@@ -237,28 +298,26 @@ void Expander::parted(Value whole, llvm::function_ref<void(bool)> body) {
 
 /// Once for each element of a tile that the thread has, with its place.
 template <typename Op>
-void Expander::each(Op op,
-                    llvm::function_ref<void(std::int64_t, Values, bool)> body) {
-  std::int64_t count =
-      llvm::cast<MemRefType>(op.getTile().getType()).getNumElements();
-  parted(
-      isInside(op.getPlace(), op.getIndices(), op.getRows(), op.getColumns()),
-      [&](bool guarded) {
-        for (std::int64_t element = 0; element < count; ++element) {
-          Position at = position(element, op.getColumns());
-          body(element,
-               from(op.getIndices(), plus(constant(at.row), laneRow),
-                    plus(constant(at.column), laneColumn)),
-               guarded);
-        }
-      });
+void Expander::each(Op op, llvm::function_ref<void(Value, Values, bool)> body) {
+  std::int64_t rows = op.getRows(), columns = op.getColumns();
+  Value whole = isInside(op.getPlace(), op.getIndices(), rows, columns);
+  parted(whole, [&](bool guarded) {
+    inParts(rows, columns, guarded, [&](const Part &part) {
+      for (std::int64_t element = 0; element < elements(part); ++element) {
+        Position at = position(element, part.columns);
+        body(number(part, element, columns),
+             from(op.getIndices(), rowOf(part, at), columnOf(part, at)),
+             guarded);
+      }
+    });
+  });
 }
 
 void Expander::load(qn::LoadTileOp op) {
   Value tile = op.getTile(), place = op.getPlace();
   begin(op, tile);
-  each(op, [&](std::int64_t element, Values indices, bool guarded) {
-    keep(cast(read(place, indices, guarded), elementOf(tile)), tile, element);
+  each(op, [&](Value number, Values indices, bool guarded) {
+    keep(cast(read(place, indices, guarded), elementOf(tile)), tile, number);
   });
   op.erase();
 }
@@ -266,8 +325,8 @@ void Expander::load(qn::LoadTileOp op) {
 void Expander::store(qn::StoreTileOp op) {
   Value tile = op.getTile(), place = op.getPlace();
   begin(op, tile);
-  each(op, [&](std::int64_t element, Values indices, bool guarded) {
-    Value value = cast(share(tile, element), elementOf(place));
+  each(op, [&](Value number, Values indices, bool guarded) {
+    Value value = cast(share(tile, number), elementOf(place));
     OpBuilder::InsertionGuard guard(b);
     if (guarded) {
       auto branch =
@@ -280,24 +339,22 @@ void Expander::store(qn::StoreTileOp op) {
 }
 
 /// Every sum plus one product.
-Expander::Values Expander::productStep(qn::MultiplyTileOp op, Value step,
-                                       ValueRange sums, bool guarded) {
+Expander::Values Expander::productStep(qn::MultiplyTileOp op, const Part &part,
+                                       Value step, ValueRange sums,
+                                       bool guarded) {
   Type type = sumType(op);
   DenseMap<std::int64_t, Value> left, right;
   Values next;
   for (auto [element, sum] : llvm::enumerate(sums)) {
-    Position at = position(element, op.getColumns());
+    Position at = position(element, part.columns);
     Value &a = left[at.row], &c = right[at.column];
     if (!a)
-      a = cast(
-          read(op.getLeft(),
-               from(op.getLeftIndices(), plus(constant(at.row), laneRow), step),
-               guarded),
-          type);
+      a = cast(read(op.getLeft(),
+                    from(op.getLeftIndices(), rowOf(part, at), step), guarded),
+               type);
     if (!c)
       c = cast(read(op.getRight(),
-                    from(op.getRightIndices(), step,
-                         plus(constant(at.column), laneColumn)),
+                    from(op.getRightIndices(), step, columnOf(part, at)),
                     guarded),
                type);
     next.push_back(math::FmaOp::create(b, loc, a, c, sum));
@@ -306,31 +363,38 @@ Expander::Values Expander::productStep(qn::MultiplyTileOp op, Value step,
 }
 
 /// What is rare has a branch for each element: its conditions are not unrolled.
-void Expander::multiply(qn::MultiplyTileOp op) {
+void Expander::multiplyPart(qn::MultiplyTileOp op, const Part &part,
+                            bool guarded) {
   Value tile = op.getSums();
-  begin(op, tile);
-  std::int64_t count = llvm::cast<MemRefType>(tile.getType()).getNumElements();
+  Values numbers, sums;
+  for (std::int64_t element = 0; element < elements(part); ++element) {
+    numbers.push_back(number(part, element, op.getColumns()));
+    sums.push_back(cast(share(tile, numbers.back()), sumType(op)));
+  }
+  auto loop = scf::ForOp::create(b, loc, constant(0), constant(op.getDepth()),
+                                 constant(1), sums);
+  if (guarded)
+    neverUnroll(loop);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Values next = productStep(op, part, loop.getInductionVar(),
+                              loop.getRegionIterArgs(), guarded);
+    scf::YieldOp::create(b, loc, next);
+  }
+  for (auto [number, sum] : llvm::zip(numbers, loop.getResults()))
+    keep(cast(sum, elementOf(tile)), tile, number);
+}
+
+void Expander::multiply(qn::MultiplyTileOp op) {
+  begin(op, op.getSums());
   Value left =
       isInside(op.getLeft(), op.getLeftIndices(), op.getRows(), op.getDepth());
   Value right = isInside(op.getRight(), op.getRightIndices(), op.getDepth(),
                          op.getColumns());
   parted(arith::AndIOp::create(b, loc, left, right), [&](bool guarded) {
-    Values sums;
-    for (std::int64_t element = 0; element < count; ++element)
-      sums.push_back(cast(share(tile, element), sumType(op)));
-    auto loop = scf::ForOp::create(b, loc, constant(0), constant(op.getDepth()),
-                                   constant(1), sums);
-    if (guarded)
-      neverUnroll(loop);
-    {
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(loop.getBody());
-      Values next = productStep(op, loop.getInductionVar(),
-                                loop.getRegionIterArgs(), guarded);
-      scf::YieldOp::create(b, loc, next);
-    }
-    for (auto [element, sum] : llvm::enumerate(loop.getResults()))
-      keep(cast(sum, elementOf(tile)), tile, element);
+    inParts(op.getRows(), op.getColumns(), guarded,
+            [&](const Part &part) { multiplyPart(op, part, guarded); });
   });
   op.erase();
 }

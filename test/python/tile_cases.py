@@ -75,6 +75,18 @@ def tiles() -> Iterator[Case]:
             types={"T": element},
             tolerance={"f16": 1e-2, "f32": 1e-4, "f64": 1e-12}[element],
         )
+    # Tiles of more elements than registers hold go in parts.
+    for rows, columns, depth in ((128, 16, 32), (16, 112, 16), (48, 96, 16)):
+        a, b = numbers("f32", rows + 5, depth + 3) / 40, numbers("f32", depth + 3, columns + 1) / 40
+        yield Case(
+            "tiles",
+            "tile_matmul",
+            [a, b, np.zeros((rows + 5, columns + 1), "f4")],
+            [2 * (a.astype("f8") @ b.astype("f8"))],
+            types={"T": "f32"},
+            constants={"M_": rows, "N_": columns, "K_": depth},
+            tolerance=1e-4,
+        )
     for element, shape in (("f32", (20, 40)), ("f64", (16, 16)), ("f16", (1, 3))):
         x = numbers(element, *shape)
         yield Case(
