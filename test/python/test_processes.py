@@ -160,6 +160,22 @@ print("done")
     assert said(FORK + text) == "done"
 
 
+@pytest.mark.parametrize(("said_by", "threads"), [("torch", 3), ("QUERN_THREADS", 2)])
+def test_kernels_take_torchs_threads(said_by: str, threads: int) -> None:
+    """Unless the variable says another number."""
+    text = f"""
+torch.set_num_threads(3)
+if "{said_by}" == "QUERN_THREADS":
+    os.environ["QUERN_THREADS"] = "2"
+from quern import _session
+made = []
+_session._quern = type("Watched", (), {{"Session": lambda **given: made.append(given["threads"])}})
+_session.session()
+print(made)
+"""
+    assert said("import os\n" + text) == f"[{threads}]"
+
+
 def test_workers_of_a_data_loader() -> None:
     text = """
 c = torch.compile(lambda t: (t * 2 + 1).sin(), backend="quern")
