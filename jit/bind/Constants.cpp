@@ -1,4 +1,5 @@
 // Compile-time arguments: given by name, selected by a scalar, or by default.
+#include "frontend/diagnostics/Suggestion.h"
 #include "jit/bind/Environment.h"
 #include "jit/bind/Numbers.h"
 
@@ -158,8 +159,15 @@ bool ConstantSolver::namesAreKnown() {
           return axis.pack && isWanted(axis);
         }))
       continue;
-    report.report(declaration.nameSpan, fault::ConstantUnknown,
-                  declaration.name, name);
+    Suggestion suggestion(wanted);
+    for (const auto &parameter : declaration.typeParameters)
+      suggestion.consider(parameter.name);
+    for (const ConstantParameter *parameter : declaration.constantParameters)
+      suggestion.consider(parameter->name);
+    report
+        .report(declaration.nameSpan, fault::ConstantUnknown, declaration.name,
+                name)
+        .hint(suggestion.hint());
     return false;
   }
   return true;

@@ -117,3 +117,9 @@ def test_the_mistake_has_its_code(kernels: Any, code: str) -> None:
     with pytest.raises((quern.Error, IndexError)) as caught:
         CALLS[code](kernels)
     assert code in str(caught.value)
+
+
+def test_a_compile_time_parameter_near_the_given_one_is_said() -> None:
+    k = quern.compile("elementwise grown[TIMES: int](x: f32) -> f32:\n    return x * f32(TIMES)\n")
+    with pytest.raises(quern.Error, match="did you mean `TIMES`"):
+        k.grown(X, TIME=3)

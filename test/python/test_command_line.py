@@ -192,7 +192,7 @@ def test_locale_without_letters(tmp_path: Path) -> None:
     assert (done.stdout, done.stderr) == ("3.0\n", "")
 
 
-@pytest.mark.parametrize("text", ["abc", "-3", "1.5"])
+@pytest.mark.parametrize("text", ["abc", "-3", "1.5", "99999999999999"])
 def test_threads_are_a_number(text: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", "import quern; quern.compile('')"],
