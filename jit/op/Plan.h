@@ -75,6 +75,8 @@ struct OpPlan {
   void placeTemporaries();
   /// Waits for the code of every launch.
   Result<std::monostate> ready();
+  /// False where code is to be made or loaded for one.
+  bool readyAtOnce();
   /// On a device: in the order of `stream`.
   Result<std::monostate> run(std::span<void *const> pointers, Pool &pool,
                              void *stream = nullptr);

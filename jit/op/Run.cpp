@@ -238,6 +238,14 @@ Result<std::monostate> OpPlan::ready() {
   return std::monostate();
 }
 
+bool OpPlan::readyAtOnce() {
+  for (PlanStep &step : steps)
+    for (BoundKernel &kernel : step.kernels)
+      if (!kernel.readyAtOnce())
+        return false;
+  return true;
+}
+
 Result<std::monostate> OpPlan::run(std::span<void *const> pointers, Pool &pool,
                                    void *stream) {
   if (device) {

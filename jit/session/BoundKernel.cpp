@@ -45,6 +45,10 @@ Result<std::monostate> BoundKernel::ready() {
   return state->prepare();
 }
 
+bool BoundKernel::readyAtOnce() {
+  return state->plan ? state->plan->readyAtOnce() : state->prepareAtOnce();
+}
+
 Result<std::vector<StageText>> BoundKernel::stages() const {
   std::vector<StageText> stages;
   if (state->plan)
@@ -104,8 +108,8 @@ Result<std::monostate> BoundKernel::State::prepare() {
   std::lock_guard lock(preparing);
   if (prepared.load(std::memory_order_acquire))
     return std::monostate();
-  auto made = std::make_unique<Prepared>();
   if (device != DeviceId{}) {
+    auto made = std::make_unique<Prepared>();
     if (auto done = prepareOnDevice(*made); !done)
       return done;
     owned = std::move(made);
@@ -115,7 +119,25 @@ Result<std::monostate> BoundKernel::State::prepare() {
   auto kernel = core->compiler.kernel(request);
   if (!kernel)
     return kernel.error();
-  made->kernel = *kernel;
+  install(*kernel);
+  return std::monostate();
+}
+
+bool BoundKernel::State::prepareAtOnce() {
+  std::unique_lock lock(preparing, std::try_to_lock);
+  if (!lock || device != DeviceId{})
+    return false;
+  if (prepared.load(std::memory_order_acquire))
+    return true;
+  auto kernel = core->compiler.inMemory(request);
+  if (kernel)
+    install(std::move(kernel));
+  return prepared.load(std::memory_order_acquire) != nullptr;
+}
+
+void BoundKernel::State::install(std::shared_ptr<const CompiledKernel> kernel) {
+  auto made = std::make_unique<Prepared>();
+  made->kernel = std::move(kernel);
   fillPacket(binding, *made);
   for (const CompiledKernel::Launch &launch : made->kernel->launches) {
     std::int64_t plan[4] = {0, 1, 0, 0};
@@ -124,7 +146,6 @@ Result<std::monostate> BoundKernel::State::prepare() {
   }
   owned = std::move(made);
   prepared.store(owned.get(), std::memory_order_release);
-  return std::monostate();
 }
 
 /// "a.qn: error[QN2034]: …", for errors that are found while running.

@@ -164,31 +164,40 @@ CacheKey Compiler::keyOf(const CompileRequest &request,
       .finish();
 }
 
+/// Where a kernel is kept: what is ready serves rows of any length.
+std::shared_ptr<Compiler::Slot> Compiler::slotOf(const CompileRequest &request,
+                                                 const TargetInfo &machine) {
+  CompileRequest any = request;
+  any.specialization.shortRows = false;
+  CacheKey shared = keyOf(any, machine);
+  std::lock_guard lock(slotsLock);
+  std::shared_ptr<Slot> &found = slots[shared.text()];
+  if (!found)
+    found = std::make_shared<Slot>();
+  return found;
+}
+
+std::shared_ptr<const CompiledKernel>
+Compiler::inMemory(const CompileRequest &request) {
+  Result<TargetInfo> machine = target();
+  if (!machine)
+    return nullptr;
+  std::shared_ptr<Slot> slot = slotOf(request, *machine);
+  std::unique_lock lock(slot->making, std::try_to_lock);
+  return lock ? slot->kernel : nullptr;
+}
+
 Result<std::shared_ptr<const CompiledKernel>>
 Compiler::kernel(const CompileRequest &request) {
   Result<TargetInfo> machine = target();
   if (!machine)
     return machine.error();
-  CacheKey key = keyOf(request, *machine), shared = key;
-  if (request.specialization.shortRows) {
-    // What is ready serves rows of any length.
-    CompileRequest any = request;
-    any.specialization.shortRows = false;
-    shared = keyOf(any, *machine);
-  }
-  std::shared_ptr<Slot> slot;
-  {
-    std::lock_guard lock(slotsLock);
-    std::shared_ptr<Slot> &found = slots[shared.text()];
-    if (!found)
-      found = std::make_shared<Slot>();
-    slot = found;
-  }
+  std::shared_ptr<Slot> slot = slotOf(request, *machine);
   // A failure is not kept: the next request tries, and reports, again.
   std::lock_guard lock(slot->making);
   if (slot->kernel)
     return slot->kernel;
-  auto made = make(request, key);
+  auto made = make(request, keyOf(request, *machine));
   if (made)
     slot->kernel = *made;
   return made;

@@ -54,6 +54,8 @@ public:
   /// The kernel of a request. Equal requests at one time compile once.
   Result<std::shared_ptr<const CompiledKernel>>
   kernel(const CompileRequest &request);
+  /// The same where it is in memory already; else null.
+  std::shared_ptr<const CompiledKernel> inMemory(const CompileRequest &request);
 
   /// Makes a kernel for the cache. `reached` hears of every stage when it is
   /// done, first of `tools`: the compiler itself is made then.
@@ -82,6 +84,8 @@ private:
     std::mutex making;
     std::shared_ptr<const CompiledKernel> kernel;
   };
+  std::shared_ptr<Slot> slotOf(const CompileRequest &request,
+                               const TargetInfo &machine);
   /// What one compilation needs and the next one can use again.
   struct Tools {
     DslContext dsl;

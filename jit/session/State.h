@@ -146,6 +146,9 @@ struct BoundKernel::State {
   std::vector<std::int64_t> resultCounts;
 
   Result<std::monostate> prepare();
+  /// The same with a kernel that is in memory; false where there is none.
+  bool prepareAtOnce();
+  void install(std::shared_ptr<const jit::CompiledKernel> kernel);
   Result<std::monostate> prepareOnDevice(Prepared &made);
   Result<std::monostate> runOnDevice(const Prepared &prepared,
                                      std::span<void *const> pointers,

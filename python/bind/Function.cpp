@@ -4,6 +4,7 @@
 #include "python/bind/CallArguments.h"
 #include "python/bind/ElementTypes.h"
 #include "python/bind/Errors.h"
+#include "python/bind/Waiting.h"
 
 #include <algorithm>
 #include <chrono>
@@ -78,19 +79,27 @@ Pace firstPace(const FunctionObject &self, const BoundKernel &kernel,
   return count <= few ? Pace::Few : Pace::Long;
 }
 
-/// Solves and compiles without the interpreter's lock.
-Result<BoundKernel> bind(FunctionObject &self, const CallArguments &call,
-                         bool codeNow = true) {
+/// Solves without the interpreter's lock; nothing with an exception set.
+std::optional<BoundKernel> bind(FunctionObject &self,
+                                const CallArguments &call) {
   auto arguments = call.arguments();
   auto outs = call.outs();
   auto constants = call.constants();
   PyThreadState *thread = PyEval_SaveThread();
   auto bound = self.module.bind(self.info.name, arguments, outs, constants);
-  if (bound && codeNow)
-    if (auto ready = bound->ready(); !ready)
-      bound = ready.error();
   PyEval_RestoreThread(thread);
-  return bound;
+  if (bound)
+    return std::move(*bound);
+  raise(self.errorClass, bound.error());
+  return std::nullopt;
+}
+
+/// Whether the code is there; else an exception is set.
+bool isCompiled(FunctionObject &self, const BoundKernel &kernel) {
+  auto ready = awaitCode(kernel);
+  if (ready && !*ready)
+    raise(self.errorClass, ready->error());
+  return ready && *ready;
 }
 
 /// One object for each declared result: a list is a Python list, what is absent
@@ -226,10 +235,8 @@ PyObject *callFunction(PyObject *object, PyObject *const *args,
   if (const Binding *known = findBinding(self, call.signature()))
     return launch(self, *known, call);
   auto bound = bind(self, call);
-  if (!bound) {
-    raise(self.errorClass, bound.error());
+  if (!bound || !isCompiled(self, *bound))
     return nullptr;
-  }
   auto words = call.signature().view();
   Binding fresh{
       {words.begin(), words.end()}, *bound, firstPace(self, *bound, call)};
@@ -255,11 +262,9 @@ PyObject *describeResults(PyObject *object, PyObject *const *args,
     refuseCall(self.callErrorClass);
     return nullptr;
   }
-  auto bound = bind(self, call, /*codeNow=*/false);
-  if (!bound) {
-    raise(self.errorClass, bound.error());
+  auto bound = bind(self, call);
+  if (!bound)
     return nullptr;
-  }
   std::vector<PyObject *> results;
   for (const TensorSpec &spec : bound->outputs())
     if (PyObject *described = describeSpec(spec))
