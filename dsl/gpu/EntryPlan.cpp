@@ -2,6 +2,7 @@
 #include "dsl/gpu/EntryPlan.h"
 
 #include "dsl/gpu/Matrix.h"
+#include "dsl/gpu/Registers.h"
 #include "dsl/gpu/Stages.h"
 #include "dsl/schedule/Contraction.h"
 
@@ -16,11 +17,8 @@ namespace {
 constexpr unsigned accessBytes = 16;
 /// Up to these extents a thread, or a warp, is enough for a row.
 constexpr std::int64_t threadLanes = 8, warpLanes = 1024;
-/// Registers in which a thread of a block keeps its elements of rows: fewer by
-/// some for each word of a state that is no single number. More elements of a
-/// row only where nothing else is left to keep it in; too few are not worth it.
-constexpr unsigned keptRegisters = 64, besideWord = 8, largeState = 3,
-                   keptElements = 32, leastKept = 8;
+/// More elements of a row only where nothing else is left to keep it in.
+constexpr unsigned keptElements = 32;
 /// Where the lane axis has fewer elements, threads share all axes alike.
 constexpr std::int64_t tiledLanes = 64;
 /// Columns of a product that are too few for a warp's tile, or a block's.
@@ -75,18 +73,10 @@ unsigned vectorsFor(const KernelModel &model, const Work &work) {
 /// Registers for the states of all copies and lanes of a thread.
 constexpr unsigned mostRegisters = 64;
 
-/// Registers of the state of one lane.
-unsigned stateWords(qn::ReduceOp op) {
-  unsigned words = 0;
-  for (Type type : op->getResultTypes())
-    words += llvm::divideCeil(type.getIntOrFloatBitWidth(), 32);
-  return words;
-}
-
 unsigned stateWords(const KernelModel &model) {
   unsigned words = 0;
   for (qn::ReduceOp op : model.reductions)
-    words += stateWords(op);
+    words += quern::stateWords(op);
   return words;
 }
 
@@ -237,58 +227,6 @@ std::vector<EntryPlan> productEntries(EntryPlan thread, EntryPlan warp,
   return {thread, warp, enlarge(block), block};
 }
 
-/// Registers that are left to keep rows in beside the states of reductions.
-unsigned registersToKeep(const KernelModel &model) {
-  unsigned left = keptRegisters;
-  for (qn::ReduceOp op : model.reductions)
-    if (unsigned words = stateWords(op); words >= largeState)
-      left = std::min(left, keptRegisters -
-                                std::min(keptRegisters, words * besideWord));
-  return left;
-}
-
-/// Registers that an element of all rows takes; 0 where there are none, or too
-/// many of them.
-unsigned rowWords(const KernelModel &model, const LaunchPlan &launch) {
-  constexpr unsigned mostRows = 4;
-  unsigned rows = 0, words = 1;
-  for (BlockArgument argument : model.kernel.block().getArguments()) {
-    auto type = dyn_cast<qn::OperandType>(argument.getType());
-    bool isStored = llvm::any_of(argument.getUsers(), [](Operation *user) {
-      return isa<qn::StoreOp>(user);
-    });
-    if (!type || isStored || !hasAxis(model.axesOf(type), launch.lane) ||
-        !(model.axesOf(type) & launch.parallel))
-      continue;
-    ++rows;
-    if (Type number = type.getElementType(); number.isIntOrFloat())
-      words = std::max<unsigned>(
-          words, llvm::divideCeil(number.getIntOrFloatBitWidth(), 32));
-  }
-  return rows <= mostRows ? rows * words : 0;
-}
-
-/// How many elements of its rows a thread may keep for a later pass: 0 where
-/// there is only one pass, or too much to keep.
-unsigned keptBy(const KernelModel &model, const LaunchPlan &launch,
-                const Work &work) {
-  AxisSet lane = axisBit(launch.lane);
-  bool isRead = false, isWritten = false;
-  for (qn::ReduceOp op : model.reductions) {
-    AxisSet axes = model.axesOf(op.getAxes());
-    isRead |= axes == lane;
-    if ((axes & ~lane) || op.getOrdered())
-      return 0;
-  }
-  for (qn::StoreOp store : launch.stores)
-    isWritten |= hasAxis(model.factsOf(store).axes, launch.lane);
-  unsigned words = rowWords(model, launch);
-  bool fits = isRead && isWritten && work.isPlain && model.scans.empty() &&
-              launch.lane < int(model.declaredAxes()) && words > 0;
-  unsigned kept = fits ? llvm::bit_floor(registersToKeep(model) / words) : 0;
-  return kept >= leastKept ? kept : 0;
-}
-
 /// Whether a value is made from scans.
 bool isFromScans(Value value, llvm::SmallPtrSetImpl<Operation *> &seen) {
   Operation *op = value.getDefiningOp();
@@ -349,7 +287,8 @@ std::vector<EntryPlan> rowEntries(const KernelModel &model,
                                   const TargetInfo &target, const Work &work,
                                   EntryPlan thread, EntryPlan block) {
   constexpr unsigned blockThreads = 256, largeThreads = 512;
-  planRows(block, rowWords(model, launch));
+  RowNeeds needs = needsOf(model, launch);
+  planRows(block, rowWords(model, launch, needs));
   block.isFull |= work.isMuch();
   block.threads = blockThreads;
   EntryPlan warp = block;
@@ -357,7 +296,8 @@ std::vector<EntryPlan> rowEntries(const KernelModel &model,
   warp.threads = 128;
   warp.mostLanes = warpLanes;
   thread.mostLanes = threadLanes;
-  unsigned most = block.vectors > 1 ? keptBy(model, launch, work) : 0;
+  bool mayKeep = block.vectors > 1 && work.isPlain;
+  unsigned most = mayKeep ? keptBy(model, launch, needs) : 0;
   unsigned kept = std::min(most, keptElements);
   if (!kept)
     return {thread, warp, block};

@@ -98,6 +98,11 @@ def rows_apart() -> list[Call]:
         shares = x / (x * z).sum(2, keepdims=True, dtype="f8")
         below = y - y.max(2, keepdims=True) + z
         calls.append(Call("two_tables", [x, y, z], [shares, below], tolerance=1e-3))
+    for r, c in ((3, 7), (5, 100), (3, 1500), (2, 9000)):
+        x = real(r, c) / 10
+        e = np.exp(x.astype("f8"))
+        wanted = [e / e.sum(1, keepdims=True), x.sum(0)]
+        calls.append(Call("shares_beside_columns", [x], wanted, tolerance=1e-5))
     for n, k, c in ((9, 4, 5), (20, 3, 100), (3, 2, 1500)):
         x, at, w = real(n, c), np.random.default_rng(n).integers(0, k, n), real(k, c)
         spread, total = w.astype("f8"), (w * w).sum(1, dtype="f8")
@@ -226,3 +231,12 @@ def test_on_a_gpu(place: int, target: str) -> None:
     assert not kernel.errors.any()
     for now, then in zip(outs, call.expected, strict=True):
         np.testing.assert_allclose(now, then, call.tolerance, call.tolerance)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("columns", [7, 100, 1500, 9000])
+def test_rows_in_place(columns: int, target: str) -> None:
+    x = real(3, columns) / 10
+    wanted = x / (1 + (x.astype("f8") ** 2).sum(1, keepdims=True))
+    built("shares_in_place", target).run([x])
+    np.testing.assert_allclose(x, wanted, 1e-5, 1e-7)
