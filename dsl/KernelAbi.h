@@ -129,4 +129,15 @@ struct KernelAbi {
 /// in the device's memory, and the parameter says where.
 constexpr std::size_t mostWordsByValue = 504;
 
+/// The parameter of a listed entry (docs/decisions/0020), in words: a head, and
+/// room for a table. The head says where the table is, 0 for here; how many
+/// bytes behind its beginning the map of blocks is; and the number of the last
+/// block that is in the map.
+constexpr std::size_t listWords = 512, listHead = 3;
+/// Words of a row behind its packet: how many blocks it has, and the number of
+/// the first one.
+constexpr std::size_t rowOwn = 2;
+/// The map has 16 bits for a block.
+constexpr std::size_t mostRows = 1 << 16;
+
 } // namespace quern

@@ -24,6 +24,9 @@ def Qn_RowwiseOp : Qn_Op<"rowwise", [
     `short` asks for a second way, for rows of few elements: several of them are
     reduced side by side.
 
+    `listed` is for a GPU: a launch serves several calls, whose packets are rows
+    of a table (docs/decisions/0020).
+
     ```mlir
     qn.rowwise @scale axes [R, C] (%x: !qn.tensor<f32, [R, C:1]>, %a: f32,
         %out: !qn.tensor<f32, [R, C:1]>) {
@@ -39,13 +42,14 @@ def Qn_RowwiseOp : Qn_Op<"rowwise", [
     OptionalAttr<DenseI64ArrayAttr>:$numbers,
     UnitAttr:$wide,
     UnitAttr:$short_rows,
+    UnitAttr:$listed,
     OptionalAttr<I64Attr>:$staged
   );
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $sym_name `axes` custom<AxisList>($axes) (`wide` $wide^)?
-    (`short` $short_rows^)? (`staged` $staged^)? attr-dict-with-keyword
-    custom<Body>($body)
+    (`short` $short_rows^)? (`listed` $listed^)? (`staged` $staged^)?
+    attr-dict-with-keyword custom<Body>($body)
   }];
   let extraClassDeclaration = [{
     /// The number of an axis in `axes`, or -1.

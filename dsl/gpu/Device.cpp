@@ -131,7 +131,7 @@ Block *Device::entry(Location loc, StringRef name, const EntryShape &shape,
                      std::size_t packetWords, std::size_t own) {
   using Dialect = LLVM::LLVMDialect;
   constexpr unsigned memory = 1, constants = 4;
-  bool byValue = packetWords <= mostWordsByValue;
+  bool byValue = shape.isListed || packetWords <= mostWordsByValue;
   unsigned space = !byValue ? memory : isNvptx() ? 0 : constants;
   auto type = LLVM::LLVMFunctionType::get(
       LLVM::LLVMVoidType::get(builder.getContext()),
@@ -140,8 +140,9 @@ Block *Device::entry(Location loc, StringRef name, const EntryShape &shape,
   made.setCConv(isNvptx() ? LLVM::CConv::PTX_Kernel
                           : LLVM::CConv::AMDGPU_KERNEL);
   made.setPassthroughAttr(attributes(shape));
-  auto words = LLVM::LLVMArrayType::get(builder.getI64Type(),
-                                        unsigned(packetWords + own));
+  auto words = LLVM::LLVMArrayType::get(
+      builder.getI64Type(),
+      unsigned(shape.isListed ? listWords : packetWords + own));
   if (byValue)
     made.setArgAttr(0,
                     isNvptx() ? Dialect::getByValAttrName()

@@ -88,14 +88,15 @@ public:
   using Block = std::array<std::optional<std::int64_t>, 3>;
   struct EntryShape {
     Block block;
-    bool isFlat = false; ///< asks only for numbers along x
-    bool isMost = false; ///< there may be fewer threads
+    bool isFlat = false;   ///< asks only for numbers along x
+    bool isMost = false;   ///< there may be fewer threads
+    bool isListed = false; ///< takes a table of packets
     /// To fit a multiprocessor's registers, at least; 0: one takes them all.
     unsigned blocks = 1;
     unsigned cluster = 1; ///< blocks
   };
-  /// An entry, which takes the packet and `own` words of the launch; its first
-  /// block's argument leads to them.
+  /// An entry, which takes the packet and `own` words of the launch, or a
+  /// list's parameter; its first block's argument leads to them.
   mlir::Block *entry(mlir::Location loc, llvm::StringRef name,
                      const EntryShape &shape, std::size_t packetWords,
                      std::size_t own);

@@ -35,13 +35,15 @@ unsigned EntryBuilder::leastBlocks() const {
   return plan.isLarge || plan.product->elementBytes() > 2 ? 0 : 2;
 }
 
-/// A function of one parameter: the packet and the number of blocks.
+/// A function of one parameter: the packet and the number of blocks, or a table
+/// of them.
 Block *EntryBuilder::entryFunction(ModuleOp module, StringRef name) {
   builder.setInsertionPointToEnd(module.getBody());
   Block *entry = device.entry(loc, name,
                               {.block = {plan.threads, 1, 1},
                                .isFlat = true,
                                .isMost = plan.isSized(),
+                               .isListed = model.kernel.getListed(),
                                .blocks = leastBlocks(),
                                .cluster = plan.cluster},
                               packet.words.size(), 1);
@@ -85,7 +87,7 @@ Team EntryBuilder::makeTeam(Frame &root, Value thread) {
                                      thread, word(0));
   sizeTeam(root, made);
   if (plan.team == TeamKind::Cluster) {
-    Value block = math("andi", device.blockNumber(loc), plan.cluster - 1);
+    Value block = math("andi", blockNumber(), plan.cluster - 1);
     Value before =
         made.warps ? math("muli", made.warps, warp) : word(plan.threads);
     before = arith::MulIOp::create(builder, loc, before, block);
@@ -136,6 +138,8 @@ GridEntry EntryBuilder::build(ModuleOp module, StringRef name) {
   Frame root;
   root.block = entry;
   builder.setInsertionPointToEnd(entry);
+  if (model.kernel.getListed())
+    findRow();
   Value thread = device.threadNumber(loc);
   team = makeTeam(root, thread);
   emitter.team = &team;
@@ -334,7 +338,7 @@ void EntryBuilder::version(Frame &root, unsigned vectors) {
   Value units = unitCount(root);
   emitter.in(root);
   std::int64_t each = unitsPerBlock();
-  Value block = device.blockNumber(loc);
+  Value block = blockNumber();
   if (plan.cluster > 1) {
     block = math("divui", block, plan.cluster);
     blocks = math("divui", blocks, plan.cluster);

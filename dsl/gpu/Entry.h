@@ -44,6 +44,12 @@ private:
   void describeStaged(LaunchEntry &entry) const;
   mlir::Block *entryFunction(mlir::ModuleOp module, llvm::StringRef name);
   unsigned leastBlocks() const;
+  // Listed.cpp
+  void findRow();
+  /// Of the block among those of its call.
+  mlir::Value blockNumber() {
+    return listedBlock ? listedBlock : device.blockNumber(loc);
+  }
   Team makeTeam(Frame &root, mlir::Value thread);
   void sizeTeam(Frame &root, Team &made);
   GridEntry describe(llvm::StringRef name) const;
@@ -192,7 +198,8 @@ private:
   std::string stagesName;       ///< the memory of staged tiles
   std::uint32_t askedBytes = 0; ///< of shared memory, when launching
   std::vector<Square> squares;
-  bool inPasses = false; ///< rows of a warp's tile come sixteen after sixteen
+  mlir::Value listedBlock; ///< where a launch serves several calls
+  bool inPasses = false;   ///< rows of a warp's tile come sixteen after sixteen
 };
 
 } // namespace quern

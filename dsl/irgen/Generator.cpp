@@ -74,6 +74,7 @@ Operation *Generator::generate() {
   } else {
     auto rows = b.create<qn::RowwiseOp>(name, kernelAxes, argumentTypes);
     rows.setShortRows(request.specialization.shortRows);
+    rows.setListed(request.specialization.listed);
     open(rows);
   }
   builder.setInsertionPointToStart(body);

@@ -37,6 +37,7 @@ public:
       return std::nullopt;
     if (!types() || !constants() || !ranks() || !operands())
       return std::nullopt;
+    result.listed = wishes.listed;
     return result;
   }
 

@@ -24,6 +24,17 @@ namespace quern::jit {
 
 namespace {
 
+/// A kernel of a list reads its parameter through a pointer that may lead to
+/// memory as well; nobody writes it, so no thread needs a copy of its own.
+void keepParameters(llvm::Function &function) {
+  if (function.getCallingConv() != llvm::CallingConv::PTX_Kernel)
+    return;
+  for (llvm::Argument &argument : function.args())
+    if (argument.hasByValAttr())
+      argument.addAttr(
+          llvm::Attribute::get(function.getContext(), "nvvm.grid_constant"));
+}
+
 void prepare(llvm::Module &module, const llvm::TargetMachine &machine,
              const TargetInfo &target) {
   module.setTargetTriple(machine.getTargetTriple());
@@ -36,6 +47,7 @@ void prepare(llvm::Module &module, const llvm::TargetMachine &machine,
     if (function.isDeclaration())
       continue;
     function.addFnAttr("target-cpu", target.cpu);
+    keepParameters(function);
     function.addFnAttr("target-features", target.features);
     function.addFnAttr(llvm::Attribute::NoUnwind);
     if (target.isGpu())

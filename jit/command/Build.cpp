@@ -30,6 +30,7 @@ for a GPU gpu instead of loops, ptx or hsaco instead of obj
   --ranks=R=2,...        axes of packs; of an elementwise by its own name (1)
   --layouts=x=d1,...     strides of an operand: 0, 1 or d for each axis
   --absent=w,b           optional operands that are not given
+  --listed               for a GPU: as the calls of an `each` are
   --output=FILE, -o FILE instead of standard output; written when all is built
   --replay=FILE          instead of FILE: a compilation that QUERN_REPRODUCE kept
   --timing               instead of --emit: milliseconds that each stage takes
@@ -39,7 +40,7 @@ Without a declaration every one that can be called is built; an object holds one
 
 constexpr llvm::StringLiteral known[] = {
     "help",    "emit",   "target", "types",  "constants", "ranks",
-    "layouts", "absent", "output", "replay", "timing"};
+    "layouts", "absent", "listed", "output", "replay",    "timing"};
 /// What there is besides `tokens` and `ast`, which need no compiler.
 constexpr llvm::StringLiteral stages[] = {
     "typed", "qn",  "loops", "gpu", "llvm-dialect", "llvm-raw",
@@ -63,6 +64,7 @@ std::optional<SpecializationWishes> readWishes(const CommandLine &line) {
   for (llvm::StringRef name : llvm::split(absent, ','))
     if (!name.empty())
       wishes.absent.insert(name.str());
+  wishes.listed = line.options.count("listed");
   return wishes;
 }
 
@@ -249,6 +251,9 @@ int command::build(Words words) {
     return complain(target.error());
   if (stage != timing && !jit::Compiler::hasStage(*target, stage))
     return complain(usage, noStage(*target, stage));
+  if (wishes->listed && !target->isGpu())
+    return complain(usage, "`--listed` is for a GPU, and `" + target->name +
+                               "` is none");
   std::string text;
   llvm::raw_string_ostream out(text);
   if (stage == "typed") {

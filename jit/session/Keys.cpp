@@ -57,6 +57,7 @@ std::string quern::jit::keyText(const Specialization &specialization) {
     bytes.number(length);
   bytes.byte(specialization.narrowOffsets);
   bytes.byte(specialization.shortRows);
+  bytes.byte(specialization.listed);
   return bytes.text;
 }
 

@@ -90,7 +90,8 @@ json::Object describe(const Specialization &given) {
       {"units", listOf(given.unitScalars, number)},
       {"lists", listOf(given.listLengths, number)},
       {"narrow", given.narrowOffsets},
-      {"short", given.shortRows}};
+      {"short", given.shortRows},
+      {"listed", given.listed}};
 }
 
 Specialization specializationOf(const json::Object &object) {
@@ -118,6 +119,7 @@ Specialization specializationOf(const json::Object &object) {
        [&](Number number, Text) { made.listLengths.push_back(number); });
   made.narrowOffsets = object.getBoolean("narrow").value_or(true);
   made.shortRows = object.getBoolean("short").value_or(false);
+  made.listed = object.getBoolean("listed").value_or(false);
   return made;
 }
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from emulator.kernels import GpuKernel
+from emulator.ptx import Words
 from emulator.ptx_types import Array
 
 HERE = Path(__file__).parent
@@ -159,12 +160,22 @@ class AmdKernel(GpuKernel):
         self, symbol: str, grid: Any, block: Any, words: Sequence[Any], shared: int
     ) -> list[Array]:
         guarded: dict[int, Guarded] = {}
-        packet = []
-        for word in words:
+        tables: list[Array] = []
+
+        def held(words: Sequence[Any]) -> Array:
+            return np.array([number(word) & (2**64 - 1) for word in words], np.uint64)
+
+        def number(word: Any) -> int:
+            if isinstance(word, Words):
+                tables.append(held(word.items))
+                return int(tables[-1].ctypes.data)
             if isinstance(word, np.ndarray) and word.ndim:
-                word = guarded.setdefault(id(word), Guarded(word)).address
-            packet.append(int(word) & (2**64 - 1))
-        raw = np.array(packet, np.uint64)
+                if id(word) not in guarded:
+                    guarded[id(word)] = Guarded(word)
+                return guarded[id(word)].address
+            return int(word)
+
+        raw = held(words)
         shapes = [
             (ctypes.c_uint * 3)(*[*map(int, np.atleast_1d(n)), 1, 1][:3]) for n in (grid, block)
         ]

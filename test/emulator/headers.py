@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 
 HEADER = re.compile(
-    r"qn\.(?:rowwise|kernel) @\w+ axes \[(?P<axes>[^\]]*)\](?P<wide> wide)?(?: staged \d+)?\s*"
+    r"qn\.(?:rowwise|kernel) @\w+ axes \[(?P<axes>[^\]]*)\]"
+    r"(?P<wide> wide)?(?: listed)?(?: staged \d+)?\s*"
     r"(?:attributes \{.*?array<i64(?:: (?P<numbers>[^>]*))?>\})?\s*\((?P<arguments>[^{]*)\) \{"
 )
 OPERAND = re.compile(

@@ -141,9 +141,7 @@ class GpuKernel:
         blocks: int = 3,
     ) -> list[Array]:
         """Launches everything, for all extents its entries are meant for; gives the operands."""
-        sizes: dict[str, int] = dict(extents or {})
-        for operand, array in zip(self.operands, arrays, strict=True):
-            sizes.update(zip(operand.axes, array.shape, strict=True))
+        sizes = dict(extents or {}) | self.sizes(arrays)
         memory = [np.lib.stride_tricks.as_strided(a, a.shape, a.strides) for a in arrays]
         flat = [self.owner(array) for array in memory]
         self.errors = np.zeros(3, np.int64)
@@ -167,6 +165,13 @@ class GpuKernel:
             for array, now in zip(seen, back, strict=True):
                 array[...] = now
         return list(arrays)
+
+    def sizes(self, arrays: Sequence[Array]) -> dict[str, int]:
+        """The extents that operands have along axes."""
+        sizes: dict[str, int] = {}
+        for operand, array in zip(self.operands, arrays, strict=True):
+            sizes.update(zip(operand.axes, array.shape, strict=True))
+        return sizes
 
     def shape(
         self, launch: dict[str, Any], sizes: dict[str, int], words: list[Any], blocks: int

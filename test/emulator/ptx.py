@@ -19,7 +19,8 @@ GAP = 256
 
 @dataclass
 class Words:
-    """A parameter of 64-bit words; an array among them stands for its address."""
+    """A parameter of 64-bit words; an array among them stands for its address, and so do others'
+    words."""
 
     items: Sequence[Any]
     in_memory: bool = False  #: the parameter says where they lie
@@ -122,16 +123,20 @@ class Module(Text):
         if len(args) != len(function.params):
             raise TypeError(f"{len(args)} arguments given, the kernel takes {len(function.params)}")
 
+        def held_words(words: Words) -> Array:
+            items = [np.uint64(int(plain(item)) & (2**64 - 1)) for item in words.items]
+            return np.array(items, np.uint64)
+
         def plain(value: Any) -> Any:
+            if isinstance(value, Words):
+                return heap.add(held_words(value).view(np.uint8))
             return heap.add_array(value) if isinstance(value, np.ndarray) and value.ndim else value
 
         params = np.zeros(max(align_up(function.param_size, 16), 16), np.uint8)
         for (offset, size), value in zip(function.params.values(), args, strict=True):
             if isinstance(value, Words):
-                words = [np.uint64(int(plain(item)) & (2**64 - 1)) for item in value.items]
-                held = np.array(words, np.uint64)
-                if value.in_memory:
-                    held = np.asarray(np.uint64(heap.add(held.view(np.uint8))))
+                in_memory = value.in_memory
+                held = np.asarray(np.uint64(plain(value))) if in_memory else held_words(value)
             else:
                 held = np.asarray(plain(value))
             raw = np.frombuffer(held.tobytes(), np.uint8)
