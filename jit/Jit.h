@@ -19,6 +19,10 @@
 
 namespace quern {
 
+namespace jit {
+class ListedCalls;
+} // namespace jit
+
 /// Element types in the order of the language's own table.
 enum class DType : std::uint8_t {
   Bool,
@@ -181,6 +185,7 @@ public:
 
 private:
   friend class Module;
+  friend class jit::ListedCalls;
   std::shared_ptr<State> state;
 };
 

@@ -2,6 +2,7 @@
 #include "jit/device/RunMemory.h"
 #include "jit/op/Move.h"
 #include "jit/op/Plan.h"
+#include "jit/session/ListedCalls.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -82,7 +83,7 @@ private:
     return plan.address(tensor, pointers);
   }
   Result<std::monostate> launch(const PlanStep &step);
-  Result<std::monostate> launchInOrder(const PlanStep &step);
+  Result<std::monostate> launchOnDevice(const PlanStep &step);
   Result<std::monostate> callOut(const PlanStep &step);
   bool areApart(const PlanStep &step) const;
 
@@ -128,15 +129,20 @@ bool Run::areApart(const PlanStep &step) const {
   return true;
 }
 
-/// A device's stream has an order, and a launch there does not wait.
-Result<std::monostate> Run::launchInOrder(const PlanStep &step) {
-  auto tensor = step.tensors.begin();
+/// Together where they can be; else a device's stream has an order, and a
+/// launch there does not wait.
+Result<std::monostate> Run::launchOnDevice(const PlanStep &step) {
+  std::vector<void *> places;
+  for (const PlanTensor &tensor : step.tensors)
+    places.push_back(address(tensor));
+  if (step.kernels.size() > 1 && areApart(step))
+    return ListedCalls::run(step.kernels, places, stream);
+  std::span<void *const> left(places);
   for (BoundKernel kernel : step.kernels) {
-    std::vector<void *> places;
-    for (std::size_t left = kernel.pointerCount(); left > 0; --left, ++tensor)
-      places.push_back(address(*tensor));
-    if (auto done = kernel.run(places, stream); !done)
+    if (auto done = kernel.run(left.first(kernel.pointerCount()), stream);
+        !done)
       return done;
+    left = left.subspan(kernel.pointerCount());
   }
   return std::monostate();
 }
@@ -145,7 +151,7 @@ Result<std::monostate> Run::launchInOrder(const PlanStep &step) {
 /// thread's share takes all of them.
 Result<std::monostate> Run::launch(const PlanStep &step) {
   if (plan.device)
-    return launchInOrder(step);
+    return launchOnDevice(step);
   Batch batch;
   auto tensor = step.tensors.begin();
   std::int64_t total = 0;

@@ -2,6 +2,7 @@
 #include "jit/op/Trace.h"
 
 #include "jit/bind/Numbers.h"
+#include "jit/session/ListedCalls.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -178,6 +179,8 @@ void OpTracer::gather(std::size_t first) {
     llvm::append_range(all.tensors, step.tensors);
     llvm::append_range(all.written, step.written);
   }
+  if (place.device)
+    ListedCalls::announce(all.kernels);
   plan->steps.resize(first);
   plan->steps.push_back(std::move(all));
 }

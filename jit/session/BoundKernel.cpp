@@ -40,9 +40,10 @@ DeviceId BoundKernel::device() const { return state->device; }
 Result<std::monostate> BoundKernel::ready() {
   if (state->plan)
     return state->plan->ready();
-  if (state->prepared.load(std::memory_order_acquire))
-    return std::monostate();
-  return state->prepare();
+  auto prepared = state->ready();
+  if (!prepared)
+    return prepared.error();
+  return std::monostate();
 }
 
 bool BoundKernel::readyAtOnce() {
@@ -204,21 +205,19 @@ bool isLegal(const BoundKernel::State::Pair &pair, const Binding &binding,
 
 } // namespace
 
-/// Why the pointers cannot be used, or nothing.
-static std::optional<Error> checkPointers(const BoundKernel::State &state,
-                                          std::span<void *const> pointers) {
-  if (pointers.size() != state.external.size())
-    return runError(*state.core, {}, fault::PointerCount, state.name,
-                    state.external.size(), pointers.size());
+std::optional<Error>
+BoundKernel::State::check(std::span<void *const> pointers) const {
+  if (pointers.size() != external.size())
+    return runError(*core, {}, fault::PointerCount, name, external.size(),
+                    pointers.size());
   for (std::size_t number = 0; number < pointers.size(); ++number)
-    if (!pointers[number] && state.touches[number]) {
-      const Operand &operand = state.binding.operands[state.external[number]];
-      return runError(*state.core, operand.span, fault::NullPointer,
-                      operand.name);
+    if (!pointers[number] && touches[number]) {
+      const Operand &operand = binding.operands[external[number]];
+      return runError(*core, operand.span, fault::NullPointer, operand.name);
     }
-  for (const BoundKernel::State::Pair &pair : state.pairs)
-    if (!isLegal(pair, state.binding, state.external, pointers))
-      return state.apartError(pair);
+  for (const Pair &pair : pairs)
+    if (!isLegal(pair, binding, external, pointers))
+      return apartError(pair);
   return std::nullopt;
 }
 
@@ -291,19 +290,33 @@ Result<std::monostate> BoundKernel::State::prepareOnDevice(Prepared &made) {
   return std::monostate();
 }
 
-Result<std::monostate>
-BoundKernel::State::runOnDevice(const Prepared &prepared,
-                                std::span<void *const> pointers, void *stream) {
-  llvm::SmallVector<GridKernel::PointerWord, 8> words;
+Result<const Prepared *> BoundKernel::State::ready() {
+  if (const Prepared *made = prepared.load(std::memory_order_acquire))
+    return made;
+  if (auto made = prepare(); !made)
+    return made.error();
+  return prepared.load(std::memory_order_acquire);
+}
+
+GridKernel::Call
+BoundKernel::State::callOf(std::span<void *const> pointers) const {
+  GridKernel::Call call{owned->grid.get(), {}};
   for (std::size_t number = 0; number < pointers.size(); ++number)
-    if (prepared.slots[number] >= 0)
-      words.push_back({static_cast<std::size_t>(prepared.slots[number]),
-                       reinterpret_cast<std::uint64_t>(pointers[number])});
-  auto record = prepared.grid->run(words, stream);
+    if (owned->slots[number] >= 0)
+      call.pointers.push_back(
+          {static_cast<std::size_t>(owned->slots[number]),
+           reinterpret_cast<std::uint64_t>(pointers[number])});
+  return call;
+}
+
+Result<std::monostate>
+BoundKernel::State::launch(std::span<const GridKernel::Call> calls,
+                           void *stream) {
+  auto record = GridKernel::run(calls, stream);
   if (!record)
     return record.error();
   if (record->site != 0)
-    return siteError(*this, prepared, *record);
+    return siteError(*this, *owned, *record);
   core->launches.fetch_add(1, std::memory_order_relaxed);
   return std::monostate();
 }
@@ -311,20 +324,20 @@ BoundKernel::State::runOnDevice(const Prepared &prepared,
 Result<std::monostate> BoundKernel::run(std::span<void *const> pointers,
                                         void *stream) {
   State &bound = *state;
-  if (auto problem = checkPointers(bound, pointers))
+  if (auto problem = bound.check(pointers))
     return std::move(*problem);
   if (bound.plan)
     return bound.plan->run(pointers, bound.core->pool, stream);
-  const Prepared *prepared = bound.prepared.load(std::memory_order_acquire);
-  if (!prepared) {
-    if (auto made = bound.prepare(); !made)
-      return made;
-    prepared = bound.prepared.load(std::memory_order_acquire);
-  }
+  auto made = bound.ready();
+  if (!made)
+    return made.error();
+  const Prepared *prepared = *made;
   if (bound.binding.isEmpty)
     return std::monostate();
-  if (prepared->grid)
-    return bound.runOnDevice(*prepared, pointers, stream);
+  if (prepared->grid) {
+    GridKernel::Call call = bound.callOf(pointers);
+    return bound.launch({&call, 1}, stream);
+  }
   Packet packet(prepared->packet);
   ErrorRecord record;
   packet.data[0] = reinterpret_cast<std::uint64_t>(&record);

@@ -11,6 +11,9 @@ namespace {
 /// Words that a launch has behind the packet.
 constexpr std::size_t mostBehind = 3;
 
+/// Calls' parts of a workspace begin as a driver's memory does.
+constexpr std::size_t roomOfCall = 256;
+
 std::int64_t ceilDivide(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }
@@ -86,6 +89,7 @@ GridKernel::make(std::shared_ptr<SessionDevice> owner,
   std::unique_ptr<GridKernel> made(
       new GridKernel(std::move(owner), std::move(kernel), std::move(*image)));
   made->packet = std::move(words);
+  made->isListed = binding.specialization.listed;
   made->checks =
       std::ranges::any_of(made->kernel->abi.sites, [](const ErrorSite &site) {
         return site.kind != ErrorSite::Kind::Threads;
@@ -117,11 +121,11 @@ Result<std::monostate> GridKernel::choose(const LaunchEntry &launch,
   if (!function)
     return function.error();
   std::uint32_t threads = threadsOf(*entry, lanesOf(launch, extents));
-  auto blocks = blocksOf(*entry, *function, threads, units);
-  if (!blocks)
-    return blocks.error();
-  Launch chosen{*function, {}, {}};
-  chosen.shape.grid[0] = *blocks;
+  auto need = needOf(*entry, *function, threads, units);
+  if (!need)
+    return need.error();
+  Launch chosen{*function, {}, *need, entry->cluster > 1, {}};
+  chosen.shape.grid[0] = unsigned(std::min(need->wanted, need->most));
   chosen.shape.block[0] = threads;
   chosen.shape.sharedBytes = entry->sharedBytes;
   chosen.behind = {chosen.shape.grid[0]};
@@ -133,13 +137,14 @@ Result<std::monostate> GridKernel::choose(const LaunchEntry &launch,
 /// a grid further. Clusters are one for each unit: how many of them fit a
 /// device is its own affair, and one that came late would have all its units
 /// behind the others.
-Result<unsigned> GridKernel::blocksOf(const GridEntry &entry,
-                                      DeviceFunction function,
-                                      std::uint32_t threads,
-                                      std::int64_t units) {
+Result<BlockNeed> GridKernel::needOf(const GridEntry &entry,
+                                     DeviceFunction function,
+                                     std::uint32_t threads,
+                                     std::int64_t units) {
   if (entry.cluster > 1) {
     constexpr std::int64_t mostClusters = std::int64_t(1) << 24;
-    return static_cast<unsigned>(std::min(units, mostClusters) * entry.cluster);
+    std::int64_t all = std::min(units, mostClusters) * entry.cluster;
+    return BlockNeed{all, all};
   }
   auto resident = image->occupancy(function, threads, entry.sharedBytes);
   if (!resident)
@@ -147,9 +152,8 @@ Result<unsigned> GridKernel::blocksOf(const GridEntry &entry,
   std::int64_t each = std::max(*resident, 1);
   if (entry.resident)
     each = std::min<std::int64_t>(each, entry.resident);
-  std::int64_t most = std::int64_t(owner->device->facts().processors) * each;
-  return static_cast<unsigned>(
-      std::min(ceilDivide(units, entry.unitsPerBlock), most));
+  return BlockNeed{ceilDivide(units, entry.unitsPerBlock),
+                   std::int64_t(owner->device->facts().processors) * each};
 }
 
 /// Every run gives this error.
@@ -202,7 +206,7 @@ void GridKernel::addPieces(DeviceFunction function, const GridShape &shape,
   // AMD counts threads, not blocks, along a dimension in 32 bits; both have 16
   // bits for blocks along y and z.
   std::array<std::int64_t, 3> most = {std::int64_t(1) << 21, 65535, 65535};
-  Launch piece{function, {}, {}};
+  Launch piece{function, {}, {}, false, {}};
   piece.shape.sharedBytes = sharedBytes;
   for (unsigned dimension = 0; dimension < 3; ++dimension)
     piece.shape.block[dimension] =
@@ -259,6 +263,19 @@ GridKernel::launchAll(const std::vector<std::uint64_t> &words,
   return std::monostate();
 }
 
+/// A graph would copy words whenever it runs, when they are gone.
+Result<bool> GridKernel::canCopy(Device::StreamHandle stream) const {
+  auto captured = owner->device->isCapturing(stream);
+  if (!captured)
+    return captured.error();
+  if (*captured && packet.size() > mostWordsByValue)
+    return Error{"a kernel of " + std::to_string(packet.size()) +
+                     " words cannot be captured, at most " +
+                     std::to_string(mostWordsByValue) + " can",
+                 {}};
+  return !*captured;
+}
+
 /// With the words of all launches in the device's memory.
 Result<std::monostate>
 GridKernel::launchFar(const std::vector<std::uint64_t> &words,
@@ -272,15 +289,8 @@ GridKernel::launchFar(const std::vector<std::uint64_t> &words,
   }
   if (all.empty())
     return std::monostate();
-  // A graph would copy these words whenever it runs, when they are gone.
-  auto captured = owner->device->isCapturing(stream);
-  if (!captured)
-    return captured.error();
-  if (*captured)
-    return Error{"a kernel of " + std::to_string(words.size()) +
-                     " words cannot be captured, at most " +
-                     std::to_string(mostWordsByValue) + " can",
-                 {}};
+  if (auto can = canCopy(stream); !can)
+    return can.error();
   constexpr std::size_t word = sizeof(std::uint64_t);
   RunMemory memory(*owner->device, stream);
   if (auto taken = memory.take(all.size() * word); !taken)
@@ -302,33 +312,124 @@ GridKernel::launchFar(const std::vector<std::uint64_t> &words,
   return std::monostate();
 }
 
-Result<ErrorRecord> GridKernel::run(std::span<const PointerWord> pointers,
-                                    Device::StreamHandle stream) const {
-  Device &device = *owner->device;
-  std::vector<std::uint64_t> words = packet;
-  for (const PointerWord &pointer : pointers)
-    words[pointer.word] = pointer.address;
-  ErrorRecord record = refused;
+bool GridKernel::sharesLaunches(const GridKernel &other) const {
+  return isListed && other.isListed && kernel == other.kernel &&
+         std::ranges::equal(launches, other.launches,
+                            [](const Launch &a, const Launch &b) {
+                              return a.function.handle == b.function.handle &&
+                                     a.shape.block == b.shape.block &&
+                                     !a.isCluster && !b.isCluster;
+                            });
+}
+
+/// The table in the parameter, or in memory with an address there.
+Result<std::monostate>
+GridKernel::launchTable(const Launch &launch, const GridTable &table,
+                        Device::StreamHandle stream) const {
+  std::array<std::uint64_t, listWords> parameter = {0, table.mapBytes,
+                                                    table.lastMapped};
+  RunMemory memory(*owner->device, stream);
+  if (table.fitsParameter()) {
+    std::ranges::copy(table.words, parameter.begin() + listHead);
+  } else {
+    std::size_t bytes = table.words.size() * sizeof(std::uint64_t);
+    if (auto taken = memory.take(bytes); !taken)
+      return taken;
+    if (auto copied = owner->device->copyIn(memory.address, table.words.data(),
+                                            bytes, stream);
+        !copied)
+      return copied;
+    parameter[0] = memory.address;
+  }
+  void *parameters[] = {parameter.data()};
+  LaunchShape shape = launch.shape;
+  shape.grid[0] = table.blocks;
+  return image->launch(launch.function, shape, parameters, stream);
+}
+
+/// Each launch is one for all calls, or where memory cannot be filled as many
+/// as parameters have room for.
+Result<std::monostate>
+GridKernel::launchListed(std::span<const Call> calls,
+                         const std::vector<std::uint64_t> &words,
+                         Device::StreamHandle stream) const {
+  std::size_t packetWords = packet.size();
+  for (std::size_t number = 0; number < launches.size(); ++number) {
+    std::vector<BlockNeed> all;
+    for (const Call &call : calls)
+      all.push_back(call.kernel->launches[number].need);
+    std::span needs(all);
+    std::span packets(words);
+    while (!needs.empty()) {
+      std::size_t count = std::min(needs.size(), mostRows);
+      std::size_t near = callsInParameter(needs, packetWords);
+      if (near < count || packetWords > mostWordsByValue) {
+        auto can = canCopy(stream);
+        if (!can)
+          return can.error();
+        if (!*can)
+          count = near;
+      }
+      GridTable table(packets.first(count * packetWords), needs.first(count));
+      if (auto done = launchTable(launches[number], table, stream); !done)
+        return done;
+      needs = needs.subspan(count);
+      packets = packets.subspan(count * packetWords);
+    }
+  }
+  return std::monostate();
+}
+
+/// The packets, one behind the other, with places in the workspace counted from
+/// where it begins; its bytes are left in `bytes`.
+std::vector<std::uint64_t> GridKernel::packetsOf(std::span<const Call> calls,
+                                                 std::size_t &bytes) {
+  std::vector<std::uint64_t> words;
+  for (const Call &call : calls) {
+    std::size_t begin = words.size();
+    words.insert(words.end(), call.kernel->packet.begin(),
+                 call.kernel->packet.end());
+    for (const PointerWord &pointer : call.pointers)
+      words[begin + pointer.word] = pointer.address;
+    words[begin + 1] = bytes;
+    bytes +=
+        (call.kernel->workspace + roomOfCall - 1) / roomOfCall * roomOfCall;
+  }
+  return words;
+}
+
+Result<ErrorRecord> GridKernel::run(std::span<const Call> calls,
+                                    Device::StreamHandle stream) {
+  const GridKernel &one = *calls.front().kernel;
+  Device &device = *one.owner->device;
+  ErrorRecord record = one.refused;
   if (record.site)
     return record;
+  std::size_t bytes = 0;
+  std::vector<std::uint64_t> words = packetsOf(calls, bytes);
   RunMemory scratch(device, stream), errors(device, stream);
-  if (workspace)
-    if (auto taken = scratch.take(workspace); !taken)
+  if (bytes)
+    if (auto taken = scratch.take(bytes); !taken)
       return taken.error();
-  if (checks) {
+  if (one.checks) {
     if (auto taken = errors.take(sizeof(record)); !taken)
       return taken.error();
     if (auto clear = device.fill(errors.address, 0, sizeof(record), stream);
         !clear)
       return clear.error();
   }
-  words[0] = errors.address;
-  words[1] = scratch.address;
-  auto launched = packet.size() <= mostWordsByValue ? launchAll(words, stream)
-                                                    : launchFar(words, stream);
+  for (std::size_t begin = 0; begin < words.size();
+       begin += one.packet.size()) {
+    words[begin] = errors.address;
+    words[begin + 1] += scratch.address;
+  }
+  auto launched = one.isListed ? one.launchListed(calls, words, stream)
+                  : one.packet.size() <= mostWordsByValue
+                      ? one.launchAll(words, stream)
+                      : one.launchFar(words, stream);
   if (!launched)
     return launched.error();
-  if (!checks)
+  if (!one.checks)
     return record;
   if (auto read =
           device.copyOut(&record, errors.address, sizeof(record), stream);

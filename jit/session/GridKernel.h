@@ -3,6 +3,7 @@
 
 #include "jit/bind/Binding.h"
 #include "jit/session/Devices.h"
+#include "jit/session/GridTable.h"
 #include "jit/session/HostSteps.h"
 
 #include <optional>
@@ -31,15 +32,25 @@ public:
     std::size_t word;
     std::uint64_t address;
   };
-  /// Launches everything in the stream's order. A kernel that checks indices
-  /// is waited for, and its record given; others return at once.
-  Result<ErrorRecord> run(std::span<const PointerWord> pointers,
-                          Device::StreamHandle stream) const;
+  struct Call {
+    const GridKernel *kernel;
+    llvm::SmallVector<PointerWord, 8> pointers;
+  };
+  /// Whether a launch of each of the two can be one.
+  bool sharesLaunches(const GridKernel &other) const;
+  /// Launches everything in the stream's order, of several listed calls that
+  /// share launches and touch nothing that another one writes. Kernels that
+  /// check indices are waited for, and their record given; others return at
+  /// once.
+  static Result<ErrorRecord> run(std::span<const Call> calls,
+                                 Device::StreamHandle stream);
 
 private:
   struct Launch {
     DeviceFunction function;
     LaunchShape shape;
+    BlockNeed need; ///< where the compiler chose the grid
+    bool isCluster = false;
     /// The words behind the packet: the number of blocks, or the numbers of an
     /// explicit kernel's first one.
     std::vector<std::uint64_t> behind;
@@ -51,8 +62,8 @@ private:
         image(std::move(image)) {}
   Result<std::monostate> choose(const LaunchEntry &launch,
                                 const Extents &extents);
-  Result<unsigned> blocksOf(const GridEntry &entry, DeviceFunction function,
-                            std::uint32_t threads, std::int64_t units);
+  Result<BlockNeed> needOf(const GridEntry &entry, DeviceFunction function,
+                           std::uint32_t threads, std::int64_t units);
   Result<std::monostate> layOut(const LaunchEntry &launch);
   Result<std::monostate> refuse(const LaunchEntry &launch, std::int64_t given,
                                 std::int64_t limit);
@@ -62,6 +73,15 @@ private:
                                    Device::StreamHandle stream) const;
   Result<std::monostate> launchFar(const std::vector<std::uint64_t> &words,
                                    Device::StreamHandle stream) const;
+  Result<std::monostate> launchListed(std::span<const Call> calls,
+                                      const std::vector<std::uint64_t> &words,
+                                      Device::StreamHandle stream) const;
+  Result<std::monostate> launchTable(const Launch &launch,
+                                     const GridTable &table,
+                                     Device::StreamHandle stream) const;
+  static std::vector<std::uint64_t> packetsOf(std::span<const Call> calls,
+                                              std::size_t &bytes);
+  Result<bool> canCopy(Device::StreamHandle stream) const;
   Result<std::monostate> placeNumbers(const std::vector<Number> &numbers);
 
   std::shared_ptr<SessionDevice> owner;
@@ -71,6 +91,7 @@ private:
   std::size_t workspace = 0;
   ErrorRecord refused; ///< why nothing is launched, if so
   bool checks = false; ///< whether a launch may fail when it runs
+  bool isListed = false;
   std::vector<std::uint64_t> packet;
   std::optional<Device::Memory> numberMemory;
 };

@@ -150,9 +150,14 @@ struct BoundKernel::State {
   bool prepareAtOnce();
   void install(std::shared_ptr<const jit::CompiledKernel> kernel);
   Result<std::monostate> prepareOnDevice(Prepared &made);
-  Result<std::monostate> runOnDevice(const Prepared &prepared,
-                                     std::span<void *const> pointers,
-                                     void *stream);
+  /// Made by the first who asks.
+  Result<const Prepared *> ready();
+  /// Why the pointers cannot be used, or nothing.
+  std::optional<Error> check(std::span<void *const> pointers) const;
+  /// Both after `ready`, on a GPU: what a launch is told, and what came of it.
+  jit::GridKernel::Call callOf(std::span<void *const> pointers) const;
+  Result<std::monostate> launch(std::span<const jit::GridKernel::Call> calls,
+                                void *stream);
   Error apartError(const Pair &pair) const;
 };
 

@@ -32,6 +32,12 @@ op twice(x: f32[N]) -> f32[N]:
 rowwise total(x: f32[N]) -> f32[]:
     return sum(x over N)
 
+elementwise step(p: mut f32, g: f32):
+    p = p - g
+
+op steps(ps: list[mut f32[*S]], gs: list[f32[*S]]):
+    each (p, g) in zip(ps, gs): step(p, g)
+
 op measured(x: f32[N]) -> f32[N]:
     return add(add(x, host(total(add(x, x)))), full(f32, N, 2))
 
@@ -407,6 +413,52 @@ TEST_F(DeviceSession, AnOpWhoseDriverFails) {
     EXPECT_GT(told, count / 2);
     EXPECT_EQ(once(name), "");
   }
+  EXPECT_EQ(std::string(ask<const char *()>("standin_violations")()), "");
+}
+
+/// A long list's table goes the way of the packet; while a stream is captured
+/// nothing is copied that a graph would read again.
+TEST_F(DeviceSession, AListIsLaunchedWithATable) {
+  constexpr std::size_t count = 100;
+  std::int64_t size = 50;
+  auto memory = device->allocate(2 * count * 256);
+  ASSERT_TRUE(memory);
+  std::vector<TensorView> ps, gs;
+  std::vector<void *> pointers;
+  for (std::size_t number = 0; number < 2 * count; ++number) {
+    pointers.push_back(static_cast<char *>(memory->handle()) + number * 256);
+    (number < count ? ps : gs)
+        .push_back(view(pointers.back(), DType::F32, size));
+  }
+  Argument arguments[] = {ps, gs};
+  auto bound = module.bind("steps", arguments);
+  ASSERT_TRUE(bound) << bound.error().message;
+  auto run = [&](bool isCaptured) {
+    ask<void(int, int)>("standin_attribute")(0, isCaptured);
+    std::string before = ask<const char *()>("standin_launches")();
+    auto ran = bound->run(pointers);
+    EXPECT_TRUE(ran) << ran.error().message;
+    std::string after = ask<const char *()>("standin_launches")();
+    return std::ranges::count(after.substr(before.size()), '\n');
+  };
+  EXPECT_EQ(run(false), 1);
+  EXPECT_NE(lastPacket().front(), 0u) << "the table's address";
+  long live = ask<long()>("standin_live")();
+  EXPECT_EQ(run(false), 1);
+  EXPECT_EQ(ask<long()>("standin_live")(), live) << "the table goes";
+  long first = ask<long()>("standin_calls")();
+  EXPECT_EQ(run(false), 1);
+  long calls = ask<long()>("standin_calls")() - first, told = 0;
+  for (long call = 0; call < calls; ++call) {
+    ask<void(long, int)>("standin_fail")(ask<long()>("standin_calls")() + call,
+                                         2);
+    told += !bound->run(pointers);
+    ask<void(long, int)>("standin_fail")(-1, 0);
+    EXPECT_EQ(ask<long()>("standin_live")(), live) << call;
+  }
+  EXPECT_GT(told, calls / 2);
+  EXPECT_EQ(run(true), 2);
+  EXPECT_EQ(lastPacket().front(), 0u) << "the table is in the parameter";
   EXPECT_EQ(std::string(ask<const char *()>("standin_violations")()), "");
 }
 

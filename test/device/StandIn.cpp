@@ -131,6 +131,7 @@ int standin_copyIn(std::uint64_t target, const void *source, std::size_t bytes,
                    void *stream) {
   Call call("copyIn");
   call.checkContext();
+  call.check(attributeValue(capturing) != 1, "a graph would copy this later");
   call.checkStream(stream);
   if (call.checkMemory(target, bytes) && !call.code)
     std::memcpy(reinterpret_cast<void *>(target), source, bytes);
@@ -239,7 +240,7 @@ int standin_waitForStream(void *stream) {
 int standin_isCapturing(void *stream, int *status) {
   Call call("isCapturing");
   call.checkStream(stream);
-  *status = attributeValue(0) == 1 ? 1 : 0;
+  *status = attributeValue(capturing) == 1 ? 1 : 0;
   return call.code;
 }
 

@@ -49,6 +49,8 @@ void releaseContext(Call &call, int device);
 /// The number by which a vendor asks whether there are pools of memory.
 constexpr int poolsAttribute = STANDIN_HIP ? 88 : 115;
 void *poolOf(int device);
+/// One of ours: whether streams say that they are captured.
+constexpr int capturing = 0;
 /// Somebody has waited for all that was launched.
 void everythingDone();
 

@@ -5,6 +5,7 @@ Its memory is this process's, at the addresses that the emulator gives to global
 from __future__ import annotations
 
 import ctypes
+import functools
 import traceback
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,8 @@ RUNNER = ctypes.CFUNCTYPE(
 )
 #: The driver's numbers for the architecture, and its code of a kernel that went wrong.
 MAJOR, MINOR, FAILED = 75, 76, 719
+#: The stand-in's own: whether streams say that they are captured.
+CAPTURING = 0
 #: What a mapping is asked to be: readable, writable, private, nowhere else, and of no file.
 PROTECTION, KIND = 3, 0x2 | 0x20 | 0x4000 | 0x100000
 
@@ -45,7 +48,7 @@ def mapped(address: int, size: int) -> Array:
 
 
 class EmulatedDevice:
-    """The driver, opened before anybody asks for it by name; one for a process."""
+    """The driver, opened before anybody asks for it by name; `emulated` gives a process's one."""
 
     def __init__(self, stand_ins: Path) -> None:
         self.driver = ctypes.CDLL(str(stand_ins / "libcuda.so.1"), mode=ctypes.RTLD_GLOBAL)
@@ -67,6 +70,10 @@ class EmulatedDevice:
         self.driver.standin_attribute(MAJOR, number // 10)
         self.driver.standin_attribute(MINOR, number % 10)
         self.launched, self.problem = [], ""
+
+    def capture(self, now: bool) -> None:
+        """Streams say so; what is launched is executed all the same."""
+        self.driver.standin_attribute(CAPTURING, int(now))
 
     def allocate(self, size: int) -> int:
         """An address; the memory stays."""
@@ -124,6 +131,12 @@ class EmulatedDevice:
         behind = first + pairs[:count, 1].astype(np.int64)
         whole = [[0, max(self.declared, 1)]]
         return np.concatenate([whole, np.stack([first, behind], 1)]).astype(np.int64)
+
+
+@functools.cache
+def emulated(stand_ins: Path) -> EmulatedDevice:
+    """The process's one."""
+    return EmulatedDevice(stand_ins)
 
 
 class FarTensor:

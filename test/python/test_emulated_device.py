@@ -12,7 +12,7 @@ import op_cases
 import pytest
 import quern
 import torch
-from emulator.device import EmulatedDevice, FarTensor
+from emulator.device import EmulatedDevice, FarTensor, emulated
 from op_cases import Call
 from slices import matrix
 from test_ops import HOST, LISTS, RETURNED, SOURCE, VIEWS
@@ -27,7 +27,7 @@ TOLERANCE = 2e-5
 
 @pytest.fixture(scope="module")
 def device() -> EmulatedDevice:
-    return EmulatedDevice(build_dir() / "test" / "stand-in")
+    return emulated(build_dir() / "test" / "stand-in")
 
 
 @pytest.fixture(params=TARGETS)
