@@ -124,7 +124,7 @@ void Generator::bindSubjects(Frame &callee,
       if (!argument)
         frame = &callee;
       if (const Expression *given = argument ? argument : subject.defaultValue)
-        binding.value = known(*given);
+        binding.value = chosenBy(*given, *parameter);
       frame = outer;
     }
   }

@@ -73,6 +73,38 @@ static Constant elseOf(const typed::ConstantParameter &parameter) {
   return Constant::ofInteger(std::numeric_limits<std::int64_t>::min());
 }
 
+/// Of a complex number that is not real no number, which equals no choice.
+std::optional<Constant> Generator::knownReal(const Expression &expression) {
+  if (const auto *cast = dyn_cast<typed::CastExpression>(&expression))
+    if (kindOf(frame->type(cast->scalar())) == ElementKind::Complex)
+      return knownReal(*cast->operand);
+  const auto *made = dyn_cast<typed::BuiltinExpression>(&expression);
+  if (!made || made->builtin != typed::Builtin::MakeComplex)
+    return known(expression);
+  std::optional<Constant> real = known(*made->operands[0]);
+  std::optional<Constant> imaginary = known(*made->operands[1]);
+  if (!real || !imaginary || imaginary->isZero())
+    return imaginary ? real : std::nullopt;
+  return Constant::ofFloat(std::numeric_limits<double>::quiet_NaN());
+}
+
+/// `[P: match p {…}]` where `p` is known.
+std::optional<Constant>
+Generator::chosenBy(const Expression &subject,
+                    const typed::ConstantParameter &parameter) {
+  std::optional<Constant> value = knownReal(subject);
+  if (!value)
+    return std::nullopt;
+  if (auto choice = typed::choiceOf(parameter, *value))
+    return choice;
+  if (!parameter.hasElse)
+    complain(subject.span,
+             "this is none of the values that `" + parameter.name +
+                 "` can have",
+             "QN2043");
+  return elseOf(parameter);
+}
+
 ConstantBinding
 Generator::fromSpecialization(const typed::ConstantParameter &parameter,
                               const ConstantArgument &argument) {

@@ -284,6 +284,10 @@ private:
   // CompileTime.cpp
   typed::ConstantEnvironment constantEnvironment();
   std::optional<typed::Constant> known(const Expression &expression);
+  std::optional<typed::Constant> knownReal(const Expression &expression);
+  std::optional<typed::Constant>
+  chosenBy(const Expression &subject,
+           const typed::ConstantParameter &parameter);
   bool decide(const Expression &condition);
   std::optional<bool> isPresent(const Variable &variable);
   std::optional<std::int64_t> ask(typed::TargetQuery query, ElementType type);

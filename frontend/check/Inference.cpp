@@ -1,6 +1,8 @@
 // Compile-time arguments: written in brackets, or solved from the operands.
 #include "frontend/check/DeclarationChecker.h"
 
+#include "frontend/typed/ConstantValue.h"
+
 using namespace quern;
 using namespace quern::check;
 using namespace quern::typed;
@@ -164,17 +166,8 @@ bool check::isCompileTimeValue(const Expression *value) {
 }
 
 static bool isAmong(const Constant &value, const ConstantParameter &parameter) {
-  if (parameter.choices.empty() || parameter.hasElse)
-    return true;
-  return llvm::any_of(parameter.choices, [&](const Constant &choice) {
-    if (choice.kind != value.kind)
-      return false;
-    if (choice.kind == Constant::Kind::String)
-      return choice.string == value.string;
-    if (choice.kind == Constant::Kind::Float)
-      return choice.floating == value.floating;
-    return choice.integer == value.integer;
-  });
+  return parameter.choices.empty() || parameter.hasElse ||
+         choiceOf(parameter, value).has_value();
 }
 
 bool DeclarationChecker::constantGeneric(const ast::Argument &argument,

@@ -199,3 +199,16 @@ typed::evaluateTruthValues(const Expression &expression,
       return std::nullopt;
   return digits;
 }
+
+std::optional<Constant> typed::choiceOf(const ConstantParameter &parameter,
+                                        const Constant &value) {
+  using Kind = Constant::Kind;
+  for (const Constant &choice : parameter.choices) {
+    bool isFloat = choice.kind == Kind::Float || value.kind == Kind::Float;
+    if (apply(BinaryOperator::Equal, choice, value,
+              isFloat ? ElementType::F64 : ElementType::I64)
+            .boolean)
+      return choice;
+  }
+  return std::nullopt;
+}

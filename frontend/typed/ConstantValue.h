@@ -31,4 +31,9 @@ std::optional<Constant>
 evaluateConstant(const Expression &expression,
                  const ConstantEnvironment &environment);
 
+/// The choice of `[P: {…}]` or `[P: match p {…}]` that is the same word as
+/// `value`, or the same number in whatever type; nothing where none is.
+std::optional<Constant> choiceOf(const ConstantParameter &parameter,
+                                 const Constant &value);
+
 } // namespace quern::typed

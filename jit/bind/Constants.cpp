@@ -3,8 +3,13 @@
 #include "jit/bind/Environment.h"
 #include "jit/bind/Numbers.h"
 
+#include "frontend/typed/ConstantValue.h"
+
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
+
+#include <limits>
 
 using namespace quern;
 using namespace quern::jit;
@@ -64,7 +69,7 @@ std::string argumentText(const ConstantArgument &argument) {
   if (auto *boolean = std::get_if<bool>(&argument))
     return *boolean ? "true" : "false";
   if (auto *floating = std::get_if<double>(&argument))
-    return llvm::formatv("{0}", *floating);
+    return llvm::formatv("{0}", llvm::format("%g", *floating));
   if (auto *text = std::get_if<std::string>(&argument))
     return "`" + *text + "`";
   return "else";
@@ -137,8 +142,10 @@ private:
   bool byDefault(const ConstantParameter &parameter);
   std::optional<std::string> truthValues(const Expression &given,
                                          std::int64_t count) const;
-  bool choose(const ConstantParameter &parameter, ConstantArgument value,
-              bool atRunTime);
+  bool choose(const ConstantParameter &parameter, ConstantArgument value);
+  std::optional<Constant> subjectOf(const ConstantParameter &parameter) const;
+  bool bySubject(const ConstantParameter &parameter, const Constant &value);
+  bool refuse(const ConstantParameter &parameter, llvm::StringRef value);
 
   const Declaration &declaration;
   const CallRequest &request;
@@ -227,47 +234,67 @@ bool ConstantSolver::one(const ConstantParameter &parameter) {
     if (parameter.name != llvm::StringRef(name))
       continue;
     if (auto converted = convert(value, parameter))
-      return choose(parameter, std::move(*converted), false);
+      return choose(parameter, std::move(*converted));
     report.report(parameter.span, fault::ConstantKind, parameter.name,
                   kindText(parameter.kind), kindText(value));
     return false;
   }
-  if (parameter.subject) {
-    // `[P: match p {…}]`: the scalar's value now decides.
-    for (auto [scalar, argument] :
-         llvm::zip_equal(declaration.parameters, request.arguments))
-      if (scalar.variable == parameter.subject)
-        if (auto converted = convert(argument, parameter))
-          return choose(parameter, std::move(*converted), true);
-  }
+  if (auto value = subjectOf(parameter))
+    return bySubject(parameter, *value);
   if (parameter.defaultValue && byDefault(parameter))
     return true;
   report.report(parameter.span, fault::ConstantMissing, parameter.name);
   return false;
 }
 
+/// `[P: match p {…}]`: the number that `p` is in this call. A complex one that
+/// is not real equals no choice, as NaN does not.
+std::optional<Constant>
+ConstantSolver::subjectOf(const ConstantParameter &parameter) const {
+  if (!parameter.subject)
+    return std::nullopt;
+  auto value = SolutionEnvironment(request, solution)
+                   .variable(*parameter.subject, /*element=*/0);
+  if (!value)
+    return std::nullopt;
+  if (value->imaginary != 0)
+    return Constant::ofFloat(std::numeric_limits<double>::quiet_NaN());
+  return value->isFloat ? Constant::ofFloat(value->floating)
+                        : Constant::ofInteger(value->integer);
+}
+
+bool ConstantSolver::bySubject(const ConstantParameter &parameter,
+                               const Constant &value) {
+  if (auto choice = choiceOf(parameter, value))
+    solution.constants.push_back(fromConstant(*choice, parameter.kind));
+  else if (parameter.hasElse)
+    solution.constants.push_back(std::monostate());
+  else
+    return refuse(parameter, argumentText(fromConstant(value, parameter.kind)));
+  return true;
+}
+
 /// Checks the value against the choices the text lists.
 bool ConstantSolver::choose(const ConstantParameter &parameter,
-                            ConstantArgument value, bool atRunTime) {
-  std::string list;
-  for (const Constant &choice : parameter.choices) {
-    ConstantArgument candidate = fromConstant(choice, parameter.kind);
-    if (candidate == value) {
-      solution.constants.push_back(std::move(value));
-      return true;
-    }
-    list += (list.empty() ? "" : ", ") + argumentText(candidate);
-  }
-  if (parameter.choices.empty()) {
-    solution.constants.push_back(std::move(value));
-    return true;
-  }
-  if (parameter.hasElse) {
-    solution.constants.push_back(std::monostate());
-    return true;
-  }
-  report.report(parameter.span, fault::ConstantChoice, parameter.name,
-                argumentText(value), list);
+                            ConstantArgument value) {
+  bool isListed = llvm::any_of(parameter.choices, [&](const Constant &choice) {
+    return fromConstant(choice, parameter.kind) == value;
+  });
+  if (!isListed && !parameter.choices.empty() && !parameter.hasElse)
+    return refuse(parameter, argumentText(value));
+  if (!isListed && !parameter.choices.empty())
+    value = std::monostate();
+  solution.constants.push_back(std::move(value));
+  return true;
+}
+
+bool ConstantSolver::refuse(const ConstantParameter &parameter,
+                            llvm::StringRef value) {
+  auto text = [&](const Constant &choice) {
+    return argumentText(fromConstant(choice, parameter.kind));
+  };
+  report.report(parameter.span, fault::ConstantChoice, parameter.name, value,
+                llvm::join(llvm::map_range(parameter.choices, text), ", "));
   return false;
 }
 

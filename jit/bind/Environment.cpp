@@ -42,7 +42,7 @@ std::optional<HostValue> SolutionEnvironment::variable(const Variable &wanted,
                                                        unsigned element) const {
   for (auto [parameter, argument] :
        llvm::zip_equal(request.declaration.parameters, request.arguments)) {
-    if (parameter.variable != &wanted || parameter.isTensor)
+    if (parameter.variable != &wanted)
       continue;
     if (auto *list = std::get_if<std::vector<std::int64_t>>(&argument))
       return element < list->size()

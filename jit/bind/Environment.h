@@ -14,10 +14,11 @@ public:
   std::optional<HostValue> evaluate(const typed::Expression &expression,
                                     unsigned element,
                                     std::string &problem) const;
-
-private:
+  /// The number given for a parameter; nothing where there is none.
   std::optional<HostValue> variable(const typed::Variable &variable,
                                     unsigned element) const;
+
+private:
   std::optional<std::int64_t> extent(typed::AxisId axis,
                                      std::optional<unsigned> element) const;
   std::optional<HostValue> constant(const typed::ConstantParameter &parameter,

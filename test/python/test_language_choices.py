@@ -76,3 +76,66 @@ def test_extents_by_functions_below(kernels: Any, extent: int) -> None:
     x = torch.randn(extent)
     expected = torch.stack([part.amax() for part in x.split(3)])
     torch.testing.assert_close(kernels.blocks(x), expected, rtol=0, atol=0)
+
+
+MATCHES = """
+elementwise scaled[T: Float, E: match p {1, 2, else}](x: T, p: f64 = 2) -> T:
+    return x * T(E) if const E == 1 or E == 2 else x - T(p)
+
+elementwise raised[T: Complex, E: match p {2, 0.5, else}](x: T, p: T) -> T:
+    if const E == 2:
+        return x + T(10)
+    elif const E == 0.5:
+        return x + T(20)
+    else:
+        return x * p
+
+elementwise listed[T: Float, E: match p {1, 2}](x: T, p: f64) -> T:
+    return x * T(E)
+
+elementwise by_real[T: Complex](x: T) -> T:
+    return raised(x, T(complex(2.0, 0.0)))
+
+elementwise by_complex[T: Complex](x: T) -> T:
+    return raised(x, T(complex(2.0, 1.0)))
+"""
+
+
+@pytest.fixture(scope="module")
+def matches() -> Any:
+    return quern.compile(MATCHES, "matches.qn")
+
+
+@pytest.mark.parametrize(
+    ("p", "expected"), [(1, 3.0), (1.0, 3.0), (2.0, 6.0), (True, 3.0), (2.5, 0.5), (4, -1.0)]
+)
+def test_numbers_choose_by_value(matches: Any, p: float, expected: float) -> None:
+    assert matches.scaled(torch.tensor([3.0]), p).tolist() == [expected]
+
+
+def test_a_default_chooses(matches: Any) -> None:
+    assert matches.scaled(torch.tensor([3.0])).tolist() == [6.0]
+
+
+@pytest.mark.parametrize(
+    ("p", "expected"),
+    [(2, 11), (2.0, 11), (2 + 0j, 11), (0.5, 21), (0.5 + 0j, 21), (2 + 1j, 2 + 1j), (2j, 2j)],
+)
+def test_complex_numbers_choose_where_they_are_real(
+    matches: Any, p: complex, expected: complex
+) -> None:
+    assert matches.raised(torch.tensor([1 + 0j]), p).tolist() == [expected]
+
+
+def test_complex_numbers_choose_in_text(matches: Any) -> None:
+    x = torch.tensor([1 + 0j])
+    assert matches.by_real(x).tolist() == [11]
+    assert matches.by_complex(x).tolist() == [2 + 1j]
+
+
+def test_no_listed_number(matches: Any) -> None:
+    with pytest.raises(quern.Error, match=r"QN2043.*`E` is 2.5, must be one of 1, 2"):
+        matches.listed(torch.ones(3), 2.5)
+    text = "\nelementwise wrong[T: Float](x: T) -> T:\n    return listed(x, 3)\n"
+    with pytest.raises(quern.Error, match="QN2043"):
+        quern.compile(MATCHES + text, "wrong.qn").wrong(torch.ones(3))
