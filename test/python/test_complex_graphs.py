@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -96,7 +97,12 @@ def test_functions_beside_doubles(
     assert not explained.fallbacks
 
 
-@pytest.mark.parametrize("function", [torch.exp, torch.exp2, torch.sqrt, *CIRCULAR, *INVERSE])
+POWERS = [partial(torch.pow, exponent=e) for e in (0, 1, 2, 3, -1, -2, 0.5, -0.5, 2 + 0j)]
+
+
+@pytest.mark.parametrize(
+    "function", [torch.exp, torch.exp2, torch.sqrt, *CIRCULAR, *INVERSE, *POWERS]
+)
 @pytest.mark.parametrize("dtype", [torch.complex64, torch.complex128])
 def test_infinite_and_zero_parts(
     function: Callable[[torch.Tensor], torch.Tensor], dtype: torch.dtype
@@ -109,6 +115,15 @@ def test_infinite_and_zero_parts(
     ours, theirs = (torch.view_as_real(y) for y in (explained.output, function(z)))
     torch.testing.assert_close(ours, theirs, equal_nan=True)
     assert not explained.fallbacks
+
+
+@pytest.mark.parametrize("exponent", [1.5, -1.5, 4, 1j, 1 + 1j, -1 + 0.5j])
+def test_powers_of_zero(exponent: complex) -> None:
+    z = torch.zeros(3, dtype=torch.complex64)
+    for other in (exponent, torch.full_like(z, exponent)):
+        explained = quern.explain(torch.pow, z, other)
+        torch.testing.assert_close(explained.output, torch.pow(z, other), equal_nan=True)
+        assert not explained.fallbacks
 
 
 @pytest.mark.parametrize("length", [8, 12, 62, 134])
