@@ -314,6 +314,7 @@ void Emitter::store(Frame &frame, qn::StoreOp op, Value stored, Copies copies) {
 void Emitter::emitStores(Frame &frame, ArrayRef<qn::StoreOp> stores) {
   AxisSet bound = frame.bound;
   SmallVector<Copies> copies = copiesOf(frame, bound);
+  fetchLines(frame);
   for (qn::StoreOp op : stores)
     for (Copies copy : copies)
       wide(frame, op.getValue(), copy, 1);

@@ -29,6 +29,44 @@ void Emitter::fetchAhead(Frame &frame, const Access &access, Copies copies) {
   prefetch(in(frame), loc, pointer);
 }
 
+/// Asks for what a turn of the lanes' loop reads, operand by operand: past the
+/// caches, lines in a row come sooner than those of several rows in turns.
+void Emitter::fetchLines(Frame &frame) {
+  const Binding *lane = laneOf(frame, frame.bound);
+  if (!ahead.rows || !lane || lane->mask || lane->copies == 1)
+    return;
+  SmallVector<Value> pointers;
+  unsigned operands = 0;
+  for (qn::LoadOp load : model.kernel.block().getOps<qn::LoadOp>()) {
+    Access access{load, dyn_cast<BlockArgument>(load.getTensor()),
+                  load.getIndices(), load.getPart()};
+    AxisSet axes = model.factsOf(load).axes;
+    AxisSet moving = axisBit(lane->axis) | axisBit(ahead.axis);
+    if (!access.operand || moving & ~axes || axes & ~frame.bound)
+      continue;
+    std::size_t before = pointers.size();
+    for (Copies copies : copiesOf(frame, frame.bound))
+      if (Value pointer = linePointer(frame, access, *lane, copies))
+        pointers.push_back(pointer);
+    operands += pointers.size() > before;
+  }
+  if (operands < 2)
+    return;
+  for (Value pointer : pointers)
+    prefetch(in(frame), model.kernel.getLoc(), pointer);
+}
+
+/// Where the lanes read neighbours: the first one's place, else null.
+Value Emitter::linePointer(Frame &frame, const Access &access,
+                           const Binding &lane, Copies copies) {
+  if (!access.indices.empty())
+    return neighbours(frame, access, lane, copies);
+  auto type = cast<qn::OperandType>(access.operand.getType());
+  if (strideAlong(type, lane.axis) != StrideClass::One)
+    return Value();
+  return address(frame, access.operand, model.axesOf(type), copies);
+}
+
 /// Whether a position can be made before its turn: of positions, numbers and
 /// elements that lie at positions. `reads` becomes true where it is of such
 /// elements.

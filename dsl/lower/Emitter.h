@@ -206,6 +206,9 @@ private:
 
   // EmitAhead.cpp
   void fetchAhead(Frame &frame, const Access &access, Copies copies);
+  void fetchLines(Frame &frame);
+  mlir::Value linePointer(Frame &frame, const Access &access,
+                          const Binding &lane, Copies copies);
   void fetchRow(Frame &frame, const Access &access, Copies copies);
 
   // EmitAffine.cpp

@@ -221,6 +221,10 @@ void LaunchBuilder::unit(Frame &frame, ValueRange position) {
     return finishDots(frame, loops);
   if (launch.turned >= 0 && !target.isGpu())
     std::swap(loops.front(), loops.back());
+  // Rows past the caches are read several lines at a time.
+  if (emitter.ahead.rows && launch.turned < 0 &&
+      static_cast<int>(loops.back().plan.axis) == launch.lane)
+    loops.back().plan.copies = std::max(loops.back().plan.copies, 4u);
   Emitter::Values none;
   emitter.nest(frame, loops, none, [&](Frame &tile, Emitter::Values &) {
     inner(tile, launch.stores);

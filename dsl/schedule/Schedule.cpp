@@ -434,7 +434,7 @@ void Schedule::planReduced(LaunchPlan &launch) {
 /// lanes. With rows a second copy of the loops is worth it where memory, and
 /// not arithmetic, takes the time.
 bool Schedule::onlyNeighbours(const LaunchPlan &launch) const {
-  constexpr unsigned longest = 16;
+  constexpr unsigned longest = 64;
   if (isLong(1) || (launch.axes.size() > 1 && operations > longest))
     return false;
   return llvm::all_of(launch.stores, [&](qn::StoreOp store) {

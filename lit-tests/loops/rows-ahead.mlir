@@ -47,3 +47,36 @@ qn.rowwise @mirror axes [R, C] (%x: !qn.tensor<f32, [R, C:1]>,
   %v = qn.load %x[%at, %c] checked : !qn.tensor<f32, [R, C:1]>
   qn.store %v, %out : f32, !qn.tensor<f32, [R, C:1]>
 }
+
+// Rows of two operands: four lines of the one, then four of the other.
+// CHECK-LABEL: llvm.func @halves_task
+// CHECK: scf.if
+// CHECK: scf.for {{.*}} step %c64_i64
+// CHECK-COUNT-8: llvm.intr.prefetch
+// CHECK-NOT: prefetch
+// CHECK-COUNT-4: nontemporal
+// CHECK: } else {
+// CHECK-NOT: prefetch
+qn.rowwise @halves axes [R, C, H] (%x: !qn.tensor<f32, [R, C:1]>,
+    %out: !qn.tensor<f32, [R, H:1]>) {
+  %r = qn.index R
+  %h = qn.index H
+  %half = qn.size H
+  %there = arith.addi %h, %half : i64
+  %a = qn.load %x[%r, %h] checked : !qn.tensor<f32, [R, C:1]>
+  %b = qn.load %x[%r, %there] checked : !qn.tensor<f32, [R, C:1]>
+  %s = arith.mulf %a, %b : f32
+  qn.store %s, %out : f32, !qn.tensor<f32, [R, H:1]>
+}
+
+// What all rows read lies in a cache.
+// CHECK-LABEL: llvm.func @shifted_task
+// CHECK-NOT: prefetch
+// CHECK: llvm.return
+qn.rowwise @shifted axes [R, C] (%x: !qn.tensor<f32, [R, C:1]>,
+    %b: !qn.tensor<f32, [C:1]>, %out: !qn.tensor<f32, [R, C:1]>) {
+  %v = qn.load %x : !qn.tensor<f32, [R, C:1]>
+  %w = qn.load %b : !qn.tensor<f32, [C:1]>
+  %s = arith.addf %v, %w : f32
+  qn.store %s, %out : f32, !qn.tensor<f32, [R, C:1]>
+}
