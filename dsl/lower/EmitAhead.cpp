@@ -44,27 +44,23 @@ void Emitter::fetchLines(Frame &frame) {
     AxisSet moving = axisBit(lane->axis) | axisBit(ahead.axis);
     if (!access.operand || moving & ~axes || axes & ~frame.bound)
       continue;
+    auto type = cast<qn::OperandType>(access.operand.getType());
+    bool own = access.indices.empty();
+    if (own && strideAlong(type, lane->axis) != StrideClass::One)
+      continue;
     std::size_t before = pointers.size();
-    for (Copies copies : copiesOf(frame, frame.bound))
-      if (Value pointer = linePointer(frame, access, *lane, copies))
+    for (Copies copies : copiesOf(frame, frame.bound)) {
+      Value pointer = own ? address(frame, access.operand, axes, copies)
+                          : neighbours(frame, access, *lane, copies);
+      if (pointer)
         pointers.push_back(pointer);
+    }
     operands += pointers.size() > before;
   }
   if (operands < 2)
     return;
   for (Value pointer : pointers)
     prefetch(in(frame), model.kernel.getLoc(), pointer);
-}
-
-/// Where the lanes read neighbours: the first one's place, else null.
-Value Emitter::linePointer(Frame &frame, const Access &access,
-                           const Binding &lane, Copies copies) {
-  if (!access.indices.empty())
-    return neighbours(frame, access, lane, copies);
-  auto type = cast<qn::OperandType>(access.operand.getType());
-  if (strideAlong(type, lane.axis) != StrideClass::One)
-    return Value();
-  return address(frame, access.operand, model.axesOf(type), copies);
 }
 
 /// Whether a position can be made before its turn: of positions, numbers and

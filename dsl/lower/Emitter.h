@@ -68,7 +68,6 @@ public:
   mlir::Value position(Frame &frame, unsigned axis, Copies copies);
   mlir::Value lanePosition(Frame &frame, unsigned axis, Copies copies);
   mlir::Value widen(mlir::Value value, unsigned lanes);
-  /// A value as a vector of `lanes`.
   mlir::Value wide(Frame &frame, mlir::Value value, Copies copies,
                    unsigned lanes);
   /// Copies the code of a region for given arguments; gives what it yields.
@@ -207,8 +206,6 @@ private:
   // EmitAhead.cpp
   void fetchAhead(Frame &frame, const Access &access, Copies copies);
   void fetchLines(Frame &frame);
-  mlir::Value linePointer(Frame &frame, const Access &access,
-                          const Binding &lane, Copies copies);
   void fetchRow(Frame &frame, const Access &access, Copies copies);
 
   // EmitAffine.cpp
