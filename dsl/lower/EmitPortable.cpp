@@ -9,22 +9,6 @@
 using namespace mlir;
 using namespace quern;
 
-/// State by state; both lie as `initialStates` says, without lanes of their
-/// own.
-Emitter::Values Emitter::mergeStates(Frame &frame, const ReductionGroup &group,
-                                     ValueRange left, ValueRange right) {
-  Values merged;
-  for (qn::ReduceOp op : group.members) {
-    unsigned width = op.getInits().size();
-    for (std::size_t copy = 0; copy < group.outer.size(); ++copy) {
-      Values both(left.slice(merged.size(), width));
-      llvm::append_range(both, right.slice(merged.size(), width));
-      llvm::append_range(merged, inlineRegion(frame, op.getMerge(), both, 0));
-    }
-  }
-  return merged;
-}
-
 /// The tree of a portable reduction without its lanes: position `turn` of every
 /// 64 makes a state, and the states are merged by halves, one loop of two
 /// rounds for each bit of `turn`.
@@ -94,7 +78,7 @@ static bool allSettle(qn::ReduceOp op) {
 }
 
 /// Whether the rows are side by side and empty lanes can be left out.
-bool Emitter::mayBeShort(const ReductionGroup &group) const {
+static bool mayBeShort(const ReductionGroup &group) {
   if (!group.lanes || !group.scans.empty())
     return false;
   const AxisPlan &plan = group.loops.back().plan;
@@ -102,16 +86,19 @@ bool Emitter::mayBeShort(const ReductionGroup &group) const {
 }
 
 /// The states of the 16 lanes that the tree of 64 comes to: those of the first
-/// elements, merged with those of the others only where there are others.
-Emitter::Values Emitter::shortTree(Frame &frame, ReductionGroup &group) {
+/// elements, merged with those of the others only where there are others. False
+/// where all 64 are needed.
+bool Emitter::shortTree(Frame &frame, ReductionGroup &group, Values &states) {
+  if (!mayBeShort(group))
+    return false;
   constexpr unsigned lanes = 16, pieces = 4;
   LoopSpec &loop = group.loops.back();
   loop.plan.lanes = lanes;
   auto piece = [&](Frame &at, unsigned number) {
     loop.lower = constant(at, number * lanes);
-    Values states = initialStates(at, group);
-    loops(at, group, states);
-    return states;
+    Values made = initialStates(at, group);
+    loops(at, group, made);
+    return made;
   };
   Values first = piece(frame, 0);
   Location loc = model.kernel.getLoc();
@@ -124,14 +111,16 @@ Emitter::Values Emitter::shortTree(Frame &frame, ReductionGroup &group) {
                                   isLonger, /*withElseRegion=*/true);
   Operation *anchor = std::exchange(frame.anchor, branch);
   Frame longer = Frame::inside(frame, branch.thenBlock());
-  std::array<Values, pieces> states{first};
+  std::array<Values, pieces> all{first};
   for (unsigned number = 1; number != pieces; ++number)
-    states[number] = piece(longer, number);
-  Values even = mergeStates(longer, group, states[0], states[2]);
-  Values odd = mergeStates(longer, group, states[1], states[3]);
-  scf::YieldOp::create(in(longer), loc, mergeStates(longer, group, even, odd));
+    all[number] = piece(longer, number);
+  Values even = mergeStates(longer, group, all[0], all[2]);
+  Values odd = mergeStates(longer, group, all[1], all[3]);
+  Values whole = mergeStates(longer, group, even, odd);
+  scf::YieldOp::create(in(longer), loc, whole);
   Frame shorter = Frame::inside(frame, branch.elseBlock());
   scf::YieldOp::create(in(shorter), loc, first);
   frame.anchor = anchor;
-  return Values(branch.getResults());
+  states.assign(branch.result_begin(), branch.result_end());
+  return true;
 }

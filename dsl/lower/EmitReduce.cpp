@@ -155,6 +155,10 @@ void Emitter::step(Frame &frame, const ReductionGroup &group, Values &states) {
   const Binding *inner =
       group.lanes ? frame.find(group.loops.back().plan.axis) : nullptr;
   bool alone = inner && inner->lanes == 1 && separateTail(group);
+  // All lanes have made as many steps wherever a step has no mask, where the
+  // rest of the only loop comes last.
+  bool isEven =
+      !group.lanes || (group.loops.size() == 1 && !isCut(group.loops[0]));
   unsigned at = 0;
   for (qn::ReduceOp op : group.members) {
     unsigned width = op.getInits().size();
@@ -174,7 +178,7 @@ void Emitter::step(Frame &frame, const ReductionGroup &group, Values &states) {
         unsigned place = alone ? at + regular + number * width
                                : at + (number * group.inner + unrolled) * width;
         MutableArrayRef<Value> state = all.slice(place, width);
-        if (unrolled == 0 && !alone && stepsEvenly(group))
+        if (unrolled == 0 && !alone && isEven)
           even = evenStates(frame, op, which, state);
         stepOne(frame, op, which, state, even);
       }
@@ -209,12 +213,6 @@ void Emitter::stepCount(Frame &frame, qn::ReduceOp op, Copies copies,
   if (set.getType() != state.getType())
     set = arith::ExtUIOp::create(b, op.getLoc(), state.getType(), set);
   state = arith::AddIOp::create(b, op.getLoc(), state, set);
-}
-
-/// Whether all lanes of the accumulators have made as many steps wherever a
-/// step has no mask: the rest of the only loop comes last.
-bool Emitter::stepsEvenly(const ReductionGroup &group) const {
-  return !group.lanes || (group.loops.size() == 1 && !isCut(group.loops[0]));
 }
 
 /// The states that a step makes of themselves and constants, as those of
@@ -359,6 +357,21 @@ void Emitter::finish(Frame &frame, const ReductionGroup &group,
   }
 }
 
+/// State by state; both lie as `initialStates` says.
+Emitter::Values Emitter::mergeStates(Frame &frame, const ReductionGroup &group,
+                                     ValueRange left, ValueRange right) {
+  Values merged;
+  for (qn::ReduceOp op : group.members) {
+    unsigned width = op.getInits().size();
+    for (std::size_t copy = 0; copy < group.outer.size(); ++copy) {
+      Values both(left.slice(merged.size(), width));
+      llvm::append_range(both, right.slice(merged.size(), width));
+      llvm::append_range(merged, inlineRegion(frame, op.getMerge(), both, 0));
+    }
+  }
+  return merged;
+}
+
 void Emitter::loops(Frame &frame, const ReductionGroup &group, Values &states) {
   if (slidingLoops(frame, group, states))
     return;
@@ -374,9 +387,7 @@ void Emitter::run(Frame &frame, ReductionGroup &group) {
   Values states;
   if (group.inTurns) {
     states = takeTurns(frame, group, 0, constant(frame, 0));
-  } else if (mayBeShort(group)) {
-    states = shortTree(frame, group);
-  } else {
+  } else if (!shortTree(frame, group, states)) {
     states = initialStates(frame, group);
     if (Value test = interior(frame, group))
       inBothCases(frame, group, test, states);

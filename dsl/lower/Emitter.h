@@ -423,14 +423,6 @@ private:
   void inBothCases(Frame &frame, ReductionGroup &group, mlir::Value interior,
                    Values &states);
 
-  // EmitPortable.cpp
-  Values takeTurns(Frame &frame, ReductionGroup &group, unsigned bit,
-                   mlir::Value turn);
-  Values mergeStates(Frame &frame, const ReductionGroup &group,
-                     mlir::ValueRange left, mlir::ValueRange right);
-  bool mayBeShort(const ReductionGroup &group) const;
-  Values shortTree(Frame &frame, ReductionGroup &group);
-
   // EmitSliding.cpp
   bool slides(qn::LoadOp load, const Binding &beside, unsigned along) const;
   bool slidingLoops(Frame &frame, const ReductionGroup &group, Values &states);
@@ -438,7 +430,10 @@ private:
              llvm::ArrayRef<qn::LoadOp> loads, const Binding &beside,
              Values &states);
 
-  // EmitReduce.cpp
+  // EmitReduce.cpp and EmitPortable.cpp
+  Values takeTurns(Frame &frame, ReductionGroup &group, unsigned bit,
+                   mlir::Value turn);
+  bool shortTree(Frame &frame, ReductionGroup &group, Values &states);
   void loops(Frame &frame, const ReductionGroup &group, Values &states);
   void reduce(Frame &frame, qn::ReduceOp op);
   ReductionGroup groupOf(Frame &frame, qn::ReduceOp op);
@@ -456,7 +451,8 @@ private:
   llvm::SmallVector<Values> mergeLanes(Frame &frame, qn::ReduceOp op,
                                        llvm::SmallVector<Values> states);
   bool separateTail(const ReductionGroup &group) const;
-  bool stepsEvenly(const ReductionGroup &group) const;
+  Values mergeStates(Frame &frame, const ReductionGroup &group,
+                     mlir::ValueRange left, mlir::ValueRange right);
 
   // EmitRuns.cpp
   bool needsRuns(const ReductionGroup &group) const;
