@@ -131,6 +131,7 @@ struct ConstantBinding {
 struct ReturnState {
   bool always = false; ///< every way through the text so far has returned
   Scalar flag;         ///< where it has returned, unless always or never
+  Scalar ahead; ///< in a loop that returns: where it had, ahead of the loop
   std::vector<Value> values;
 
   bool never() const { return !always && !flag; }

@@ -377,6 +377,8 @@ private:
   void executeFor(const typed::ForStatement &statement);
   void executeWhile(const typed::WhileStatement &statement);
   struct Loop;
+  ReturnState beginReturns(const Loop &loop);
+  void endReturns(const Loop &loop, ReturnState &before);
   void emitLoop(Loop &loop);
   mlir::Value anotherRound(const Loop &loop, Scalar counter);
   Values carried(const Loop &loop, Scalar counter);

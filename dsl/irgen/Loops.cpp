@@ -178,12 +178,42 @@ Scalar Generator::enter(const Loop &loop, Values values, bool hasCounter) {
   return counter;
 }
 
+/// A loop has a flag of its own for lanes that return in it: of those that had
+/// returned ahead of it only a condition says so, which may be taken off.
+ReturnState Generator::beginReturns(const Loop &loop) {
+  ReturnState before = frame->returned;
+  if (!loop.returns || !before.flag)
+    return before;
+  Scalar ahead = before.flag;
+  if (before.ahead)
+    ahead = b.bitOr(ahead, before.ahead);
+  frame->returned = {};
+  frame->returned.ahead = ahead;
+  return before;
+}
+
+/// Lanes that had returned keep what they gave.
+void Generator::endReturns(const Loop &loop, ReturnState &before) {
+  if (!loop.returns || !before.flag)
+    return;
+  ReturnState &returned = frame->returned;
+  returned.ahead = before.ahead;
+  returned.values = returned.never() ? std::move(before.values)
+                                     : selectValues(before.flag, before.values,
+                                                    returned.values);
+  if (!returned.always)
+    returned.flag = returned.flag
+                        ? b.select(before.flag, b.boolean(true), returned.flag)
+                        : before.flag;
+}
+
 void Generator::emitLoop(Loop &loop) {
   loop.returns = collectAssigned(loop.body, loop.assigned);
   llvm::erase_if(loop.assigned, [&](const Variable *variable) {
     return frame->binding(*variable).kind == Binding::Kind::Unset;
   });
   Location location = b.location;
+  ReturnState earlier = beginReturns(loop);
   Values initial = carried(loop, loop.begin);
   SmallVector<mlir::Value, 8> operands = flatten(initial);
   TypeRange types((ValueRange(operands)));
@@ -210,4 +240,5 @@ void Generator::emitLoop(Loop &loop) {
 
   builder.setInsertionPointAfter(op);
   enter(loop, unflatten(initial, op.getResults()), counts);
+  endReturns(loop, earlier);
 }

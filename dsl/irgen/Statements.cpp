@@ -135,10 +135,12 @@ void Generator::executeAssign(const typed::AssignStatement &statement) {
       continue;
     Value next = coerce(std::move(part), *target->type);
     // Lanes that have returned must not change what is stored at the end.
-    if (frame->returned.flag && next.isScalar() &&
+    Scalar gone = frame->returned.flag, ahead = frame->returned.ahead;
+    if (ahead)
+      gone = gone ? b.bitOr(gone, ahead) : ahead;
+    if (gone && next.isScalar() &&
         target->kind == typed::VariableKind::Parameter)
-      next =
-          b.select(frame->returned.flag, current(*target).scalar, next.scalar);
+      next = b.select(gone, current(*target).scalar, next.scalar);
     assign(*target, std::move(next));
   }
 }

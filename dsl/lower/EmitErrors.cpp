@@ -71,9 +71,12 @@ Value Emitter::required(Frame &frame, qn::RequireOp op, Values operands) {
   std::int64_t site =
       sites.of(op, 0, op.getText(),
                isIndex ? ErrorSite::Kind::Index : ErrorSite::Kind::Required);
-  Value none = isIndex ? Value() : constant(frame, 0);
-  report(frame,
-         {op, site, isIndex ? operands[0] : none, isIndex ? operands[2] : none},
-         operands[1]);
+  Value index = constant(frame, 0), extent = index;
+  if (isIndex) {
+    index = operands[0], extent = operands[2];
+    if (lanesOf(extent) > 1) // an axis' one, the same for all
+      extent = vector::ExtractOp::create(in(frame), op.getLoc(), extent, 0);
+  }
+  report(frame, {op, site, index, extent}, operands[1]);
   return operands[0];
 }

@@ -285,3 +285,77 @@ rowwise halvings(x: f32[R, C]) -> f32[R, C]:
     most = x.log2().ceil().clamp(min=0).amax(1, keepdim=True)
     kernel = quern.compile(text).halvings
     assert torch.equal(kernel(x), torch.where(x < returns, x + 0.5, most))
+
+
+RETURNING = """
+rowwise behind(x: f32[R, C]) -> f32[R, C]:
+    if x > 2:
+        return 1
+    var n = x
+    while n < 3 bound 64:
+        n = n + 1
+        if n < -100:
+            return n
+    return max(n over C)
+
+rowwise written(x: f32[R, C], last: mut f32[R, C]) -> f32[R, C]:
+    if x > 2:
+        return 1
+    var n = x
+    while n < 3 bound 64:
+        n = n + 1
+        last = n
+        if n > 2.5:
+            return 7
+    return max(n over C)
+
+rowwise nested(x: f32[R, C]) -> f32[R, C]:
+    var n = x
+    for i in range(0, 40):
+        if n > 20:
+            return n + 100
+        var m = n
+        while m < f32(i) bound 64:
+            m = m + 1
+            if m > 30:
+                return m + 200
+        n = n + 1
+    return -n
+"""
+
+
+def test_loops_that_return_behind_a_return() -> None:
+    """They go round for lanes that had returned, whose results and stores stay what they were."""
+    k = quern.compile(RETURNING, "returning.qn")
+    x = torch.tensor([[-1.0, 2.5, -3.0], [-0.5, -0.25, 9.0]])
+    assert torch.equal(k.behind(x), torch.tensor([[3.5, 1, 3.5], [9, 9, 1]]))
+    last = torch.zeros_like(x)
+    assert torch.equal(k.written(x, last), torch.tensor([[7.0, 1, 7], [7, 7, 1]]))
+    assert torch.equal(last, torch.tensor([[3.0, 0, 3], [3.5, 2.75, 0]]))
+
+    def nested(n: float) -> float:
+        for i in range(40):
+            if n > 20:
+                return n + 100
+            m, rounds = n, 0
+            while m < i and rounds < 64:
+                m, rounds = m + 1, rounds + 1
+                if m > 30:
+                    return m + 200
+            n = n + 1
+        return -n
+
+    y = torch.tensor([[-30.0, -5, 0, 3, 19, 25, -100, -9.5]])
+    assert k.nested(y)[0].tolist() == [nested(n) for n in y[0].tolist()]
+
+
+def test_what_an_index_has_to_be_is_noted_without_lanes() -> None:
+    """The record of an error has room for one extent: those of all lanes were written over what lies behind it."""
+    k = quern.compile(
+        "rowwise f(x: f32[N, C, H, W], t: i64[N, H, W]) -> f32[N, C, H, W]:\n"
+        "    let s = t if t == -100 else require(t, C)\n"
+        "    return x if s == index(C) else 0\n"
+    )
+    for _ in range(3):
+        with pytest.raises(quern.Error, match="index -9 is out of range for axis `C` of extent 3"):
+            k.f(torch.ones(4, 3, 1, 1), torch.tensor([0, 1, -9, 2])[:, None, None])
