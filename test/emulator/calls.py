@@ -199,7 +199,7 @@ class Maker:
             return [self.word(parameter.name)]
         value = self.word(parameter.name)
         is_complex = self.declaration.types.get(typed.element) == "Complex"
-        return complex(value, self.word(parameter.name)) if is_complex else value
+        return complex(value, self.word(parameter.name, is_imaginary=True)) if is_complex else value
 
     def tensors(self, typed: Typed) -> list[Any]:
         """They share out the axis along which they are joined."""
@@ -219,12 +219,15 @@ class Maker:
         array = array.reshape(folded(typed, shape))
         return as_given(operand.element, array) if self.way.element == "bf16" else array
 
-    def word(self, name: str) -> Any:
+    def word(self, name: str, is_imaginary: bool = False) -> Any:
+        """A number that chooses among bodies is real."""
         kind = self.order.pop(0)
         assert isinstance(kind, str)
         further = self.way.apart * len(self.call.scalars)
         number = self.subjects.get(name, self.call.extents.get(name, self.way.number + further))
         real = self.subjects.get(name, 0.5 + further)
+        if is_imaginary and name in self.subjects:
+            real = 0
         is_real = kind in ("bf16", "f16", "f32", "f64")
         value = in_memory(kind, number == 1 if kind == "i1" else real if is_real else number)
         self.call.scalars.append(value.reshape(1)[0])
