@@ -158,8 +158,8 @@ public:
   std::span<const std::int64_t> outputCounts() const;
   /// Waits for the code; the first call compiles or loads it.
   Result<std::monostate> ready();
-  /// The same where no code is to be made or loaded for it, of this process's;
-  /// else nothing has happened, and it is false.
+  /// The same where the code is in this process already; else false, and
+  /// nothing has happened.
   bool readyAtOnce();
   /// Runs on the session's pool, or on the device of the tensors it was bound
   /// for, in the order of `stream` (the device's default one when null).

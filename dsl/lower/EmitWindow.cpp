@@ -11,7 +11,7 @@ using namespace quern;
 
 /// Whether a position is a sum of multiples of the axes `moving`, none of them
 /// multiplied by another.
-bool Emitter::isAffine(Value value, AxisSet moving) const {
+bool Emitter::isAffine(Value value, const AxisSet &moving) const {
   if (!(model.axesOf(value) & moving))
     return true;
   Operation *op = value.getDefiningOp();
@@ -28,8 +28,7 @@ bool Emitter::isAffine(Value value, AxisSet moving) const {
 
 /// The least and the largest value of a position over the loops of a group and
 /// the copies around it.
-Emitter::Range Emitter::reach(Frame &frame, const ReductionGroup &group,
-                              Value index) {
+Reach Emitter::reach(Frame &frame, const ReductionGroup &group, Value index) {
   Frame first = Frame::inside(frame, frame.block);
   first.anchor = frame.anchor;
   SmallVector<std::pair<Binding, Value>> spans;
@@ -50,7 +49,7 @@ Emitter::Range Emitter::reach(Frame &frame, const ReductionGroup &group,
   for (const Binding &binding : frame.bindings)
     if (binding.copies > 1 && binding.lanes == 1)
       spans.push_back({binding, constant(frame, binding.copies - 1)});
-  Range range;
+  Reach range;
   range.low = range.high = emit(first, index, 0);
   for (auto [binding, steps] : spans) {
     std::optional<Value> each = laneStep(first, index, binding, 0);
@@ -92,7 +91,7 @@ Value Emitter::interior(Frame &frame, const ReductionGroup &group) {
             load->getBlock() != &model.kernel.block() ||
             !isAffine(index, moving) || !inside.insert({load, number}).second)
           return;
-        Range range = reach(frame, group, index);
+        Reach range = reach(frame, group, index);
         StringAttr name = load.getTensor().getType().getAxes()[number];
         Value size = extent(frame, model.axisOf(name));
         Value low = inRange(frame, range.low, size);

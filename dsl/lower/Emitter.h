@@ -68,6 +68,7 @@ public:
   mlir::Value position(Frame &frame, unsigned axis, Copies copies);
   mlir::Value lanePosition(Frame &frame, unsigned axis, Copies copies);
   mlir::Value widen(mlir::Value value, unsigned lanes);
+  /// A value as a vector of `lanes`.
   mlir::Value wide(Frame &frame, mlir::Value value, Copies copies,
                    unsigned lanes);
   /// Copies the code of a region for given arguments; gives what it yields.
@@ -414,11 +415,8 @@ private:
                        unsigned lanes);
 
   // EmitWindow.cpp
-  struct Range {
-    mlir::Value low, high; ///< of a position, both reached
-  };
-  bool isAffine(mlir::Value value, AxisSet moving) const;
-  Range reach(Frame &frame, const ReductionGroup &group, mlir::Value index);
+  bool isAffine(mlir::Value value, const AxisSet &moving) const;
+  Reach reach(Frame &frame, const ReductionGroup &group, mlir::Value index);
   mlir::Value interior(Frame &frame, const ReductionGroup &group);
   void inBothCases(Frame &frame, ReductionGroup &group, mlir::Value interior,
                    Values &states);
@@ -430,10 +428,12 @@ private:
              llvm::ArrayRef<qn::LoadOp> loads, const Binding &beside,
              Values &states);
 
-  // EmitReduce.cpp and EmitPortable.cpp
+  // EmitPortable.cpp
   Values takeTurns(Frame &frame, ReductionGroup &group, unsigned bit,
                    mlir::Value turn);
   bool shortTree(Frame &frame, ReductionGroup &group, Values &states);
+
+  // EmitReduce.cpp
   void loops(Frame &frame, const ReductionGroup &group, Values &states);
   void reduce(Frame &frame, qn::ReduceOp op);
   ReductionGroup groupOf(Frame &frame, qn::ReduceOp op);

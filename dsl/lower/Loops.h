@@ -23,6 +23,11 @@ struct Ahead {
   bool rows = false;
 };
 
+/// The ends of a position, both reached.
+struct Reach {
+  mlir::Value low, high;
+};
+
 /// Work that shares the loops over some axes: reductions that need the same
 /// earlier results.
 struct ReductionGroup {

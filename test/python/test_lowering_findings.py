@@ -350,7 +350,7 @@ def test_loops_that_return_behind_a_return() -> None:
 
 
 def test_what_an_index_has_to_be_is_noted_without_lanes() -> None:
-    """The record of an error has room for one extent: those of all lanes were written over what lies behind it."""
+    """An error's record has room for one extent: all lanes' were written over what lies behind."""
     k = quern.compile(
         "rowwise f(x: f32[N, C, H, W], t: i64[N, H, W]) -> f32[N, C, H, W]:\n"
         "    let s = t if t == -100 else require(t, C)\n"
