@@ -1,4 +1,5 @@
 // The module and its declarations.
+#include "frontend/ElementType.h"
 #include "frontend/parse/Parser.h"
 
 using namespace quern;
@@ -259,12 +260,15 @@ void Parser::reportParameterWord() {
                 : "what is not `mut` is only read: write `" + name + ": …`");
 }
 
-/// Behind the first word of a parameter no `:` stands: `float* x`, `out y`.
+/// Behind the first word of a parameter no `:` stands: `float* x`, `out y`,
+/// `x f32`.
 void Parser::reportParameterColon(llvm::StringRef word) {
   bool isWritten = word == "out" || word == "inout" || word == "ref";
   std::string name = text().str();
   std::string hint = keywordHint();
-  if (at(Kind::Identifier))
+  if (at(Kind::Identifier) && (name == "int" || elementTypeNamed(name)))
+    hint = "the type stands behind a colon: `" + word.str() + ": " + name + "`";
+  else if (at(Kind::Identifier))
     hint = isWritten
                ? "what is written is `mut`: `" + name + ": mut f32[N]`"
                : "the name stands first: `" + name + ": " + word.str() + "`";
