@@ -242,8 +242,12 @@ struct OperatorBinding {
 using HostTeam = bool (*)(void (*body)(void *context, int member),
                           void *context, int members);
 
+/// How many threads the host wants now, as of this call.
+using HostThreads = int (*)();
+
 struct SessionOptions {
   int threads = 0;            ///< 0: all processors
+  HostThreads now = nullptr;  ///< asked at every launch, instead of `threads`
   HostTeam team = nullptr;    ///< the host's own threads, where awake
   std::string cacheDirectory; ///< "": the default; "-": none
   std::string target;         ///< "": this machine

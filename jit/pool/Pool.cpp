@@ -19,8 +19,8 @@ int Pool::processors() {
 
 bool Pool::insideJob() { return InsideJob::now; }
 
-Pool::Pool(int threads, Host host)
-    : host(host), wanted(threads > 0 ? threads : processors()) {}
+Pool::Pool(int threads, Host host, Count count)
+    : host(host), count(count), wanted(threads > 0 ? threads : processors()) {}
 
 Pool::~Pool() {
   Team *mine = current.load();

@@ -24,14 +24,20 @@ public:
   using Host = bool (*)(void (*body)(void *context, int member), void *context,
                         int members);
 
-  /// `threads` counts the caller; 0 means every processor this process may use.
-  /// Jobs run on threads of the `host` where these are awake.
-  explicit Pool(int threads = 0, Host host = nullptr);
+  /// How many threads the host wants, as `HostThreads` says.
+  using Count = int (*)();
+
+  /// `threads` counts the caller; 0 means every processor this process may use;
+  /// a host's `count` says it anew each time. Jobs run on threads of the `host`
+  /// where these are awake.
+  explicit Pool(int threads = 0, Host host = nullptr, Count count = nullptr);
   ~Pool();
   Pool(const Pool &) = delete;
   Pool &operator=(const Pool &) = delete;
 
-  int threads() const { return wanted.load(std::memory_order_relaxed); }
+  int threads() const {
+    return count ? count() : wanted.load(std::memory_order_relaxed);
+  }
   void resize(int threads);
 
   /// Runs `units` units, at least `grain` at a time. Serial when one chunk is
@@ -58,6 +64,7 @@ private:
   Team *team();
 
   const Host host;
+  const Count count;
   Scratch memory;
 
   std::atomic<Team *> current{nullptr};

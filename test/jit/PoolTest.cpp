@@ -77,6 +77,20 @@ TEST(Pool, RunsOnThreadsOfTheHost) {
   }
 }
 
+TEST(Pool, AsksTheHostForItsCount) {
+  static int wanted = 1;
+  Pool pool(4, nullptr, [] { return wanted; });
+  EXPECT_EQ(pool.threads(), 1);
+  Marks marks(64);
+  pool.run(Marks::task, &marks, 64, 1);
+  EXPECT_EQ(pool.sharedJobs(), 0);
+  wanted = 3;
+  Marks again(64);
+  pool.run(Marks::task, &again, 64, 1);
+  EXPECT_EQ(pool.sharedJobs(), 1);
+  EXPECT_TRUE(again.eachOnce());
+}
+
 TEST(Pool, ManyJobsInARow) {
   Pool pool(4);
   for (int job = 0; job < 20000; ++job) {

@@ -176,6 +176,24 @@ print(made)
     assert said("import os\n" + text) == f"[{threads}]"
 
 
+def test_graphs_follow_torchs_threads() -> None:
+    """A number that is set after a graph was compiled holds from its next call."""
+    text = """
+import os
+def tasks():
+    return len(os.listdir("/proc/self/task"))
+torch.set_num_threads(1)
+c = torch.compile(lambda t: t.sin() + 1, backend="quern", dynamic=True)
+big = torch.randn(4000, 48)
+c(big)
+before = tasks()
+torch.set_num_threads(3)
+torch.testing.assert_close(c(big), big.sin() + 1)
+print(tasks() - before)
+"""
+    assert int(said(text)) >= 2
+
+
 def test_workers_of_a_data_loader() -> None:
     text = """
 c = torch.compile(lambda t: (t * 2 + 1).sin(), backend="quern")
