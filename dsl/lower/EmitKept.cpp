@@ -133,8 +133,10 @@ Value Emitter::readBuffered(Frame &frame, Value value, Copies copies) {
   Value row = FlatAxes(*this, model, kept.rows).flattened(frame);
   OpBuilder &b = in(frame);
   row = arith::SubIOp::create(b, value.getLoc(), row, kept.first);
-  Value column = position(frame, kept.inner, copies);
-  Value pointer = kept.pointer(frame, row, column);
-  return read(frame, pointer, value.getType(), frame.find(kept.inner)->lanes,
+  Value column;
+  if (kept.inner)
+    column = position(frame, *kept.inner, copies);
+  unsigned lanes = kept.inner ? frame.find(*kept.inner)->lanes : 1;
+  return read(frame, kept.pointer(frame, row, column), value.getType(), lanes,
               Value(), Value());
 }

@@ -241,8 +241,10 @@ void Emitter::stepOne(Frame &frame, qn::ReduceOp op, Copies copies,
     return stepCount(frame, op, copies, state.front(), reduced);
   Values stepped;
   // `s + a * b` is one rounding where the order is free and the target can; but
-  // of elements that are kept both factors would be kept as well.
-  bool isKept = frame.guards && !op.getInputs().front().hasOneUse();
+  // of elements that are kept both factors would be kept, or made again.
+  Value input = op.getInputs().front();
+  bool isKept =
+      (frame.guards && !input.hasOneUse()) || buffered.contains(input);
   if (auto factors = sumOfProducts(op); factors && target.hasFma && !isKept) {
     Value a = wide(frame, factors->left, copies, lanes);
     Value b = wide(frame, factors->right, copies, lanes);

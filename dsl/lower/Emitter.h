@@ -43,11 +43,11 @@ public:
   llvm::SmallDenseSet<std::pair<mlir::Operation *, unsigned>> inside;
   /// The threads of a GPU that share a unit; null on a CPU.
   const Team *team = nullptr;
-  /// A value over rows and one inner axis that lies in memory for a block of
-  /// rows; `pointer` gives the place of a row of the block and a column.
+  /// A value over rows, and an inner axis where it has one, that lies in memory
+  /// for a block of rows; `pointer` gives the place of a row and a column.
   struct Buffered {
     llvm::SmallVector<unsigned> rows;
-    unsigned inner = 0;
+    std::optional<unsigned> inner;
     mlir::Value first; ///< flattened position of the block's first row
     std::function<mlir::Value(Frame &, mlir::Value, mlir::Value)> pointer;
   };

@@ -244,7 +244,7 @@ void LaunchBuilder::packedUnit(Frame &frame, ValueRange position) {
     return contraction->line(frame, position.back(),
                              tile(frame, launch.axes.back()));
   case LaunchKind::PackColumns:
-    return rowBlocks->packColumns(frame, launch.ofValues, launch.product,
+    return rowBlocks->packColumns(frame, launch.sums, launch.product,
                                   position.back());
   default:
     assert(launch.kind == LaunchKind::Rows && "a launch with packed factors");

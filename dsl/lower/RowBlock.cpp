@@ -21,20 +21,22 @@ RowBlockBuilder::RowBlockBuilder(Emitter &emitter, const KernelModel &model,
       workspaceStart(workspaceStart), builder(builder),
       loc(model.kernel.getLoc()), scores(emitter, model, blocks.scores, target,
                                          stores, workspaceStart, builder) {
-  if (!blocks.values.products.empty())
-    sums.emplace(emitter, model, blocks.values, target, stores, workspaceStart,
-                 builder);
+  for (const KeptSums &kept : blocks.sums)
+    sums.emplace_back(emitter, model, kept.tiling, target, stores,
+                      workspaceStart, builder);
 }
 
-Value RowBlockBuilder::start(Frame &frame, bool ofValues) {
-  Value first = behindStaged(emitter, frame, workspaceStart);
-  return ofValues ? binary(frame, '+', first, scores.columnBytes(frame))
-                  : first;
+Value RowBlockBuilder::start(Frame &frame, unsigned ofSums) {
+  Value bytes = behindStaged(emitter, frame, workspaceStart);
+  if (ofSums > 0)
+    bytes = binary(frame, '+', bytes, scores.columnBytes(frame));
+  for (unsigned before = 0; before + 1 < ofSums; ++before)
+    bytes = binary(frame, '+', bytes, sums[before].columnBytes(frame));
+  return bytes;
 }
 
 Value RowBlockBuilder::workspace(Frame &frame) {
-  Value bytes = start(frame, true);
-  return sums ? binary(frame, '+', bytes, sums->columnBytes(frame)) : bytes;
+  return start(frame, sums.size() + 1);
 }
 
 Value RowBlockBuilder::stride(Frame &frame) {
@@ -47,26 +49,27 @@ Value RowBlockBuilder::stride(Frame &frame) {
 }
 
 Value RowBlockBuilder::ownWorkspace(Frame &frame) {
-  std::int64_t buffers = blocks.scores.products.size() + blocks.kept.size();
   std::int64_t bytes = blocks.scores.element.getIntOrFloatBitWidth() / 8;
-  Value each = number(frame, buffers * blocks.rowBlock() * bytes);
-  return binary(frame, '*', stride(frame), each);
+  std::int64_t rows = blocks.rowBlock() * bytes;
+  Value lines = number(frame, buffers() * rows);
+  Value results = number(frame, blocks.results.size() * rows);
+  return binary(frame, '+', binary(frame, '*', stride(frame), lines), results);
 }
 
-void RowBlockBuilder::packColumns(Frame &frame, bool ofValues, unsigned product,
-                                  Value panel) {
-  ContractionBuilder &of = ofValues ? *sums : scores;
-  of.packColumnPanel(frame, product, panel, start(frame, ofValues));
+void RowBlockBuilder::packColumns(Frame &frame, unsigned ofSums,
+                                  unsigned product, Value panel) {
+  ContractionBuilder &of = ofSums ? sums[ofSums - 1] : scores;
+  of.packColumnPanel(frame, product, panel, start(frame, ofSums));
 }
 
 void RowBlockBuilder::makeBuffers(Frame &root, Value worker) {
   const Tiling &tiling = blocks.scores;
   rowBuffer =
       scores.room(root, tiling.rowBlock * (tiling.depth + tiling.lanes));
-  if (sums)
-    for (unsigned i = 0; i < blocks.values.products.size(); ++i)
-      sums->sumBuffers.push_back(
-          sums->room(root, tiling.rowBlock * tiling.width() + tiling.lanes));
+  for (auto [builder, kept] : llvm::zip(sums, blocks.sums))
+    for (unsigned i = 0; i < kept.tiling.products.size(); ++i)
+      builder.sumBuffers.push_back(
+          builder.room(root, tiling.rowBlock * tiling.width() + tiling.lanes));
   Value skip = binary(root, '*', worker, ownWorkspace(root));
   skip = binary(root, '+', skip, workspace(root));
   Type type = LLVM::LLVMPointerType::get(builder.getContext());
@@ -79,6 +82,13 @@ void RowBlockBuilder::makeBuffers(Frame &root, Value worker) {
 Value RowBlockBuilder::buffer(Frame &frame, unsigned which) {
   Value rows = number(frame, which * blocks.rowBlock());
   return scores.element(frame, own, binary(frame, '*', rows, stride(frame)));
+}
+
+/// The place of what a reduction gives for a row of the block.
+Value RowBlockBuilder::result(Frame &frame, unsigned which, Value row) {
+  Value before = number(frame, which * blocks.rowBlock());
+  return scores.element(frame, buffer(frame, buffers()),
+                        binary(frame, '+', before, row));
 }
 
 /// From now on uses of a value read what was kept of it.
@@ -95,59 +105,70 @@ void RowBlockBuilder::replace(Value value, unsigned which, Block rows) {
   emitter.buffered[value] = std::move(kept);
 }
 
-/// The end of what the block's reductions look at along the inner axis.
-Value RowBlockBuilder::innerEnd(Frame &frame, Block rows) {
-  Value extent = emitter.extent(frame, blocks.inner());
+void RowBlockBuilder::replaceResult(Value value, unsigned which, Block rows) {
+  Emitter::Buffered kept;
+  llvm::append_range(kept.rows, scores.rows.list());
+  kept.first = rows.lower;
+  kept.pointer = [this, which](Frame &frame, Value row, Value /*column*/) {
+    return result(frame, which, row);
+  };
+  emitter.buffered[value] = std::move(kept);
+}
+
+/// The bound of the inner axis for a row.
+Value RowBlockBuilder::boundAt(Frame &frame, Value row) {
+  Frame at = Frame::inside(frame, frame.block);
+  at.anchor = frame.anchor;
+  scores.rows.bind(at, row);
+  Value bound = emitter.emit(at, blocks.bound.value, 0);
+  if (blocks.bound.inclusive != blocks.bound.isLower)
+    bound = binary(at, '+', bound, number(at, 1));
+  bound = binary(at, '>', bound, number(at, 0));
+  return binary(at, '<', bound, emitter.extent(at, blocks.inner()));
+}
+
+/// What the block's reductions look at of the inner axis, from the begin of a
+/// register tile on.
+RowBlockBuilder::Block RowBlockBuilder::innerRange(Frame &frame, Block rows) {
+  Block all{number(frame, 0), emitter.extent(frame, blocks.inner())};
   if (!blocks.bound.value)
-    return extent;
-  Frame last = Frame::inside(frame, frame.block);
-  last.anchor = frame.anchor;
-  Value row = binary(last, '-', rows.upper, number(last, 1));
-  scores.rows.bind(last, row);
-  Value end = emitter.emit(last, blocks.bound.value, 0);
-  if (blocks.bound.inclusive)
-    end = binary(last, '+', end, number(last, 1));
-  end = binary(last, '>', end, number(last, 0));
-  return binary(last, '<', end, extent);
+    return all;
+  if (!blocks.bound.isLower) {
+    Value last = binary(frame, '-', rows.upper, number(frame, 1));
+    return {all.lower, boundAt(frame, last)};
+  }
+  Value width = number(frame, blocks.scores.width());
+  Value tile = binary(frame, '/', boundAt(frame, rows.lower), width);
+  return {binary(frame, '*', tile, width), all.upper};
+}
+
+/// Whether a store has all columns of such sums, and not what they remove.
+bool RowBlockBuilder::isOver(qn::StoreOp store, unsigned which) const {
+  AxisSet axes = model.axesOf(store.getTensor().getType());
+  return !hasAxis(axes, blocks.inner()) &&
+         llvm::all_of(blocks.sums[which].tiling.columns,
+                      [&](unsigned axis) { return hasAxis(axes, axis); });
 }
 
 void RowBlockBuilder::unit(Frame &frame, Value rowBlock, Stores storeRest) {
   Block rows = scores.range(frame, scores.rows, rowBlock,
                             number(frame, blocks.rowBlock()));
-  Value end = innerEnd(frame, rows);
-  emitter.limits[blocks.inner()] = end;
-  unsigned which = 0;
-  for (; which < blocks.scores.products.size(); ++which)
-    score(frame, which, rows, end);
-  for (auto [number, product] : llvm::enumerate(blocks.scores.products))
-    replace(product.op->getResult(0), number, rows);
-  for (const KeptValue &kept : blocks.kept) {
-    keep(frame, which - blocks.scores.products.size(), rows, end);
-    if (kept.replaces)
-      replace(kept.value, which, rows);
-    ++which;
+  Block inner = innerRange(frame, rows);
+  emitter.limits[blocks.inner()] = inner.upper;
+  for (unsigned which = 0; which < blocks.scores.products.size(); ++which)
+    score(frame, which, rows, inner);
+  for (auto [which, product] : llvm::enumerate(blocks.scores.products))
+    replace(product.op->getResult(0), which, rows);
+  if (!blocks.kept.empty())
+    keepRows(frame, rows, inner);
+  SmallVector<qn::StoreOp> rest(stores);
+  for (unsigned which = 0; which < sums.size(); ++which) {
+    auto isSummed = [&](qn::StoreOp store) { return isOver(store, which); };
+    auto summed = llvm::filter_to_vector(rest, isSummed);
+    if (!summed.empty())
+      sumUp(frame, which, summed, rows, inner);
+    llvm::erase_if(rest, isSummed);
   }
-  SmallVector<qn::StoreOp> rest;
-  AxisSet columns;
-  for (unsigned axis : blocks.values.columns)
-    columns |= axisBit(axis);
-  SmallVector<qn::StoreOp> summed;
-  for (qn::StoreOp store : stores) {
-    AxisSet axes = model.axesOf(store.getTensor().getType());
-    bool whole =
-        columns && !(columns & ~axes) && !hasAxis(axes, blocks.inner());
-    (whole ? summed : rest).push_back(store);
-  }
-  if (sums && !summed.empty())
-    scores.loop(frame, number(frame, 0), sums->columns.extent(frame),
-                blocks.values.width(), [&](Frame &at, Value lower) {
-                  Value width = number(at, blocks.values.width());
-                  Value panel = binary(at, '/', lower, width);
-                  for (unsigned i = 0; i < blocks.values.products.size(); ++i)
-                    value(at, i, rows, panel, end);
-                  Block range = sums->range(at, sums->columns, panel, width);
-                  sums->epilogue(at, summed, rows, range);
-                });
   emitter.limits.clear();
   if (!rest.empty())
     scores.rows.each(frame, rows.lower, rows.upper,
@@ -155,14 +176,14 @@ void RowBlockBuilder::unit(Frame &frame, Value rowBlock, Stores storeRest) {
   emitter.buffered.clear();
 }
 
-/// One score for the block's rows and all inner positions up to `end`.
+/// One score for the block's rows and these inner positions.
 void RowBlockBuilder::score(Frame &frame, unsigned which, Block rows,
-                            Value end) {
+                            Block inner) {
   const Product &product = blocks.scores.products[which];
   Value zero = number(frame, 0), one = number(frame, 1);
   Value depth = FlatAxes(emitter, model, product.sums).extent(frame);
   Value most = binary(frame, '>', depth, one);
-  Value packed = scores.packedColumns(frame, which, start(frame, false));
+  Value packed = scores.packedColumns(frame, which, start(frame, 0));
   scores.loop(
       frame, zero, most, blocks.scores.depth, [&](Frame &at, Value from) {
         Value to = binary(at, '+', from, number(at, blocks.scores.depth));
@@ -179,7 +200,7 @@ void RowBlockBuilder::score(Frame &frame, unsigned which, Block rows,
                             number(at, blocks.scores.width()));
         tile.columns = scores.element(at, packed, skip);
         Value count = binary(at, '-', rows.upper, rows.lower);
-        scoreTiles(at, which, count, tile, end);
+        scoreTiles(at, which, count, tile, inner);
       });
 }
 
@@ -200,78 +221,127 @@ void RowBlockBuilder::packRows(Frame &frame, const Product &product, Block rows,
 }
 
 void RowBlockBuilder::scoreTiles(Frame &frame, unsigned which, Value count,
-                                 ContractionBuilder::TileAt tile, Value end) {
+                                 ContractionBuilder::TileAt tile, Block inner) {
   const Tiling &tiling = blocks.scores;
   Value zero = number(frame, 0);
   Value panelSize = scores.columnPanelElements(frame, tiling.products[which]);
   Value kept = buffer(frame, which);
   Value columns = tile.columns;
   scores.loop(
-      frame, zero, end, tiling.width(), [&](Frame &outer, Value column) {
+      frame, inner.lower, inner.upper, tiling.width(),
+      [&](Frame &outer, Value column) {
         Value panel = binary(outer, '/', column, number(outer, tiling.width()));
         Value at = binary(outer, '*', panel, panelSize);
         tile.columns = scores.element(outer, columns, at);
         scores.loop(
-            outer, zero, count, tiling.height, [&](Frame &inner, Value row) {
-              Value skip = number(inner, tiling.depth + tiling.lanes);
-              skip = binary(inner, '*', row, skip);
-              tile.rows = scores.element(inner, rowBuffer, skip);
-              Value line = binary(inner, '*', row, tile.sumStep);
+            outer, zero, count, tiling.height, [&](Frame &last, Value row) {
+              Value skip = number(last, tiling.depth + tiling.lanes);
+              skip = binary(last, '*', row, skip);
+              tile.rows = scores.element(last, rowBuffer, skip);
+              Value line = binary(last, '*', row, tile.sumStep);
               tile.sums =
-                  scores.element(inner, kept, binary(inner, '+', line, column));
-              scores.tile(inner, tile);
+                  scores.element(last, kept, binary(last, '+', line, column));
+              scores.tile(last, tile);
             });
       });
 }
 
-/// Writes one kept value for the block's rows.
-void RowBlockBuilder::keep(Frame &frame, unsigned which, Block rows,
-                           Value end) {
-  const KeptValue &kept = blocks.kept[which];
-  unsigned place = blocks.scores.products.size() + which;
-  Value base = buffer(frame, place);
-  Type type = blocks.scores.element;
-  auto write = [&](Frame &at, Value line) {
-    for (Copies copies : emitter.copiesOf(at, axisBit(blocks.inner()))) {
-      unsigned lanes = at.find(blocks.inner())->lanes;
-      Value value = emitter.wide(at, kept.value, copies, lanes);
-      if (kept.where) {
-        Value where = emitter.wide(at, kept.where, copies, lanes);
-        Value none = arith::ConstantOp::create(
-            emitter.in(at), loc, builder.getZeroAttr(value.getType()));
-        value =
-            arith::SelectOp::create(emitter.in(at), loc, where, value, none);
-      }
-      Value column = emitter.position(at, blocks.inner(), copies);
-      Value to = scores.element(at, base, binary(at, '+', line, column));
-      emitter.write(at, to, value, type, Value());
-    }
-  };
-  scores.rows.each(frame, rows.lower, rows.upper, [&](Frame &at, Value row) {
-    Value line = binary(at, '-', row, rows.lower);
-    line = binary(at, '*', line, stride(at));
-    AxisPlan plan{.axis = blocks.inner(), .lanes = blocks.scores.lanes};
-    Value zero = number(at, 0);
-    Emitter::Values none;
-    emitter.nest(at, {LoopSpec{plan, zero, end}}, none,
-                 [&](Frame &lane, Emitter::Values &) { write(lane, line); });
+/// Numbers of the kept values in the order of the text: one that is made of
+/// another reads it back.
+static SmallVector<unsigned> inOrder(ArrayRef<KeptValue> kept) {
+  auto numbers = llvm::to_vector(llvm::seq<unsigned>(kept.size()));
+  llvm::sort(numbers, [&](unsigned left, unsigned right) {
+    Operation *first = kept[left].value.getDefiningOp();
+    Operation *second = kept[right].value.getDefiningOp();
+    return first && second && first != second ? first->isBeforeInBlock(second)
+                                              : left < right;
   });
+  return numbers;
+}
+
+/// Writes what is kept of each of the block's rows, and what its reductions
+/// give.
+void RowBlockBuilder::keepRows(Frame &frame, Block rows, Block inner) {
+  scores.rows.each(frame, rows.lower, rows.upper, [&](Frame &at, Value row) {
+    row = binary(at, '-', row, rows.lower);
+    Value line = binary(at, '*', row, stride(at));
+    unsigned place = blocks.scores.products.size();
+    for (unsigned which : inOrder(blocks.kept)) {
+      keep(at, which, line, inner);
+      if (blocks.kept[which].replaces)
+        replace(blocks.kept[which].value, place + which, rows);
+    }
+    for (auto [which, value] : llvm::enumerate(blocks.results))
+      emitter.write(at, result(at, which, row), emitter.emit(at, value, 0),
+                    value.getType(), Value());
+  });
+  for (auto [which, value] : llvm::enumerate(blocks.results))
+    replaceResult(value, which, rows);
+}
+
+/// Writes one kept value of a row.
+void RowBlockBuilder::keep(Frame &frame, unsigned which, Value line,
+                           Block inner) {
+  const KeptValue &kept = blocks.kept[which];
+  Value base = buffer(frame, blocks.scores.products.size() + which);
+  AxisPlan plan{.axis = blocks.inner(), .lanes = blocks.scores.lanes};
+  auto write = [&](Frame &at, Copies copies) {
+    unsigned lanes = at.find(blocks.inner())->lanes;
+    Value value = emitter.wide(at, kept.value, copies, lanes);
+    if (kept.where) {
+      Value where = emitter.wide(at, kept.where, copies, lanes);
+      Value none = arith::ConstantOp::create(
+          emitter.in(at), loc, builder.getZeroAttr(value.getType()));
+      value = arith::SelectOp::create(emitter.in(at), loc, where, value, none);
+    }
+    Value column = emitter.position(at, blocks.inner(), copies);
+    Value to = scores.element(at, base, binary(at, '+', line, column));
+    emitter.write(at, to, value, blocks.scores.element, Value());
+  };
+  Emitter::Values none;
+  emitter.nest(frame, {LoopSpec{plan, inner.lower, inner.upper}}, none,
+               [&](Frame &at, Emitter::Values &) {
+                 for (Copies copies :
+                      emitter.copiesOf(at, axisBit(blocks.inner())))
+                   write(at, copies);
+               });
+}
+
+/// The stores of sums over the inner axis, panel by panel of their columns.
+void RowBlockBuilder::sumUp(Frame &frame, unsigned which,
+                            ArrayRef<qn::StoreOp> summed, Block rows,
+                            Block inner) {
+  const Tiling &tiling = blocks.sums[which].tiling;
+  ContractionBuilder &of = sums[which];
+  scores.loop(frame, number(frame, 0), of.columns.extent(frame), tiling.width(),
+              [&](Frame &at, Value lower) {
+                Value width = number(at, tiling.width());
+                Value panel = binary(at, '/', lower, width);
+                for (unsigned i = 0; i < tiling.products.size(); ++i)
+                  sumPanel(at, which, i, rows, panel, inner);
+                of.epilogue(at, summed, rows,
+                            of.range(at, of.columns, panel, width));
+              });
 }
 
 /// One panel of columns of a sum over the inner axis, its rows read from what
 /// was kept.
-void RowBlockBuilder::value(Frame &frame, unsigned which, Block rows,
-                            Value panel, Value end) {
-  const Tiling &tiling = blocks.values;
+void RowBlockBuilder::sumPanel(Frame &frame, unsigned which, unsigned product,
+                               Block rows, Value panel, Block inner) {
+  const Tiling &tiling = blocks.sums[which].tiling;
+  ContractionBuilder &of = sums[which];
   Value zero = number(frame, 0), one = number(frame, 1);
-  Value most = binary(frame, '>', end, one);
-  Value columns = sums->packedColumns(frame, which, start(frame, true));
-  Value size = sums->columnPanelElements(frame, tiling.products[which]);
-  columns = sums->element(frame, columns, binary(frame, '*', panel, size));
-  Value kept =
-      buffer(frame, blocks.scores.products.size() + blocks.factors[which]);
+  // Sums of nothing are made, too.
+  Value most = binary(frame, '+', inner.lower, one);
+  most = binary(frame, '>', inner.upper, most);
+  Value columns = of.packedColumns(frame, product, start(frame, which + 1));
+  Value size = of.columnPanelElements(frame, tiling.products[product]);
+  columns = of.element(frame, columns, binary(frame, '*', panel, size));
+  unsigned factor = blocks.sums[which].factors[product];
+  Value kept = buffer(frame, blocks.scores.products.size() + factor);
   Value count = binary(frame, '-', rows.upper, rows.lower);
-  scores.loop(frame, zero, most, tiling.depth, [&](Frame &at, Value from) {
+  Value begin = inner.lower, end = inner.upper;
+  scores.loop(frame, begin, most, tiling.depth, [&](Frame &at, Value from) {
     Value to = binary(at, '+', from, number(at, tiling.depth));
     to = binary(at, '<', to, end);
     ContractionBuilder::TileAt tile;
@@ -280,15 +350,15 @@ void RowBlockBuilder::value(Frame &frame, unsigned which, Block rows,
     tile.sumStep = number(at, tiling.width());
     tile.count = binary(at, '-', to, from);
     tile.isFirst = arith::CmpIOp::create(emitter.in(at), loc,
-                                         arith::CmpIPredicate::eq, from, zero);
+                                         arith::CmpIPredicate::eq, from, begin);
     Value skip = binary(at, '*', from, number(at, tiling.width()));
-    tile.columns = sums->element(at, columns, skip);
-    scores.loop(at, zero, count, tiling.height, [&](Frame &inner, Value row) {
-      Value line = binary(inner, '*', row, tile.rowStep);
-      tile.rows = sums->element(inner, kept, binary(inner, '+', line, from));
-      Value sum = binary(inner, '*', row, tile.sumStep);
-      tile.sums = sums->element(inner, sums->sumBuffers[which], sum);
-      sums->tile(inner, tile);
+    tile.columns = of.element(at, columns, skip);
+    scores.loop(at, zero, count, tiling.height, [&](Frame &last, Value row) {
+      Value line = binary(last, '*', row, tile.rowStep);
+      tile.rows = of.element(last, kept, binary(last, '+', line, from));
+      Value sum = binary(last, '*', row, tile.sumStep);
+      tile.sums = of.element(last, of.sumBuffers[product], sum);
+      of.tile(last, tile);
     });
   });
 }

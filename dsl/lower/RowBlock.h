@@ -21,26 +21,38 @@ public:
   /// Bytes of workspace that all tasks share, and of each worker's own.
   mlir::Value workspace(Frame &frame);
   mlir::Value ownWorkspace(Frame &frame);
-  void packColumns(Frame &frame, bool ofValues, unsigned product,
+  /// A panel of the columns of a score, or of the sums of this number.
+  void packColumns(Frame &frame, unsigned ofSums, unsigned product,
                    mlir::Value panel);
   void makeBuffers(Frame &root, mlir::Value worker);
   void unit(Frame &frame, mlir::Value rowBlock, Stores storeRest);
 
 private:
-  mlir::Value start(Frame &frame, bool ofValues);
+  /// Values over the inner axis that a worker keeps.
+  std::int64_t buffers() const {
+    return blocks.scores.products.size() + blocks.kept.size();
+  }
+  /// Where the packed columns of the scores, or of such sums, begin.
+  mlir::Value start(Frame &frame, unsigned ofSums);
   /// Elements from one kept row to the next.
   mlir::Value stride(Frame &frame);
   mlir::Value buffer(Frame &frame, unsigned which);
-  mlir::Value innerEnd(Frame &frame, Block rows);
-  void score(Frame &frame, unsigned which, Block rows, mlir::Value end);
+  mlir::Value result(Frame &frame, unsigned which, mlir::Value row);
+  mlir::Value boundAt(Frame &frame, mlir::Value row);
+  Block innerRange(Frame &frame, Block rows);
+  bool isOver(qn::StoreOp store, unsigned which) const;
+  void score(Frame &frame, unsigned which, Block rows, Block inner);
   void packRows(Frame &frame, const Product &product, Block rows, Block depth);
   void scoreTiles(Frame &frame, unsigned which, mlir::Value count,
-                  ContractionBuilder::TileAt at, mlir::Value end);
-  void keep(Frame &frame, unsigned which, Block rows, mlir::Value end);
-  void values(Frame &frame, Block rows, mlir::Value end);
-  void value(Frame &frame, unsigned which, Block rows, mlir::Value panel,
-             mlir::Value end);
+                  ContractionBuilder::TileAt at, Block inner);
+  void keepRows(Frame &frame, Block rows, Block inner);
+  void keep(Frame &frame, unsigned which, mlir::Value line, Block inner);
+  void sumUp(Frame &frame, unsigned which, llvm::ArrayRef<qn::StoreOp> stores,
+             Block rows, Block inner);
+  void sumPanel(Frame &frame, unsigned ofSums, unsigned product, Block rows,
+                mlir::Value panel, Block inner);
   void replace(mlir::Value value, unsigned which, Block rows);
+  void replaceResult(mlir::Value value, unsigned which, Block rows);
   mlir::Value number(Frame &frame, std::int64_t value) {
     return emitter.constant(frame, value);
   }
@@ -56,7 +68,7 @@ private:
   mlir::OpBuilder &builder;
   mlir::Location loc;
   ContractionBuilder scores;
-  std::optional<ContractionBuilder> sums;
+  llvm::SmallVector<ContractionBuilder, 1> sums;
   mlir::Value rowBuffer, own;
 };
 

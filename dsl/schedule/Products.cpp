@@ -140,13 +140,14 @@ void Schedule::addRowBlocks(LaunchPlan launch, RowBlocks found,
   rows.lane = blocks->inner();
   for (unsigned axis : blocks->scores.batch)
     rows.axes.push_back(AxisPlan{.axis = axis});
-  for (bool ofValues : {false, true}) {
-    const Tiling &tiling = ofValues ? blocks->values : blocks->scores;
+  for (unsigned sums = 0; sums <= blocks->sums.size(); ++sums) {
+    const Tiling &tiling =
+        sums ? blocks->sums[sums - 1].tiling : blocks->scores;
     for (unsigned i = 0; i < tiling.products.size(); ++i) {
       LaunchPlan pack = rows;
       pack.kind = LaunchKind::PackColumns;
       pack.product = i;
-      pack.ofValues = ofValues;
+      pack.sums = sums;
       pack.axes.push_back(flattened(tiling.columns, tiling.width()));
       pack.taskElements = 65536;
       all.push_back(std::move(pack));
@@ -158,26 +159,35 @@ void Schedule::addRowBlocks(LaunchPlan launch, RowBlocks found,
   all.push_back(std::move(rows));
 }
 
-/// A launch for the stores of each set of axes.
-std::vector<LaunchPlan> Schedule::byAxes(const LaunchPlan &launch) {
-  std::vector<LaunchPlan> parts;
-  for (qn::StoreOp store : launch.stores) {
-    ValueFacts facts = model.factsOf(store);
-    auto same = [&](const LaunchPlan &part) {
-      return model.factsOf(part.stores.front()).axes == facts.axes;
-    };
-    auto found = llvm::find_if(parts, same);
-    if (found == parts.end()) {
-      parts.emplace_back();
-      found = std::prev(parts.end());
-      found->parallel = facts.axes & ~facts.combined;
+/// How a launch keeps products for blocks of rows. Launches of `open` that keep
+/// the same ones join it.
+std::optional<RowBlocks>
+Schedule::rowBlocksOf(LaunchPlan &launch, std::vector<LaunchPlan> &open) const {
+  auto find = [&](const LaunchPlan &of) {
+    return findRowBlocks(model, target, of.stores, of.parallel, uneven);
+  };
+  auto count = [](const RowBlocks &of) { return of.scores.products.size(); };
+  auto isStaged = [&](const LaunchPlan &of) {
+    return model.kernel.isStaged(qn::StoreOp(of.stores.front()).getTensor());
+  };
+  std::optional<RowBlocks> blocks = find(launch);
+  for (std::size_t i = open.size(); blocks && !isStaged(launch) && i-- > 0;) {
+    std::optional<RowBlocks> other;
+    if (open[i].kind == LaunchKind::Stores && !isStaged(open[i]))
+      other = find(open[i]);
+    if (!other)
+      continue;
+    LaunchPlan both = launch;
+    llvm::append_range(both.stores, open[i].stores);
+    both.parallel &= open[i].parallel;
+    std::optional<RowBlocks> joined = find(both);
+    if (joined && count(*joined) < count(*blocks) + count(*other)) {
+      launch = std::move(both);
+      blocks = std::move(joined);
+      open.erase(open.begin() + i);
     }
-    found->stores.push_back(store);
-    found->parallel &= facts.axes & ~facts.combined;
   }
-  for (LaunchPlan &part : parts)
-    planAxes(part);
-  return parts;
+  return blocks;
 }
 
 void Schedule::addContractions() {
@@ -191,16 +201,7 @@ void Schedule::addContractions() {
       all.push_back(std::move(launch));
       continue;
     }
-    auto blocks =
-        findRowBlocks(model, target, launch.stores, launch.parallel, uneven);
-    if (blocks && blocks->leavesOut) {
-      std::vector<LaunchPlan> parts = byAxes(launch);
-      if (parts.size() > 1) {
-        open.insert(open.end(), parts.rbegin(), parts.rend());
-        continue;
-      }
-    }
-    if (blocks)
+    if (auto blocks = rowBlocksOf(launch, open))
       addRowBlocks(std::move(launch), std::move(*blocks), all);
     else if (auto tiling = findTiling(model, target, launch.stores,
                                       launch.parallel, uneven))

@@ -20,7 +20,7 @@ struct Finder {
   ArrayRef<qn::StoreOp> stores;
   AxisSet parallel, uneven;
   SmallVector<qn::ReduceOp> reductions = {};
-  AxisSet batch = {}, rows = {}, inner = {}, columns = {};
+  AxisSet batch = {}, rows = {}, inner = {};
   RowBlocks result = {};
 
   bool isWalkedOver(qn::ReduceOp product) const;
@@ -29,6 +29,8 @@ struct Finder {
   void findValues();
   bool addValue(qn::ReduceOp op, Factors factors);
   void keepInputs();
+  void findResults();
+  KeptSums &sumsOver(AxisSet columns);
   unsigned keep(Value value, Value where);
   unsigned costOf(Value value) const;
   bool isScore(Value value) const;
@@ -125,12 +127,16 @@ bool Finder::isScore(Value value) const {
   });
 }
 
-/// Whether every use of a kept value leaves out what `where` does.
-static bool onlyUsedWhere(Value value, Value where, qn::ReduceOp self) {
+/// Whether all that is made of a kept value ends in reductions that leave out
+/// what `where` does.
+static bool onlyUsedWhere(Value value, Value where,
+                          llvm::SmallPtrSetImpl<Operation *> &seen) {
   return llvm::all_of(value.getUsers(), [&](Operation *user) {
     if (auto reduce = dyn_cast<qn::ReduceOp>(user))
       return reduce.getWhere() == where;
-    return user->getResult(0) == self.getInputs()[0] && user->hasOneUse();
+    return OpTrait::hasElementwiseMappableTraits(user) &&
+           (!seen.insert(user).second ||
+            onlyUsedWhere(user->getResult(0), where, seen));
   });
 }
 
@@ -140,6 +146,23 @@ unsigned Finder::keep(Value value, Value where) {
       return number;
   result.kept.push_back({value, where});
   return result.kept.size() - 1;
+}
+
+/// The sums over these columns, or new ones.
+KeptSums &Finder::sumsOver(AxisSet columns) {
+  SmallVector<unsigned> axes = axisList(columns);
+  for (KeptSums &sums : result.sums)
+    if (sums.tiling.columns == axes)
+      return sums;
+  Tiling &tiling = result.sums.emplace_back().tiling;
+  tiling.element = result.scores.element;
+  tiling.batch = result.scores.batch;
+  tiling.rows = result.scores.rows;
+  tiling.columns = std::move(axes);
+  tiling.height = result.scores.height;
+  tiling.lanes = result.scores.lanes;
+  tiling.rowBlock = result.scores.rowBlock;
+  return result.sums.back();
 }
 
 bool Finder::addValue(qn::ReduceOp op, Factors factors) {
@@ -156,21 +179,18 @@ bool Finder::addValue(qn::ReduceOp op, Factors factors) {
       (model.axesOf(right) & rows) || model.factsOf(right).combined ||
       own != (model.axesOf(right) & ~batch & ~inner))
     return false;
-  if (columns && columns != own) {
-    result.leavesOut = true;
-    return false;
-  }
-  columns = own;
   Product product;
   product.op = op;
   product.rows = left;
   product.columns = right;
   product.sums = axisList(inner);
-  result.values.products.push_back(product);
   unsigned number = keep(left, op.getWhere());
+  llvm::SmallPtrSet<Operation *, 16> seen;
   if (op.getWhere())
-    result.kept[number].replaces &= onlyUsedWhere(left, op.getWhere(), op);
-  result.factors.push_back(number);
+    result.kept[number].replaces &= onlyUsedWhere(left, op.getWhere(), seen);
+  KeptSums &sums = sumsOver(own);
+  sums.tiling.products.push_back(std::move(product));
+  sums.factors.push_back(number);
   return true;
 }
 
@@ -216,6 +236,19 @@ void Finder::keepInputs() {
   }
 }
 
+/// Every panel of columns and every later pass would walk over a row again for
+/// what a reduction gave.
+void Finder::findResults() {
+  if (result.kept.empty())
+    return;
+  for (qn::ReduceOp op : reductions)
+    for (Value value : op->getResults())
+      if (!model.isMaterialised(op) && model.axesOf(op.getAxes()) == inner &&
+          !(model.axesOf(value) & ~rows & ~batch) &&
+          value.getType() == result.scores.element)
+        result.results.push_back(value);
+}
+
 /// Whether a position only grows from row to row.
 bool Finder::growsWithRows(Value value) const {
   if (!(model.axesOf(value) & rows))
@@ -230,7 +263,7 @@ bool Finder::growsWithRows(Value value) const {
          !(model.axesOf(difference.getRhs()) & rows);
 }
 
-/// `n < bound` or `n <= bound` for the position n of the inner axis.
+/// `n < bound`, or another comparison with the position n of the inner axis.
 InnerBound Finder::boundOf(Value where) const {
   Operation *op = where ? where.getDefiningOp() : nullptr;
   if (auto both = dyn_cast_or_null<arith::AndIOp>(op)) {
@@ -248,21 +281,24 @@ InnerBound Finder::boundOf(Value where) const {
   // A block of flattened rows may hold the end of one slow position and the
   // begin of the next: only the slowest axis grows throughout.
   AxisSet fast = rows & ~axisBit(rows.first());
-  Value bound = compare.getRhs(), position = compare.getLhs();
   Predicate predicate = compare.getPredicate();
-  if (predicate == Predicate::sge || predicate == Predicate::sgt) {
-    std::swap(bound, position);
-    predicate = predicate == Predicate::sge ? Predicate::sle : Predicate::slt;
-  }
-  if ((predicate != Predicate::sle && predicate != Predicate::slt) ||
-      !isInner(position) || (model.axesOf(bound) & ~(rows & ~fast) & ~batch) ||
+  if (!llvm::is_contained(
+          {Predicate::sle, Predicate::slt, Predicate::sge, Predicate::sgt},
+          predicate))
+    return {};
+  bool isLess = predicate == Predicate::sle || predicate == Predicate::slt;
+  bool inclusive = predicate == Predicate::sle || predicate == Predicate::sge;
+  bool isLeft = isInner(compare.getLhs());
+  Value bound = isLeft ? compare.getRhs() : compare.getLhs();
+  if ((!isLeft && !isInner(compare.getRhs())) ||
+      (model.axesOf(bound) & ~(rows & ~fast) & ~batch) ||
       model.factsOf(bound).combined || !growsWithRows(bound))
     return {};
-  return {bound, predicate == Predicate::sle};
+  return {bound, inclusive, /*isLower=*/isLess != isLeft};
 }
 
 /// A bound holds where every reduction over the inner axis has it and no store
-/// goes along it.
+/// goes along it; a lower one, where all are sums of what is kept.
 void Finder::findBound() {
   Value where;
   for (qn::ReduceOp op : reductions) {
@@ -275,7 +311,15 @@ void Finder::findBound() {
   for (qn::StoreOp store : stores)
     if (model.factsOf(store).axes & inner)
       return;
-  result.bound = boundOf(where);
+  InnerBound bound = boundOf(where);
+  std::size_t summed = 0;
+  for (const KeptSums &sums : result.sums)
+    summed += sums.tiling.products.size();
+  bool isSummed = llvm::count_if(reductions, [&](qn::ReduceOp op) {
+                    return bool(model.axesOf(op.getAxes()) & inner);
+                  }) == std::ptrdiff_t(summed);
+  if (!bound.isLower || isSummed)
+    result.bound = bound;
 }
 
 std::optional<RowBlocks> Finder::find() {
@@ -290,19 +334,14 @@ std::optional<RowBlocks> Finder::find() {
   result.scores.rowBlock = 4 * result.scores.height;
   findValues();
   keepInputs();
+  findResults();
   findBound();
-  result.values.element = result.scores.element;
-  result.values.batch = result.scores.batch;
-  result.values.rows = result.scores.rows;
-  result.values.columns = axisList(columns);
-  result.values.height = result.scores.height;
-  result.values.lanes = result.scores.lanes;
-  result.values.rowBlock = result.scores.rowBlock;
   pairUp(model, target, result.scores);
   for (Product &product : result.scores.products)
     chooseTurns(model, result.scores, product);
-  for (Product &product : result.values.products)
-    chooseTurns(model, result.values, product);
+  for (KeptSums &sums : result.sums)
+    for (Product &product : sums.tiling.products)
+      chooseTurns(model, sums.tiling, product);
   return std::move(result);
 }
 

@@ -17,17 +17,23 @@ struct KeptValue {
 struct InnerBound {
   mlir::Value value; ///< null: there is no bound
   bool inclusive = false;
+  bool isLower = false; ///< those before it, not those behind
+};
+
+/// Sums over the inner axis of kept values times columns, all over the same
+/// columns.
+struct KeptSums {
+  Tiling tiling;
+  llvm::SmallVector<unsigned> factors; ///< of every product, among the kept
 };
 
 struct RowBlocks {
   Tiling scores; ///< products over rows and the inner axis, its one column
-  Tiling values; ///< sums over the inner axis of a kept value times columns
+  llvm::SmallVector<KeptSums, 1> sums;
   llvm::SmallVector<KeptValue> kept;
-  /// For every product of `values`, its row factor among `kept`.
-  llvm::SmallVector<unsigned> factors;
+  /// What other reductions over the inner axis give, written once for a row.
+  llvm::SmallVector<mlir::Value> results;
   InnerBound bound;
-  /// Some sum over the inner axis has other columns than those of `values`.
-  bool leavesOut = false;
   unsigned inner() const { return scores.columns.back(); }
   std::int64_t rowBlock() const { return scores.rowBlock; }
 };

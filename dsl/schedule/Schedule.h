@@ -83,8 +83,8 @@ struct LaunchPlan {
   std::shared_ptr<const RowBlocks> blocks;
   /// How columns are reduced, for all launches that this may become.
   std::shared_ptr<const Columns> columns;
-  unsigned product = 0;  ///< which one is packed
-  bool ofValues = false; ///< it is one of the sums over what is kept
+  unsigned product = 0; ///< which one is packed
+  unsigned sums = 0;    ///< 0: of the scores, or of which sums of what is kept
   AxisSet parallel;
   /// The parallel axes, outermost first; a tiled one comes last.
   llvm::SmallVector<AxisPlan> axes;
@@ -202,7 +202,8 @@ private:
   std::optional<Columns> partsOf(const LaunchPlan &launch) const;
   void addParts();
   bool canTurn(const LaunchPlan &launch) const;
-  std::vector<LaunchPlan> byAxes(const LaunchPlan &launch);
+  std::optional<RowBlocks> rowBlocksOf(LaunchPlan &launch,
+                                       std::vector<LaunchPlan> &open) const;
   void addRowBlocks(LaunchPlan launch, RowBlocks found,
                     llvm::SmallVectorImpl<LaunchPlan> &all);
 

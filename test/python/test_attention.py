@@ -50,6 +50,19 @@ rowwise keys_gradient[T: Float](q: T[*B, M, D], k: T[*B, N, D], v: T[*B, N, E], 
     let d = p * (sum(g * v over E) - delta)
     return sum(d * q over M), sum(p * g over M)
 
+rowwise causal_keys_gradient[T: Float](q: T[*B, M, D], k: T[*B, N, D], v: T[*B, N, E],
+        g: T[*B, M, E], lse: acc(T)[*B, M], delta: acc(T)[*B, M]) -> (T[*B, N, D], T[*B, N, E]):
+    let seen = index(M) >= index(N)
+    let p = exp(sum(q * k over D) - lse)
+    let d = p * (sum(g * v over E) - delta)
+    return sum(d * q over M where seen), sum(p * g over M where seen)
+
+rowwise spread[T: Float](q: T[M, D], k: T[N, D], v: T[N, E], w: T[N, F]) -> (T[M, E, F], T[M]):
+    let s = sum(q * k over D)
+    let m = max(s over N)
+    let p = exp(s - m)
+    return sum(p * v over N) * sum(p * w over N), m + log(sum(p over N))
+
 rowwise projected[T: Float](x: T[M, D], w: T[D, F], k: T[N, D], u: T[D, F], v: T[N, E]) -> T[M, E]:
     let q = sum(x * w over D)
     let s = sum(q * sum(k * u over D) over F)
@@ -143,16 +156,32 @@ def test_lengths(kernels: quern.Module) -> None:
     close(kernels.padded(q, k, v, n), torch.softmax(s, -1) @ v.double())
 
 
-def test_gradient_of_keys_and_values(kernels: quern.Module) -> None:
-    q, k, v = (t.double().requires_grad_() for t in operands(33, 50, 16, 20, 2))
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize(("m", "n"), [(33, 50), (300, 129), (64, 32), (1, 70)])
+def test_gradient_of_keys_and_values(kernels: quern.Module, m: int, n: int, causal: bool) -> None:
+    """A mask hides the first rows of the sums: all of them from keys that no row sees."""
+    q, k, v = (t.double().requires_grad_() for t in operands(m, n, 16, 20, 2))
     s = q @ k.mT
+    if causal:
+        s = s.masked_fill(torch.ones(m, n).triu(1).bool(), float("-inf"))
     out = torch.softmax(s, -1) @ v
-    g = torch.randn(2, 33, 20)
+    g = torch.randn(2, m, 20)
     out.backward(g.double())
     lse, delta = s.logsumexp(-1).detach().float(), (out * g).sum(-1).detach().float()
-    dk, dv = kernels.keys_gradient(*(t.detach().float() for t in (q, k, v)), g, lse, delta)
+    call = kernels.causal_keys_gradient if causal else kernels.keys_gradient
+    dk, dv = call(*(t.detach().float() for t in (q, k, v)), g, lse, delta)
     close(dk, k.grad, 1e-4)
     close(dv, v.grad, 1e-4)
+
+
+def test_a_result_with_the_columns_of_two_sums(kernels: quern.Module) -> None:
+    q, k, v = operands(37, 70, 16, 20)
+    w = torch.randn(70, 33)
+    s = q.double() @ k.double().mT
+    e = torch.exp(s - s.amax(-1, keepdim=True))
+    both, sums = kernels.spread(q, k, v, w)
+    close(both, (e @ v.double())[:, :, None] * (e @ w.double())[:, None], 1e-4)
+    close(sums, s.logsumexp(-1))
 
 
 @pytest.mark.parametrize(("m", "n"), [(1, 1), (33, 50), (70, 131)])
