@@ -201,25 +201,29 @@ static bool isChannelsLast(const Graph &graph, const Node &node,
 /// The class of attention that ours was measured to win.
 static bool isOurAttention(const Graph &graph, const Node &node,
                            const MachineInfo &machine) {
-  constexpr std::int64_t mostKeys = 1024;
   const TensorFacts *key = operandOf(graph, node, "key");
-  if (!key || key->sizes.size() != 4 || !isWide(machine) || machine.hasTiles)
-    return false;
-  if (key->type == DType::F16)
-    return true;
-  if (operandOf(graph, node, "attn_mask"))
-    return false;
-  if (isNumber(graph.argument(node, "is_causal"), 1))
-    return true;
-  auto keys = graph.sizes.constantOf(key->sizes[2]);
-  return key->type == DType::BF16 && keys && *keys <= mostKeys;
+  return key && key->sizes.size() == 4 && isWide(machine) &&
+         !machine.hasTiles && key->type != DType::F64;
 }
 
-/// Its derivatives are, where ATen adds them up in f16.
+/// Its derivatives are where ATen adds them up in f16, and up to so many keys:
+/// what a causal mask hides is not computed, a mask of numbers is read twice.
 static bool areOurGradients(const Graph &graph, const Node &node,
                             const MachineInfo &machine) {
   const TensorFacts *key = operandOf(graph, node, "key");
-  return key && key->type == DType::F16 && isWide(machine);
+  if (!key || !isWide(machine))
+    return false;
+  if (key->type == DType::F16)
+    return true;
+  std::optional<std::int64_t> keys;
+  if (key->sizes.size() == 4)
+    keys = graph.sizes.constantOf(key->sizes[2]);
+  std::int64_t most = key->type == DType::BF16 ? 512 : 0;
+  if (operandOf(graph, node, "attn_mask"))
+    most /= 2;
+  if (isNumber(graph.argument(node, "is_causal"), 1))
+    most = 1536;
+  return keys && *keys <= most && !machine.hasTiles && key->type != DType::F64;
 }
 
 static constexpr Measured measured[] = {

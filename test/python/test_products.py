@@ -83,9 +83,7 @@ def test_who_makes_attention(dtype: torch.dtype, form: str) -> None:
     def heads(*given: torch.Tensor) -> torch.Tensor:
         return functional.scaled_dot_product_attention(*given, is_causal=form == "causal")
 
-    ours = dtype == torch.float16 or form == "causal"
-    ours |= dtype == torch.bfloat16 and form == "full"
-    ours &= is_wide() and not has_tiles()
+    ours = is_wide() and not has_tiles()
     inputs = [torch.randn(2, 3, 40, 32).to(dtype) for _ in range(3)]
     if form == "masked":
         inputs.append(torch.randn(40, 40).to(dtype))
@@ -98,9 +96,12 @@ def test_who_makes_attention(dtype: torch.dtype, form: str) -> None:
     assert quern.counters()["preferred"] == ({} if ours else {FLASH: 1})
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
 @pytest.mark.parametrize("causal", [False, True])
-def test_derivatives_of_attention_in_f16(causal: bool) -> None:
-    inputs = [torch.randn(2, 3, 40, 32).half() for _ in range(4)]
+def test_who_makes_derivatives_of_attention(dtype: torch.dtype, causal: bool) -> None:
+    """Few keys: ours but for those of f32 that no causal mask halves."""
+    inputs = [torch.randn(2, 3, 40, 32).to(dtype) for _ in range(4)]
+    room = max(4 * torch.finfo(dtype).eps, 4e-6)
 
     def heads(*given: torch.Tensor) -> torch.Tensor:
         return functional.scaled_dot_product_attention(*given, is_causal=causal)
@@ -113,8 +114,10 @@ def test_derivatives_of_attention_in_f16(causal: bool) -> None:
     torch._dynamo.reset()
     own = torch.compile(heads, backend="quern", options={"preferred": "own"})
     for mine, exact in zip(gradients(own, inputs), known, strict=True):
-        torch.testing.assert_close(mine.double(), exact, rtol=4e-3, atol=4e-3)
+        torch.testing.assert_close(mine.double(), exact, rtol=room, atol=room)
     torch._dynamo.reset()
     quern.reset_counters()
     gradients(torch.compile(heads, backend="quern"), inputs)
-    assert (FLASH + "_backward" not in quern.counters()["preferred"]) == is_wide()
+    ours = is_wide() and (causal or dtype != torch.float32)
+    ours &= dtype == torch.float16 or not has_tiles()
+    assert (FLASH + "_backward" not in quern.counters()["preferred"]) == ours
