@@ -47,8 +47,14 @@ static void bindTables(py::module_ &module) {
   module.def("is_reshape", [](const std::string &overload) {
     return viewKindOf(overload) == ViewKind::Reshape;
   });
+  module.def("keeps_axes", [](const std::string &overload) {
+    std::optional<ViewKind> kind = viewKindOf(overload);
+    return kind == ViewKind::Permute || kind == ViewKind::Transpose ||
+           kind == ViewKind::Part;
+  });
   module.def("preferred_as", &preferredAs);
   module.def("permute_name", [] { return nameOf(ViewKind::Permute); });
+  module.def("expand_name", [] { return nameOf(ViewKind::Expand); });
   module.def("copy_name", [] { return nameOf(Primitive::Copy); });
 }
 

@@ -17,7 +17,7 @@ def _usage() -> dict[str, int]:
     return usage
 
 
-def _peak(step: Callable[[], Any]) -> int:
+def peak_bytes(step: Callable[[], Any]) -> int:
     """The most bytes of tensors that a step has at one time, beyond those before it."""
     with profiler.profile(profile_memory=True) as seen:
         step()
@@ -72,4 +72,4 @@ def test_no_more_than_eager(training: bool) -> None:
     compiled = torch.compile(module, backend="quern")
     for call in (module, compiled):
         step(call)
-    assert _peak(lambda: step(compiled)) <= _peak(lambda: step(module))
+    assert peak_bytes(lambda: step(compiled)) <= peak_bytes(lambda: step(module))

@@ -31,6 +31,7 @@ from .options import flag, validate
 from .profile import Profiler
 from .progress import Progress
 from .report import debug_folder, refuse_fallbacks, report
+from .slices import sliced
 from .state import CompiledGraphRecord, State, state
 
 _numbers = itertools.count()
@@ -149,6 +150,8 @@ class _Job:
         name = f"graph{self._number}_{part}"
         if part == "forward":
             _donate_nothing()
+        if self.options["executor"] == "quern":
+            module = sliced(module)
         traced = module
         if part == "inference" and self.options["executor"] == "quern":
             module = relaid(module)

@@ -38,13 +38,14 @@ def _stays_inside(node: Node) -> bool:
     """Whether no view of a node leaves the graph."""
     return all(
         user.op == "call_function"
-        and _is_known(user.target)
-        and (not _may_be_view(user.target) or _stays_inside(user))
+        and is_known(user.target)
+        and (not may_be_view(user.target) or _stays_inside(user))
         for user in node.users
     )
 
 
-def _is_known(target: Any) -> bool:
+def is_known(target: Any) -> bool:
+    """Whether an operator does nothing but give results."""
     if target is operator.getitem:
         return True
     return isinstance(target, torch._ops.OpOverload) and not target._schema.is_mutable
@@ -52,14 +53,15 @@ def _is_known(target: Any) -> bool:
 
 def _memory_of(node: Node) -> Node:
     """The node whose memory a view shows."""
-    while node.op == "call_function" and _may_be_view(node.target):
+    while node.op == "call_function" and may_be_view(node.target):
         if not isinstance(node.args[0], Node):
             break
         node = node.args[0]
     return node
 
 
-def _may_be_view(target: Any) -> bool:
+def may_be_view(target: Any) -> bool:
+    """Whether results of an operator may lie in its operands' memory."""
     if not isinstance(target, torch._ops.OpOverload):
         return True
     aliases = any(result.alias_info is not None for result in target._schema.returns)
@@ -72,7 +74,7 @@ def _lie_alike(one: torch.Tensor, other: torch.Tensor) -> bool:
 
 
 def _takes_as_it_lies(user: Node, operand: Node, source: torch.Tensor) -> bool:
-    if not _is_known(user.target) or _may_be_view(user.target):
+    if not is_known(user.target) or may_be_view(user.target):
         return False
     if is_preferred_as(user.target, "attention"):
         # Rows by any steps, but their elements side by side; masks as they are.

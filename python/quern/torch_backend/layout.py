@@ -36,7 +36,7 @@ def relaid(module: GraphModule) -> GraphModule:
     turns = len(changed) >= 2 and 2 * len(changed) >= len(images)
     if not turns and not any(is_needless_copy(node) for node in module.graph.nodes):
         return module
-    other = _copied(module)
+    other = copied(module)
     try:
         _Relaying(other, turns).run()
     except _PromiseError:
@@ -45,7 +45,7 @@ def relaid(module: GraphModule) -> GraphModule:
     return other
 
 
-def _copied(module: GraphModule) -> GraphModule:
+def copied(module: GraphModule) -> GraphModule:
     """A module with a graph of its own, whose nodes have metadata of their own."""
     graph = torch.fx.Graph()
     places: dict[Node, Node] = {}

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from .._session import operators
 from . import native
 
 
@@ -28,6 +29,12 @@ def permute_operator() -> Any:
     return _default_of(native().permute_name())
 
 
+@functools.cache
+def expand_operator() -> Any:
+    """The view that is spread along axes."""
+    return _default_of(native().expand_name())
+
+
 def _default_of(name: str) -> Any:
     namespace, _, own = name.partition("::")
     return getattr(getattr(torch.ops, namespace), own).default
@@ -45,3 +52,24 @@ def is_reshape(target: Any) -> bool:
     return isinstance(target, torch._ops.OpOverload) and bool(
         native().is_reshape(full_name(target))
     )
+
+
+def keeps_axes(target: Any) -> bool:
+    """Whether an operator is a view of the same axes in another order, or of parts of one."""
+    return isinstance(target, torch._ops.OpOverload) and bool(
+        native().keeps_axes(full_name(target))
+    )
+
+
+@functools.cache
+def _elementwise() -> frozenset[str]:
+    return frozenset(row["overload"] for row in operators() if row["kind"] == "elementwise")
+
+
+def is_elementwise(target: Any) -> bool:
+    """Whether an operator of torch's own has an elementwise kernel, and draws no numbers."""
+    if not isinstance(target, torch._ops.OpOverload):
+        return False
+    is_torch = target.namespace in ("aten", "prims")
+    draws = torch.Tag.nondeterministic_seeded in target.tags
+    return is_torch and not draws and full_name(target) in _elementwise()

@@ -7,7 +7,6 @@ operands whose axes follow each other in memory as those of the graph do.
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import torch
@@ -15,8 +14,7 @@ from torch.fx.node import Node
 from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils._pytree import tree_map_only
 
-from .._session import operators
-from .overloads import full_name
+from .overloads import is_elementwise
 
 
 def eager_strides(node: Node) -> list[int] | None:
@@ -28,7 +26,7 @@ def eager_strides(node: Node) -> list[int] | None:
     operands: list[Any] = [each.meta.get("val") for each in node.all_input_nodes]
     if not all(isinstance(each, torch.Tensor) and _is_plain(each) for each in [value, *operands]):
         return None
-    if all(each.is_contiguous() for each in operands) or not _may_be_asked(node.target):
+    if all(each.is_contiguous() for each in operands) or not is_elementwise(node.target):
         return None
     small = _asked(node)
     if small is None or small.shape != _shrunk(value.shape):
@@ -41,18 +39,6 @@ def _is_plain(value: torch.Tensor) -> bool:
     numbers = (*value.shape, *value.stride())
     is_known = all(isinstance(number, int) for number in numbers)
     return is_known and value.layout == torch.strided and value.device.type == "cpu"
-
-
-@functools.cache
-def _elementwise() -> frozenset[str]:
-    return frozenset(row["overload"] for row in operators() if row["kind"] == "elementwise")
-
-
-def _may_be_asked(target: Any) -> bool:
-    """Of torch's own, and asking draws no numbers: elsewhere tracing asked the kernel itself."""
-    is_torch = target.namespace in ("aten", "prims")
-    draws = torch.Tag.nondeterministic_seeded in target.tags
-    return is_torch and not draws and full_name(target) in _elementwise()
 
 
 def _shrunk(shape: torch.Size) -> torch.Size:
