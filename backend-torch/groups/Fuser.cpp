@@ -128,15 +128,17 @@ void Fuser::growTowards(int unit, int candidate) {
   drafts.insert_or_assign(unit, std::move(draft));
 }
 
-/// Groups that read what the node reads, the latest few.
+/// Groups that read what the node reads, or the same view of it, the latest
+/// few.
 std::vector<int> Fuser::siblings(int node) const {
   std::vector<int> result;
   for (ValueId operand : graph.operands(graph.nodes[node]))
-    for (int user : readers.nodes[analysis.baseOf(operand)]) {
-      int unit = units.unitOf(user);
-      if (user < node && unit >= 0 && drafts.contains(unit))
-        result.push_back(unit);
-    }
+    for (ValueId value : {operand, analysis.baseOf(operand)})
+      for (int user : readers.nodes[value]) {
+        int unit = units.unitOf(user);
+        if (user < node && unit >= 0 && drafts.contains(unit))
+          result.push_back(unit);
+      }
   std::sort(result.rbegin(), result.rend());
   result.erase(std::unique(result.begin(), result.end()), result.end());
   if (result.size() > 4)

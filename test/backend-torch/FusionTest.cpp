@@ -218,6 +218,28 @@ TEST(Fusion, APartThatIsAllOfAnAxisIsTheWhole) {
   EXPECT_EQ(fused(maker, {b}).groups.size(), 1u);
 }
 
+/// Two kernels' worth of work on a row of a matrix.
+static FusionPlan onARow(int otherRow) {
+  GraphMaker maker;
+  ValueId x = maker.input({maker.size(4), maker.size(5)});
+  auto row = [&](int index) {
+    return maker.view("aten::select.int", x,
+                      {maker.integer("dim", 0), maker.integer("index", index)},
+                      {maker.size(5)});
+  };
+  ValueId first = row(0), second = otherRow == 0 ? first : row(otherRow);
+  ValueId a =
+      maker.call("aten::silu", {maker.tensor("self", first)}, {maker.size(5)});
+  ValueId b =
+      maker.call("aten::sin", {maker.tensor("self", second)}, {maker.size(5)});
+  return fused(maker, {a, b});
+}
+
+TEST(Fusion, ReadersOfOneViewAreOneKernel) {
+  EXPECT_EQ(onARow(0).groups.size(), 1u);
+  EXPECT_EQ(onARow(1).groups.size(), 2u);
+}
+
 TEST(Fusion, StepBetweenIsNoCycle) {
   GraphMaker maker;
   ValueId x = maker.input({maker.size(7)});
