@@ -203,6 +203,8 @@ private:
   mlir::Value positionOfRank(const typed::SortExpression &expression,
                              const Place &place);
   mlir::StringAttr ranksRead(llvm::ArrayRef<Place> places);
+  mlir::Value orderOf(const typed::SortExpression &expression,
+                      mlir::StringAttr axis, llvm::ArrayRef<Place> places);
   Value readSorted(const typed::SortExpression &expression,
                    mlir::StringAttr axis, mlir::Value from);
 
@@ -431,6 +433,8 @@ private:
     llvm::SmallVector<mlir::Value, 2> tensors;
   };
   std::map<std::pair<Frame *, const Expression *>, Stage> stages;
+  /// What sorts left of whole rows.
+  std::map<std::pair<Frame *, const Expression *>, mlir::Value> orders;
   /// What scalar code gave for its types and operands.
   std::map<std::vector<const void *>, Binding::Made> calls;
   /// Of the arms that scatters stand in.

@@ -95,6 +95,21 @@ StringAttr Generator::ranksRead(ArrayRef<Place> places) {
   return isOther ? index.getAxisAttr() : StringAttr();
 }
 
+/// Where the places in order are left; those of whole rows are found once.
+mlir::Value Generator::orderOf(const typed::SortExpression &expression,
+                               StringAttr axis, ArrayRef<Place> places) {
+  mlir::Value unshared;
+  bool isShared = places.back().name == axis && !changes(expression);
+  mlir::Value &order = isShared ? orders[{frame, &expression}] : unshared;
+  if (!order)
+    atTop([&] {
+      mlir::Value bits = sortBits(expression);
+      order = addStaged(builder.getI64Type(), places);
+      b.create<qn::SortOp>(bits, axis, order);
+    });
+  return order;
+}
+
 irgen::Value Generator::visit(const typed::SortExpression &expression) {
   const Expression &keys = *expression.operands.front();
   StringAttr axis = frame->axes[expression.over.index].front().name;
@@ -114,13 +129,7 @@ irgen::Value Generator::visit(const typed::SortExpression &expression) {
       extent = sizeOf(places.back());
     places.back() = Place{ranks, {}, {}, {}};
   }
-  mlir::Value order;
-  atTop([&] {
-    mlir::Value bits = sortBits(expression);
-    order = addStaged(builder.getI64Type(), places);
-    b.create<qn::SortOp>(bits, axis, order);
-  });
-  mlir::Value from = readStaged(order, places);
+  mlir::Value from = readStaged(orderOf(expression, axis, places), places);
   if (extent)
     from = required({ElementType::I64, from, nullptr},
                     {ElementType::I64, extent, nullptr}, axis.getValue())
