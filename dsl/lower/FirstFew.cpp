@@ -3,6 +3,7 @@
 // Many are chosen by the word behind them, whose bits are found by counting.
 #include "dsl/lower/FirstFew.h"
 #include "dsl/lower/MergeSort.h"
+#include "dsl/lower/RadixSort.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -407,20 +408,35 @@ Picker::Kept Picker::choose(Value among, bool numbered) {
   return {loop.getResult(0), found[0]};
 }
 
-/// Runs that are put in order by counting, then merged.
+/// By passes over the bytes that differ, or by runs that are put in order by
+/// counting, then merged.
 Value Picker::sortAll(Value held) {
   std::int64_t run = 8 * lanes;
+  SmallVector<Value, 2> words{memory.words}, room{memory.first};
+  if (memory.places) {
+    words.push_back(memory.places);
+    room.push_back(memory.firstPlaces);
+  }
+  Value varying = varyingBits(b, loc, memory.words, held, lanes);
+  if (!memory.places) // places in the low half are in order
+    varying = arith::AndIOp::create(b, loc, varying, integer(-1L << 32));
+  auto branch = scf::IfOp::create(b, loc, TypeRange{memory.words.getType()},
+                                  radixPays(b, loc, held, varying, run),
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  Value sorted =
+      radixSort(b, loc, words, room, memory.table, held, varying).back();
+  scf::YieldOp::create(b, loc, sorted);
+  b.setInsertionPointToStart(branch.elseBlock());
   each(zero, held, integer(run), [&](Value low) {
     Value high = arith::MinUIOp::create(b, loc, sum(low, integer(run)), held);
     rank(low, high);
     place(low, high, integer(run));
   });
-  SmallVector<Value, 2> from{memory.first}, to{memory.words};
-  if (memory.places) {
-    from.push_back(memory.firstPlaces);
-    to.push_back(memory.places);
-  }
-  return mergeSort(b, loc, from, to, held, run).back();
+  sorted = mergeSort(b, loc, room, words, held, run).back();
+  scf::YieldOp::create(b, loc, sorted);
+  return branch.getResult(0);
 }
 
 /// Any number of words.

@@ -13,7 +13,8 @@ namespace quern {
 /// in.
 struct FewMemory {
   mlir::Value words, first, spare;
-  mlir::Value places, firstPlaces, sparePlaces; ///< or null
+  mlir::Value places, firstPlaces; ///< or null
+  mlir::Value table;               ///< of `radixTable` words
 };
 
 /// Words of room that arrays need behind their last element.

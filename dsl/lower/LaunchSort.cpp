@@ -2,6 +2,7 @@
 #include "dsl/lower/FirstFew.h"
 #include "dsl/lower/Launch.h"
 #include "dsl/lower/MergeSort.h"
+#include "dsl/lower/RadixSort.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -36,12 +37,15 @@ Value LaunchBuilder::sortedBytes(Frame &root) {
   return arith::MulIOp::create(b, loc, count, each);
 }
 
-/// Bytes of a worker's own room for rows: words, results and room for as many,
-/// and where they do not share a word the same for the positions.
+/// Bytes of a worker's own room for rows: words, results, ranks of words, the
+/// positions of both where they do not share a word, and a table.
 Value LaunchBuilder::sortBytes(Frame &root) {
-  Value arrays = emitter.constant(root, isPacked(launch.sort) ? 3 : 6);
+  Value arrays = emitter.constant(root, isPacked(launch.sort) ? 3 : 5);
   Value each = sortedBytes(root);
-  return arith::MulIOp::create(emitter.in(root), loc, each, arrays);
+  Value table = emitter.constant(root, 8 * radixTable);
+  OpBuilder &b = emitter.in(root);
+  arrays = arith::MulIOp::create(b, loc, each, arrays);
+  return arith::AddIOp::create(b, loc, arrays, table);
 }
 
 void LaunchBuilder::makeSortRoom(Frame &root, Value worker) {
@@ -185,9 +189,9 @@ FewMemory LaunchBuilder::sortMemory(OpBuilder &b) {
   for (Value *one : {&memory.words, &memory.first, &memory.spare})
     *one = array();
   if (!isPacked(launch.sort))
-    for (Value *one :
-         {&memory.places, &memory.firstPlaces, &memory.sparePlaces})
+    for (Value *one : {&memory.places, &memory.firstPlaces})
       *one = array();
+  memory.table = array();
   return memory;
 }
 

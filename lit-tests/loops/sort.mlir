@@ -1,5 +1,6 @@
 // A sort is a launch in front of what reads it: a unit fills the keys of a row
-// and merges runs; the order lies in the workspace.
+// and sends them where the bytes that differ say, or merges runs; the order
+// lies in the workspace.
 // RUN: quern-opt %s --qn-to-loops=target=x86-64-v3 | FileCheck %s
 
 // The order of 8 bytes an element, and as much to merge into.
@@ -9,6 +10,14 @@
 // CHECK: arith.extui {{.*}} : i32 to i64
 // CHECK: arith.shli
 // CHECK: arith.ori
+// Which bits differ, and a pass for each byte that has some: counts of it, the
+// places that they give, and the words there.
+// CHECK: %[[VARYING:.*]] = vector.reduction <or>
+// CHECK: %[[HIGH:.*]] = arith.andi %[[VARYING]]
+// CHECK: llvm.intr.ctpop
+// CHECK: scf.while {{.*}} = %[[HIGH]]
+// CHECK: llvm.intr.cttz
+// CHECK: arith.shrui
 // CHECK: scf.while
 // CHECK: arith.minui
 // CHECK: arith.select {{.*}} : i64

@@ -117,6 +117,24 @@ def test_wide_integers(k: quern.Module) -> None:
     assert k.ascending(u)[1].tolist() == [2, 0, 1, 3]
 
 
+@pytest.mark.parametrize("width", [128, 300, 1024, 5000])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64, torch.int32], ids=str)
+def test_bytes_that_differ(k: quern.Module, dtype: torch.dtype, width: int) -> None:
+    """Rows whose keys differ in one byte, in some between others, in all, in none."""
+    generator = torch.Generator().manual_seed(width)
+    bits = 32 if dtype.itemsize == 4 else 64
+    number = torch.int32 if bits == 32 else torch.int64
+    some = torch.randint(-(1 << (bits - 1)), (1 << (bits - 1)) - 1, (width,), generator=generator)
+    masks = [0xFF, 0x7F00, 0x0F0FF0, -1, -1 << (bits - 8), 0]
+    x = torch.stack([some & mask | 3 << 24 for mask in masks]).to(number).view(dtype)
+    for name in ("ascending", "descending"):
+        keys, places = getattr(k, name)(x)
+        wanted = x.sort(dim=-1, stable=True, descending=name == "descending")
+        assert torch.equal(places, wanted.indices)
+        torch.testing.assert_close(keys, wanted.values, rtol=0, atol=0, equal_nan=True)
+    assert_few(k, x, width - 1)
+
+
 def test_along_the_first_axis(k: quern.Module) -> None:
     x = sample(torch.float32, 50, 7)
     torch.testing.assert_close(k.columns(x), x.sort(dim=0).values, equal_nan=True)
