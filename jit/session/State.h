@@ -109,6 +109,13 @@ struct BoundKernel::State {
       jit::Pool::Task task;
       std::int64_t units, grain;
       std::int64_t shared, own; ///< bytes of workspace: of all, of each worker
+
+      /// Bytes of workspace for so many threads, or for one, which has all the
+      /// units where they are no more than a grain.
+      std::int64_t workspace(int threads) const {
+        bool isShared = units > std::max<std::int64_t>(grain, 1);
+        return shared + (isShared ? threads : 1) * own;
+      }
     };
     std::shared_ptr<const jit::CompiledKernel> kernel;
     std::vector<std::uint64_t> packet; ///< all words but the pointers
@@ -121,7 +128,7 @@ struct BoundKernel::State {
     std::int64_t workspace(int threads) const {
       std::int64_t most = gridWorkspace;
       for (const Launch &launch : launches)
-        most = std::max(most, launch.shared + threads * launch.own);
+        most = std::max(most, launch.workspace(threads));
       return most;
     }
   };
