@@ -54,7 +54,8 @@ Value Emitter::goodLanes(Frame &frame, const Access &access, ValueRange indices,
   Value good;
   auto type = cast<qn::OperandType>(access.operand.getType());
   for (auto [number, index] : llvm::enumerate(indices)) {
-    if (isOwnPosition(access.indices[number], type.getAxes()[number]))
+    if (isOwnPosition(access.indices[number], type.getAxes()[number]) ||
+        inside.contains({access.op, number}))
       continue;
     Value size = extent(frame, model.axisOf(type.getAxes()[number]));
     // Of a position that is held only an empty axis has none.

@@ -56,6 +56,24 @@ static void combineEach(Emitter &emitter, Frame &frame, qn::ScatterOp op,
   frame.anchor = anchor;
 }
 
+/// Where the positions are in range, or nothing asks for them.
+Value Emitter::goodPlaces(Frame &frame, qn::ScatterOp op, Copies copies) {
+  Access access{op, cast<BlockArgument>(op.getTensor()), op.getIndices(),
+                std::nullopt};
+  Values indices = emitAll(frame, op.getIndices(), copies);
+  Value good = goodLanes(frame, access, indices, Value(), /*report=*/false);
+  if (!op.getWhen())
+    return good;
+  Value asked = emit(frame, op.getWhen(), copies);
+  OpBuilder &b = in(frame);
+  Value ones =
+      arith::ConstantOp::create(b, op.getLoc(), b.getOneAttr(asked.getType()));
+  Value unasked = arith::XOrIOp::create(b, op.getLoc(), asked, ones);
+  unsigned lanes = std::max(lanesOf(good), lanesOf(unasked));
+  return arith::OrIOp::create(b, op.getLoc(), widen(good, lanes),
+                              widen(unasked, lanes));
+}
+
 /// Lanes run only along axes that lead to places of their own. What all lanes
 /// share is looked at once.
 void Emitter::scatter(Frame &frame, qn::ScatterOp op, Copies copies) {

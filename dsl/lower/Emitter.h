@@ -91,7 +91,6 @@ public:
                           std::optional<unsigned> before = std::nullopt);
   /// How many elements an operand of these axes has.
   mlir::Value elementsOf(Frame &frame, qn::OperandType type);
-  /// A place in the workspace.
   mlir::Value inWorkspace(Frame &frame, mlir::Value bytes);
 
   // EmitAccess.cpp
@@ -152,6 +151,7 @@ public:
 
   // EmitScatter.cpp
   void scatter(Frame &frame, qn::ScatterOp op, Copies copies);
+  mlir::Value goodPlaces(Frame &frame, qn::ScatterOp op, Copies copies);
   void combine(Frame &frame, qn::ScatterOp op, mlir::ValueRange pointers,
                Values values, mlir::Value mask, Copies copies);
 

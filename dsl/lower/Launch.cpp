@@ -219,6 +219,8 @@ void LaunchBuilder::unit(Frame &frame, ValueRange position) {
     return partials(frame, position.front(), loops.front());
   if (!dots.empty())
     return finishDots(frame, loops);
+  if (launch.scatter && launch.lane < 0)
+    return scatterLoops(frame, loops);
   if (launch.turned >= 0 && !target.isGpu())
     std::swap(loops.front(), loops.back());
   // Rows past the caches are read several lines at a time.
@@ -254,30 +256,10 @@ void LaunchBuilder::packedUnit(Frame &frame, ValueRange position) {
   }
 }
 
-/// The loops of a scatter run in source order, since positions may meet.
-void LaunchBuilder::scatterLoops(Frame &frame) {
-  AxisSet missing = model.scatterAxes(launch.scatter) & ~frame.bound;
-  SmallVector<LoopSpec> loops;
-  for (unsigned axis = 0; axis < model.axisCount(); ++axis)
-    if (hasAxis(missing, axis))
-      loops.push_back({AxisPlan{.axis = axis}, {}, {}});
-  SmallVector<qn::ScanOp> scans;
-  emitter.valid &=
-      emitter.scansBehind(launch.scatter->getOperands(), missing, scans);
-  if (!emitter.valid)
-    return;
-  Emitter::Values none;
-  emitter.nestScans(frame, loops, scans, none,
-                    [&](Frame &at, Emitter::Values &) {
-                      for (Copies copies : emitter.copiesOf(at, at.bound))
-                        emitter.scatter(at, launch.scatter, copies);
-                    });
-}
-
 /// Stores grouped by the axes that are still without a loop.
 void LaunchBuilder::inner(Frame &frame, ArrayRef<qn::StoreOp> stores) {
   if (launch.scatter)
-    return scatterLoops(frame);
+    return scatterLoops(frame, {});
   if (launch.sort)
     return sortRows(frame);
   SmallVector<qn::StoreOp> left(stores);

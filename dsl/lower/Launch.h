@@ -76,7 +76,18 @@ protected:
   void sortRows(Frame &frame);
   void sortRow(Frame &frame);
 
-  void scatterLoops(Frame &frame);
+  // LaunchScatter.cpp
+  using Loops = llvm::SmallVector<LoopSpec>;
+  using Positions = llvm::SmallVector<std::pair<mlir::Operation *, unsigned>>;
+  void scatterLoops(Frame &frame, llvm::ArrayRef<LoopSpec> tiles);
+  void inOrder(Frame &frame, const Loops &loops);
+  Positions numbersOfAxes(AxisSet moving) const;
+  mlir::Value axesFit(Frame &frame, const Positions &positions);
+  Positions cheapPositions() const;
+  mlir::Value allInRange(Frame &frame, const LoopSpec &loop);
+  void inStretches(Frame &frame, const Loops &loops);
+  void twice(Frame &frame, mlir::Value known, const Positions &positions,
+             llvm::function_ref<void(Frame &, bool)> body);
   void findWanted();
 
   const KernelModel &model;

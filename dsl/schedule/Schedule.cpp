@@ -311,7 +311,7 @@ void Schedule::planTile(LaunchPlan &launch, unsigned rows, unsigned lane) {
 }
 
 /// Tasks share a scatter along axes that lead to places of their own; lanes may
-/// run along such an axis too.
+/// run along such an axis too, where all of them go to one place.
 void Schedule::planScatter(LaunchPlan &launch) {
   AxisSet own = model.ownPlaces(launch.scatter);
   launch.parallel = own;
@@ -327,13 +327,19 @@ void Schedule::planScatter(LaunchPlan &launch) {
       launch.axes.push_back(AxisPlan{.axis = axis});
   if (launch.lane < 0)
     return;
-  AxisPlan plan = laneLoop(launch.lane, /*reduces=*/false);
   bool shared = llvm::none_of(launch.scatter.getIndices(), [&](Value index) {
     return !index.getDefiningOp<qn::IndexOp>() &&
            hasAxis(model.axesOf(index), launch.lane);
   });
-  plan.copies = shared ? 4 : 1;
-  plan.tile = 4 * plan.lanes;
+  AxisPlan plan{.axis = unsigned(launch.lane), .tile = 64};
+  // What a scan carries from row to row lanes carry side by side.
+  if (shared || target.isGpu() || !model.scans.empty()) {
+    plan = laneLoop(launch.lane, /*reduces=*/false);
+    plan.copies = shared ? 4 : 1;
+    plan.tile = 4 * plan.lanes;
+  } else {
+    launch.lane = -1; // each element goes to a place of its own
+  }
   launch.axes.push_back(plan);
 }
 
