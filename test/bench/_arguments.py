@@ -3,6 +3,7 @@ constants and element types."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -23,6 +24,7 @@ from aten_types import (
 
 Values = dict[str, Any]
 WIDTH = 256  # elements of a row
+MOST = 1 << 26  # elements of a tensor
 # Element types in the order in which one is chosen.
 LADDER = (torch.float32, torch.int32, torch.bool, torch.complex64)
 
@@ -75,7 +77,10 @@ def extents(kinds: list[str], axes: list[str], n: int) -> dict[str, int]:
         if len(names) > 1:
             raise UnfitError("no arguments: several axes")
         return dict.fromkeys(names, n)
-    return {name: WIDTH if name in axes else max(n // WIDTH, 1) for name in names}
+    sizes = {name: WIDTH if name in axes else max(n // WIDTH, 1) for name in names}
+    if any(math.prod(sizes[axis] for axis in axes_of(kind) if axis) > MOST for kind in kinds):
+        raise UnfitError("no arguments: several long axes")
+    return sizes
 
 
 def generic(row: Row, op: Any, n: int) -> Values:

@@ -221,6 +221,7 @@ ROWS: dict[str, Maker | tuple[Maker, ...]] = {
     "dot": lambda n: (torch.randn(n), torch.randn(n)),
     "mv": lambda n: (rows(n), torch.randn(256)),
     "glu": along(1),
+    "glu_backward": lambda n: (rows(n // 2, 128), rows(n), 1),
 }
 
 

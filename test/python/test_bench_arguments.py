@@ -13,7 +13,7 @@ from aten_types import Row, UnfitError, overload
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "bench"))
 
-from _arguments import arguments, bound
+from _arguments import arguments, bound, extents
 
 ELSEWHERE = {"aten::_copy_from"}  # which eager has for other devices
 ROWS = {
@@ -60,3 +60,11 @@ def test_types_and_constants_are_the_rows_own() -> None:
     assert (bits.dtype, angle.dtype) == (torch.int32, torch.complex64)
     assert named("div.Tensor_mode div_floor")["rounding_mode"] == "floor"
     assert named("mse_loss mse")["reduction"] == 0
+
+
+def test_halves_are_not_as_long_as_rows_are_many() -> None:
+    row = next(row for row in quern.operators() if row["overload"] == "aten::glu_backward")
+    values = next(arguments(row, overload(row["overload"]), 1 << 12))
+    assert takes(row, values)
+    with pytest.raises(UnfitError, match="several long axes"):
+        extents(["T[R, H]", "T[R, C]"], ["C"], 1 << 24)
