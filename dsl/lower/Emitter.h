@@ -91,7 +91,7 @@ public:
                           std::optional<unsigned> before = std::nullopt);
   /// How many elements an operand of these axes has.
   mlir::Value elementsOf(Frame &frame, qn::OperandType type);
-  mlir::Value inWorkspace(Frame &frame, mlir::Value bytes);
+  mlir::Value inWorkspace(Frame &frame, mlir::Value bytes); ///< the place
 
   // EmitAccess.cpp
   mlir::Value address(Frame &frame, mlir::BlockArgument operand, AxisSet axes,

@@ -209,9 +209,12 @@ void LaunchBuilder::scatterLoops(Frame &frame, ArrayRef<LoopSpec> tiles) {
   bool byStretch = launch.lane < 0 && !cheapPositions().empty() &&
                    !model.localAxis(loops.back().plan.axis);
   auto known = [&](Frame &at, bool isKnown) {
-    isKnown &&byStretch ? inStretches(at, loops) : inOrder(at, loops);
+    if (isKnown && byStretch)
+      inStretches(at, loops);
+    else
+      inOrder(at, loops);
   };
-  Positions numbers = numbersOfAxes(bound & ~frame.bound | missing);
+  Positions numbers = numbersOfAxes((bound & ~frame.bound) | missing);
   if (numbers.empty())
     return known(frame, true);
   twice(frame, axesFit(frame, numbers), numbers, known);
