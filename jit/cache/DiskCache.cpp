@@ -110,7 +110,8 @@ DiskCache::Opened DiskCache::open(const std::string &path,
     ::close(folder);
     return {nullptr, reason};
   }
-  return {std::unique_ptr<DiskCache>(new DiskCache(folder, maximumBytes)), ""};
+  return {std::unique_ptr<DiskCache>(new DiskCache(folder, path, maximumBytes)),
+          ""};
 }
 
 DiskCache::~DiskCache() { ::close(folder); }
@@ -149,28 +150,34 @@ std::optional<CacheEntry> DiskCache::load(const CacheKey &key) {
   return entry;
 }
 
-void DiskCache::store(const CacheKey &key, const CacheEntry &entry) {
-  std::string bytes = writeEntry(key, entry);
-  if (bytes.size() > maximumBytes)
-    return;
-  std::string temporary =
-      llvm::formatv("{0}.{1}.{2}{3}", key.text(), ::getpid(),
-                    writes.fetch_add(1), temporarySuffix);
+bool DiskCache::write(const std::string &name, llvm::StringRef bytes) {
+  std::string temporary = llvm::formatv("{0}.{1}.{2}{3}", name, ::getpid(),
+                                        writes.fetch_add(1), temporarySuffix);
+  bool written = false;
   {
     File file(::openat(folder, temporary.c_str(),
                        O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
                        S_IRUSR | S_IWUSR));
     if (!file)
-      return;
-    if (!writeAll(file.descriptor, bytes)) {
-      ::unlinkat(folder, temporary.c_str(), 0);
-      return;
-    }
+      return false;
+    written = writeAll(file.descriptor, bytes);
   }
-  if (::renameat(folder, temporary.c_str(), folder, entryName(key).c_str())) {
-    ::unlinkat(folder, temporary.c_str(), 0);
-    return;
-  }
+  if (written && !::renameat(folder, temporary.c_str(), folder, name.c_str()))
+    return true;
+  int why = errno;
+  ::unlinkat(folder, temporary.c_str(), 0);
+  errno = why;
+  return false;
+}
+
+std::string DiskCache::store(const CacheKey &key, const CacheEntry &entry) {
+  std::string bytes = writeEntry(key, entry);
+  if (bytes.size() > maximumBytes)
+    return "";
+  if (!write(entryName(key), bytes))
+    return llvm::formatv("cannot write to cache folder `{0}`: {1}; kernels are "
+                         "not cached on disk",
+                         path, std::strerror(errno));
   bool look;
   {
     std::lock_guard lock(trimming);
@@ -181,6 +188,7 @@ void DiskCache::store(const CacheKey &key, const CacheEntry &entry) {
   }
   if (look)
     trim();
+  return "";
 }
 
 namespace {

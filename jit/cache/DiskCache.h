@@ -27,16 +27,20 @@ public:
 
   /// The entry of a key; a damaged or foreign one is a miss and is removed.
   std::optional<CacheEntry> load(const CacheKey &key);
-  /// Adds an entry; a full disk or a lost permission is not an error.
-  void store(const CacheKey &key, const CacheEntry &entry);
+  /// Adds an entry; why it could not, for the user, or "": a full disk or a
+  /// lost permission is not an error.
+  std::string store(const CacheKey &key, const CacheEntry &entry);
   /// Removes the least recently used entries until the folder is small enough.
   void trim();
 
 private:
-  DiskCache(int folder, std::uint64_t maximumBytes)
-      : folder(folder), maximumBytes(maximumBytes) {}
+  DiskCache(int folder, std::string path, std::uint64_t maximumBytes)
+      : folder(folder), path(std::move(path)), maximumBytes(maximumBytes) {}
+  /// Writes an entry's file whole; else `errno` says why not.
+  bool write(const std::string &name, llvm::StringRef bytes);
 
   const int folder; ///< all paths are relative to the folder that was checked
+  const std::string path; ///< what the user calls it
   const std::uint64_t maximumBytes;
   std::atomic<std::uint64_t> writes{0};
   std::mutex trimming;

@@ -132,17 +132,16 @@ DiskCache *Compiler::disk() {
     if (folder.empty() || folder == "-")
       return;
     diskCache = DiskCache::open(folder, cacheBytes);
-    if (!diskCache.warning.empty())
-      llvm::errs() << "quern: warning: " << diskCache.warning << '\n';
+    warnOfCache(diskCache.warning);
     if (diskCache.cache && keepsEveryStage())
       keptIn = folder;
   });
   return diskCache.cache.get();
 }
 
-std::string Compiler::cacheWarning() {
-  disk();
-  return diskCache.warning;
+void Compiler::warnOfCache(const std::string &warning) {
+  if (!warning.empty() && !cacheWarned.exchange(true))
+    llvm::errs() << "quern: warning: " << warning << '\n';
 }
 
 Result<std::shared_ptr<Engine>> Compiler::linker() {
@@ -226,7 +225,7 @@ Compiler::make(const CompileRequest &request, const CacheKey &key) {
   auto kernel = load(*entry);
   if (kernel)
     if (DiskCache *cache = disk())
-      cache->store(key, *entry);
+      warnOfCache(cache->store(key, *entry));
   if (kernel)
     keep(request, key, *entry);
   return kernel;

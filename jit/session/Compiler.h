@@ -72,8 +72,6 @@ public:
   /// Whether `--emit` knows a stage for a target.
   static bool hasStage(const TargetInfo &target, const std::string &stage);
   std::atomic<std::int64_t> compiles{0}, diskHits{0};
-  /// Why the disk cache is not used, or "".
-  std::string cacheWarning();
 
 private:
   Result<CacheEntry>
@@ -106,6 +104,8 @@ private:
   Result<std::shared_ptr<const CompiledKernel>> load(const CacheEntry &entry);
   Result<std::shared_ptr<Engine>> linker();
   DiskCache *disk();
+  /// Tells the user once why kernels are not kept.
+  void warnOfCache(const std::string &warning);
   void keep(const CompileRequest &request, const CacheKey &key,
             const CacheEntry &entry);
 
@@ -118,6 +118,7 @@ private:
   std::optional<Result<TargetInfo>> knownTarget;
   std::optional<Result<std::shared_ptr<Engine>>> engine;
   DiskCache::Opened diskCache;
+  std::atomic<bool> cacheWarned{false};
   Listeners listeners = wishedListeners();
   std::string reproducers = reproducerFolder();
   std::string keptIn; ///< folder for every stage of what is made, or ""

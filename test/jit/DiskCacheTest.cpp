@@ -9,6 +9,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <thread>
@@ -145,6 +146,33 @@ TEST_F(DiskCacheTest, AFileInPlaceOfTheFolderIsAWarning) {
   DiskCache::Opened opened = DiskCache::open(folder + "/file", 1000);
   EXPECT_FALSE(opened.cache);
   EXPECT_NE(opened.warning, "");
+}
+
+TEST_F(DiskCacheTest, WhatCannotBeWrittenIsSaid) {
+  auto cache = open();
+  EXPECT_EQ(cache->store(key(1), {"abi", "object"}), "");
+  fs::remove_all(folder);
+  std::string warning = cache->store(key(2), {"abi", "object"});
+  EXPECT_NE(warning.find(folder), std::string::npos) << warning;
+  EXPECT_NE(warning.find("No such file"), std::string::npos) << warning;
+}
+
+TEST_F(DiskCacheTest, WhatFillsTheDiskIsSaidAndLeavesNothing) {
+  auto full = [&] {
+    auto cache = DiskCache::open(folder, 1 << 20).cache;
+    ::signal(SIGXFSZ, SIG_IGN);
+    struct rlimit bound = {1000, 1000};
+    ::setrlimit(RLIMIT_FSIZE, &bound);
+    std::string warning = cache->store(key(1), {"", std::string(5000, 'x')});
+    return warning.find("File too large") != std::string::npos;
+  };
+  pid_t pid = fork();
+  if (pid == 0)
+    _exit(!full());
+  int status = -1;
+  waitpid(pid, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(fs::is_empty(folder));
 }
 
 TEST_F(DiskCacheTest, ANewFolderIsPrivate) {

@@ -362,3 +362,24 @@ print("done")
     )
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout.strip() == "done"
+
+
+def test_a_folder_that_takes_no_more_kernels_is_said_once(tmp_path: Path) -> None:
+    folder = tmp_path / "kernels"
+    text = f"""
+import shutil, numpy, quern
+kernel = quern.compile("elementwise f[T: Real](x: T) -> T:\\n    return x + 1\\n").f
+for element in ("f4", "f8", "i4"):
+    assert kernel(numpy.zeros(3, element)).sum() == 3
+    shutil.rmtree({str(folder)!r}, ignore_errors=True)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", text],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "QUERN_CACHE_DIR": str(folder)},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count(f"cannot write to cache folder `{folder}`: No such file") == 1
+    assert done.stderr.count("warning") == 1
