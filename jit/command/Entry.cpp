@@ -44,6 +44,18 @@ int command::complain(const Error &error) {
   return failure;
 }
 
+/// Which of the options a misspelt one may mean, as it is to be written.
+static std::string nearOption(llvm::StringRef misspelt,
+                              llvm::ArrayRef<llvm::StringLiteral> known) {
+  std::vector<std::string> options;
+  for (llvm::StringRef name : known)
+    options.push_back("--" + name.str());
+  Suggestion suggestion(misspelt);
+  for (const std::string &option : options)
+    suggestion.consider(option);
+  return suggestion.hint();
+}
+
 std::optional<CommandLine>
 CommandLine::read(Words words, llvm::ArrayRef<llvm::StringLiteral> known) {
   CommandLine line;
@@ -64,11 +76,9 @@ CommandLine::read(Words words, llvm::ArrayRef<llvm::StringLiteral> known) {
     }
     auto [name, value] = word.ltrim('-').split('=');
     if (!word.starts_with("--") || !llvm::is_contained(known, name)) {
-      Suggestion suggestion(name);
-      for (llvm::StringRef option : known)
-        suggestion.consider(option);
-      complain(usage, "there is no option `" + word.split('=').first + "`" +
-                          behind(suggestion.hint()));
+      llvm::StringRef given = word.split('=').first;
+      complain(usage, "there is no option `" + given + "`" +
+                          behind(nearOption(given, known)));
       return std::nullopt;
     }
     line.options[name.str()] = value.str();

@@ -152,7 +152,11 @@ def test_a_name_near_a_declared_one_is_said(words: tuple[str, ...], two: Path) -
     assert shown.returncode != 0
     assert "no declaration `gaet`" in shown.stderr
     assert "did you mean `gate`?" in shown.stderr
-    assert "did you mean `emit`?" in run("build", str(two), "--emti=qn").stderr
+
+
+@pytest.mark.parametrize("word", ["--emti=qn", "-emit=qn"])
+def test_an_option_near_another_is_said_as_it_is_written(word: str, two: Path) -> None:
+    assert "did you mean `--emit`?" in run("build", str(two), word).stderr
 
 
 def test_format_follows_a_link(tmp_path: Path) -> None:
