@@ -156,6 +156,17 @@ const Expression *DeclarationChecker::stored(const Expression *value,
   return coerce(value, type);
 }
 
+/// What to do with an axis that the result does not have.
+static std::string remainingHint(const std::string &axis, bool hasName,
+                                 bool isPosition) {
+  if (!hasName)
+    return "what has an extent and no name is read at single places, `x[0]`; "
+           "with a name it is an axis: `x: T[C]`";
+  return "remove it by a reduction `over " + axis +
+         "`, or add it to the result" +
+         (isPosition ? "; its extent is `size(" + axis + ")`" : "");
+}
+
 /// Checks one returned value against its declared result.
 const Expression *DeclarationChecker::returned(const Expression *value,
                                                const Result &result,
@@ -186,14 +197,10 @@ const Expression *DeclarationChecker::returned(const Expression *value,
   for (AxisId axis : underControl(value->type)->axes) {
     if (contains(declared, axis))
       continue;
-    std::string name = spell(axis);
-    std::string hint = namedPositions.contains(axis.index)
-                           ? "; its extent is `size(" + name + ")`"
-                           : "";
-    report(value->span, diag::AxisRemains, name)
+    report(value->span, diag::AxisRemains, spell(axis))
         .label(result.span, "declared here")
-        .hint("remove it by a reduction `over " + name +
-              "`, or add it to the result" + hint);
+        .hint(remainingHint(spell(axis), !axes[axis.index].name.empty(),
+                            namedPositions.contains(axis.index)));
     return nullptr;
   }
   return value;

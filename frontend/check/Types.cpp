@@ -110,7 +110,7 @@ std::string DeclarationChecker::spell(const Expression *value) const {
 
 std::string DeclarationChecker::spell(AxisId axis) const {
   const Axis &row = axes[axis.index];
-  return (row.pack ? "*" : "") + row.name.str();
+  return (row.pack ? "*" : "") + (row.name + row.text).str();
 }
 
 std::string DeclarationChecker::source(Span span) const {

@@ -207,6 +207,7 @@ AxisId DeclarationChecker::fixedAxis(const Expression *extent, Span span) {
   if (!extent)
     return {};
   Axis axis;
+  axis.text = module.text(span);
   axis.span = span;
   axis.kind = AxisKind::Fixed;
   axis.extent = extent;

@@ -32,6 +32,7 @@ enum class AxisKind : std::uint8_t {
 /// then derived output axes, then local ones.
 struct Axis {
   llvm::StringRef name; ///< without the star; empty for Fixed
+  llvm::StringRef text; ///< Fixed: the extent as it is written
   Span span;
   AxisKind kind = AxisKind::Named;
   bool pack = false; ///< `*R`: any number of axes

@@ -34,7 +34,7 @@ private:
     std::int64_t axes = 0, openPacks = 0;
   };
 
-  void byName();
+  bool byName();
   bool isOfTensor(AxisId axis) const;
   /// How many axes the call says a pack has: `sum_dims(x, C = 2)`. With
   /// `useLists` a list of numbers that aligns with the pack says it as well.
@@ -51,6 +51,11 @@ private:
   bool computed(bool last);
   bool compute(AxisId id, bool last);
   std::string axisText(AxisId axis) const;
+  /// Reports, and gives what all who report give.
+  template <typename... Words> bool fail(Words &&...words) {
+    report.report(std::forward<Words>(words)...);
+    return false;
+  }
   static std::string name(const Pending &pending) {
     std::string name = pending.parameter->variable->name.str();
     return pending.element < 0
@@ -73,13 +78,13 @@ private:
 
 std::string AxisSolver::axisText(AxisId axis) const {
   const Axis &row = declaration.axis(axis);
-  return (row.pack ? "*" : "") + row.name.str();
+  return (row.pack ? "*" : "") + (row.name + row.text).str();
 }
 
 /// `int` parameters and compile-time integers named like an axis give its
 /// extent. A pack that no tensor has is as long as the list of numbers that
 /// aligns with it.
-void AxisSolver::byName() {
+bool AxisSolver::byName() {
   for (auto [parameter, argument] :
        llvm::zip_equal(declaration.parameters, request.arguments))
     if (auto *given = std::get_if<std::vector<std::int64_t>>(&argument);
@@ -101,7 +106,11 @@ void AxisSolver::byName() {
       if (given && parameter->name == axis.name)
         group = {{*given}, true, axis.name.str()};
     }
+    if (group.solved && group.extents.front() < 0)
+      return fail(axis.span, fault::NegativeExtent, axis.name,
+                  group.extents.front());
   }
+  return true;
 }
 
 bool AxisSolver::isOfTensor(AxisId axis) const {
@@ -142,8 +151,7 @@ bool AxisSolver::hasOpenPack(const Pending &pending) {
 }
 
 bool AxisSolver::run() {
-  byName();
-  if (!openJoined())
+  if (!byName() || !openJoined())
     return false;
   std::vector<Pending> pending = tensors();
   for (bool progress = true; progress;) {
@@ -200,10 +208,8 @@ bool AxisSolver::lengthsFit() {
     const AxisGroup &group = solution.axes[parameter.pack.index];
     if (!group.solved || group.extents.size() == given->size())
       continue;
-    report.report(parameter.variable->span, fault::ScalarCount,
-                  parameter.variable->name, given->size(),
-                  group.extents.size());
-    return false;
+    return fail(parameter.variable->span, fault::ScalarCount,
+                parameter.variable->name, given->size(), group.extents.size());
   }
   return true;
 }
@@ -241,9 +247,8 @@ bool AxisSolver::openJoined() {
         joined.parts.resize(count);
       if (joined.parts.size() == count)
         continue;
-      report.report(parameter.variable->span, fault::ListLengths,
-                    declaration.name, joined.parts.size(), count);
-      return false;
+      return fail(parameter.variable->span, fault::ListLengths,
+                  declaration.name, joined.parts.size(), count);
     }
   }
   return true;
@@ -271,10 +276,9 @@ bool AxisSolver::sumJoined() {
     if (!isKnown || (group.solved && group.extents.front() == sum))
       continue;
     if (group.solved) {
-      report.report(declaration.axis(joined.axis).span, fault::ExtentMismatch,
-                    axisText(joined.axis), sum, "the list",
-                    group.extents.front(), group.origin);
-      return false;
+      return fail(declaration.axis(joined.axis).span, fault::ExtentMismatch,
+                  axisText(joined.axis), sum, "the list", group.extents.front(),
+                  group.origin);
     }
     group = {{sum}, true, "the list"};
     moved = true;
@@ -292,17 +296,15 @@ bool AxisSolver::set(AxisId axis, llvm::ArrayRef<std::int64_t> extents,
   }
   Span span = pending.parameter->variable->span;
   if (group.extents.size() != extents.size()) {
-    report.report(span, fault::PackRankMismatch, declaration.axis(axis).name,
-                  group.extents.size(), group.origin, extents.size(),
-                  name(pending));
-    return false;
+    return fail(span, fault::PackRankMismatch, declaration.axis(axis).name,
+                group.extents.size(), group.origin, extents.size(),
+                name(pending));
   }
   for (auto [known, given] : llvm::zip_equal(group.extents, extents)) {
     if (known == given)
       continue;
-    report.report(span, fault::ExtentMismatch, axisText(axis), known,
-                  group.origin, given, name(pending));
-    return false;
+    return fail(span, fault::ExtentMismatch, axisText(axis), known,
+                group.origin, given, name(pending));
   }
   return true;
 }
@@ -339,12 +341,10 @@ bool AxisSolver::tensor(Pending &pending, bool &progress) {
     Span span = pending.parameter->variable->span;
     llvm::StringRef text = pending.parameter->text;
     if (known.openPacks)
-      report.report(span, fault::RankTooSmall, name(pending), rank, text,
-                    known.axes);
-    else
-      report.report(span, fault::RankMismatch, name(pending), rank, text,
-                    known.axes);
-    return false;
+      return fail(span, fault::RankTooSmall, name(pending), rank, text,
+                  known.axes);
+    return fail(span, fault::RankMismatch, name(pending), rank, text,
+                known.axes);
   }
   // Two packs of unknown rank: another argument has to say.
   if (known.openPacks > 1)
@@ -386,9 +386,8 @@ bool AxisSolver::dimension(const Pending &pending, const Dimension &dimension,
   }
   if (group.extents.front() == given)
     return true;
-  report.report(pending.parameter->variable->span, fault::FixedExtent, position,
-                name(pending), given, group.extents.front());
-  return false;
+  return fail(pending.parameter->variable->span, fault::FixedExtent, position,
+              name(pending), given, group.extents.front());
 }
 
 /// `(G C)`: at most one part may be unknown; the others divide the extent.
@@ -412,14 +411,12 @@ bool AxisSolver::split(const Pending &pending, const Dimension &dimension,
   if (!unknown.valid()) {
     if (known == given)
       return true;
-    report.report(span, fault::FixedExtent, position, name(pending), given,
-                  known);
-    return false;
+    return fail(span, fault::FixedExtent, position, name(pending), given,
+                known);
   }
   if (known <= 0 || given % known != 0) {
-    report.report(span, fault::NotDivisible, position, name(pending), given,
-                  known);
-    return false;
+    return fail(span, fault::NotDivisible, position, name(pending), given,
+                known);
   }
   progress = true;
   return set(unknown, given / known, pending);
@@ -447,8 +444,7 @@ bool AxisSolver::computed(bool last) {
     // What an `op` returns has the extents that it computes.
     if (declaration.kind == typed::DeclarationKind::Op)
       continue;
-    report.report(axis.span, fault::AxisUnknown, axisText(id));
-    return false;
+    return fail(axis.span, fault::AxisUnknown, axisText(id));
   }
   return true;
 }
@@ -478,9 +474,8 @@ bool AxisSolver::compute(AxisId id, bool last) {
       return !last;
     }
     if (value->integer < 0) {
-      report.report(axis.span, fault::NegativeExtent, axisText(id),
-                    value->integer);
-      return false;
+      return fail(axis.span, fault::NegativeExtent, axisText(id),
+                  value->integer);
     }
     extents.push_back(value->integer);
   }

@@ -123,3 +123,10 @@ def test_a_compile_time_parameter_near_the_given_one_is_said() -> None:
     k = quern.compile("elementwise grown[TIMES: int](x: f32) -> f32:\n    return x * f32(TIMES)\n")
     with pytest.raises(quern.Error, match="did you mean `TIMES`"):
         k.grown(X, TIME=3)
+
+
+@pytest.mark.parametrize("head", ["f[G: int](x: f32[(G C)])", "f(x: f32[(G C)], G: int)"])
+def test_an_extent_given_as_a_negative_number_is_what_is_wrong(head: str) -> None:
+    k = quern.compile(f"op {head} -> f32[C]:\n    return zeros(f32, C)\n")
+    with pytest.raises(quern.Error, match=r"QN2028.*axis `G` is -2"):
+        k.f(X, G=-2)
