@@ -135,7 +135,7 @@ void DeclarationChecker::assignVariable(const ast::Expr *target,
   if (!variable || !value)
     return;
   if (stmt.isCompound)
-    value = makeBinary(compoundOperator(stmt.op), stmt.span,
+    value = makeBinary(compoundOperator(stmt.op), stmt.span, stmt.span,
                        variableValue(*variable, target->span), value);
   value = valueFor(*variable, value);
   if (!value) {

@@ -39,6 +39,7 @@ struct Binding {
   Kind kind = Kind::Poison;
   Span span;
   const typed::Variable *variable = nullptr;
+  /// Of an alias; of a `var` the literal that it begins with, if that is one.
   const Expression *alias = nullptr;
   unsigned index = 0; ///< type or constant parameter, or axis
   bool isUsed = false;

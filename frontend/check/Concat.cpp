@@ -104,7 +104,8 @@ AxisId DeclarationChecker::joinedAxis(const ast::CallExpr &expr,
     auto *size = make<BuiltinExpression>(expr.span, types.integer());
     size->builtin = Builtin::Size;
     size->axis = part;
-    sum = sum ? makeBinary(BinaryOperator::Add, expr.span, sum, size) : size;
+    sum = sum ? makeBinary(BinaryOperator::Add, expr.span, expr.span, sum, size)
+              : size;
   }
   if (count == 1) {
     extentChecks.push_back({derived, sum, expr.span});

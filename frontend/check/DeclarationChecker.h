@@ -128,7 +128,7 @@ private:
   const Expression *makeUnary(typed::UnaryOperator op,
                               const Expression *operand, Span span);
   const Expression *binaryChain(const ast::BinaryExpr &expr);
-  const Expression *makeBinary(typed::BinaryOperator op, Span operatorSpan,
+  const Expression *makeBinary(typed::BinaryOperator op, Span span, Span at,
                                const Expression *left, const Expression *right);
   const Expression *equalityOfTypes(const ast::BinaryExpr &expr);
   const Expression *comparisonChain(const ast::ComparisonChainExpr &expr);

@@ -323,8 +323,12 @@ bool DeclarationChecker::finishTypes(const Declaration &callee, Span span,
                                  spelling(parameter.constraint), parameter.name,
                                  spell(*type));
       report.label(parameter.span, "constrained here");
-      if (type->isConcrete() && type->element() == ElementType::Bool)
+      bool isWhole =
+          type->isConcrete() && admits(Constraint::Integral, type->element());
+      if (isWhole && admits(parameter.constraint, ElementType::I64))
         report.hint("write a cast, for instance `i64(…)`");
+      else if (isWhole && admits(parameter.constraint, ElementType::F32))
+        report.hint("write a cast, for instance `f32(…)`");
       if (!type->isConcrete())
         report.note("`" + spell(*type) + "` may be `" +
                     llvm::StringRef(quern::spelling(firstElement(bad))) + "`");

@@ -77,8 +77,8 @@ const Expression *DeclarationChecker::binaryChain(const ast::BinaryExpr &expr) {
   }
   for (const ast::BinaryExpr *binary : llvm::reverse(spine)) {
     const Expression *right = check(binary->right);
-    value = makeBinary(typedOperator(binary->op), binary->operatorSpan, value,
-                       right);
+    value = makeBinary(typedOperator(binary->op), binary->span,
+                       binary->operatorSpan, value, right);
   }
   return value;
 }
@@ -110,12 +110,14 @@ DeclarationChecker::comparisonChain(const ast::ComparisonChainExpr &expr) {
     operands.push_back(check(operand));
   const Expression *all = nullptr;
   for (auto [number, op] : llvm::enumerate(expr.operators)) {
-    const Expression *one =
-        makeBinary(typedOperator(op), expr.operands[number]->span,
-                   operands[number], operands[number + 1]);
+    Span left = expr.operands[number]->span;
+    const Expression *one = makeBinary(
+        typedOperator(op), join(left, expr.operands[number + 1]->span), left,
+        operands[number], operands[number + 1]);
     if (!one)
       return nullptr;
-    all = all ? makeBinary(BinaryOperator::And, expr.span, all, one) : one;
+    all = all ? makeBinary(BinaryOperator::And, expr.span, expr.span, all, one)
+              : one;
   }
   return all;
 }
@@ -131,6 +133,15 @@ std::string DeclarationChecker::castHint(const Expression *to,
     unsigned width = isConcrete ? bitsOf(operand->scalar().element()) : 0;
     return std::pair(isFloat, width);
   };
+  // A `var` that begins with a literal can begin with another type.
+  const auto *named = llvm::dyn_cast<VariableExpression>(to);
+  const Binding *binding = named ? lookup(named->variable->name) : nullptr;
+  if (binding && binding->alias && rank(to).first == rank(of).first) {
+    std::string name = named->variable->name.str();
+    return "`" + name + "` is `" + spell(to->scalar()) +
+           "` by its first value; write `var " + name + " = " +
+           spell(of->scalar()) + "(" + source(binding->alias->span) + ")`";
+  }
   if (!into && rank(to) < rank(of))
     std::swap(to, of);
   return "write a cast, for instance `" + spell(to->scalar()) + "(" +
@@ -262,8 +273,8 @@ static bool isTensorList(const Expression *value) {
   return value->type->isList() && !value->type->elements.front()->isScalar();
 }
 
-const Expression *DeclarationChecker::makeBinary(BinaryOperator op,
-                                                 Span operatorSpan,
+const Expression *DeclarationChecker::makeBinary(BinaryOperator op, Span span,
+                                                 Span at,
                                                  const Expression *left,
                                                  const Expression *right) {
   if (!left || !right)
@@ -271,14 +282,13 @@ const Expression *DeclarationChecker::makeBinary(BinaryOperator op,
   bool leftOptional = false, rightOptional = false;
   if (!skipAbsent(op, left, right, leftOptional, rightOptional))
     return nullptr;
-  Span span = join(left->span, right->span);
   if (left->type->isString() && right->type->isString())
     return compareStrings(op, span, left, right);
   if (op == BinaryOperator::Add && (isTensorList(left) || isTensorList(right)))
     return ListChecker(*this).joined(span, left, right);
   left = asScalar(left, true);
   right = left ? asScalar(right, true) : nullptr; // one mistake, one error
-  if (!right || !unify(left, right, operatorSpan, spelling(op)) ||
+  if (!right || !unify(left, right, at, spelling(op)) ||
       dividesByZero(op, left, right))
     return nullptr;
   if (isWeak(left) && isWeak(right)) {
@@ -295,7 +305,7 @@ const Expression *DeclarationChecker::makeBinary(BinaryOperator op,
       return nullptr; // a literal that no type holds
   }
   ScalarType type = joinTypes(left->scalar(), right->scalar());
-  if (!operatorApplies(op, type, operatorSpan))
+  if (!operatorApplies(op, type, at))
     return nullptr;
   auto *node = make<BinaryExpression>(
       span, pointwise(isComparison(op) ? ScalarType::boolean() : type,

@@ -119,10 +119,13 @@ void DeclarationChecker::hostShape(const WrittenType &written,
   }
   const auto *count =
       llvm::dyn_cast_if_present<ConstantExpression>(axis.extent);
-  if (written.dimensions.size() == 1 && count)
+  if (written.dimensions.size() == 1 && count) {
     parameter.count = count->value.integer;
-  else
-    report(axis.span, diag::ConstantNotInteger);
+    return;
+  }
+  auto report = this->report(axis.span, diag::ConstantNotInteger);
+  if (!axis.name.empty())
+    report.hint("`int[*" + axis.name + "]` takes as many as are given");
 }
 
 void DeclarationChecker::addParameter(const ast::Param &text) {

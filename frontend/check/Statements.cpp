@@ -146,7 +146,10 @@ void DeclarationChecker::variable(const ast::VarStmt &stmt,
   AxisList named;
   if (value && stmt.type)
     value = annotated(stmt.type, value, named);
-  value = settle(ListChecker(*this).typed(value));
+  value = ListChecker(*this).typed(value);
+  bool isLiteral =
+      value && isWeak(value) && llvm::isa<ConstantExpression>(value);
+  value = settle(value);
   if (value && place != Place::Host)
     value = asScalar(value);
   if (!value) {
@@ -164,6 +167,8 @@ void DeclarationChecker::variable(const ast::VarStmt &stmt,
   auto *node = makeStatement<LetStatement>(stmt.span);
   node->value = value;
   const Variable *made = patternVariable(stmt.name, type, VariableKind::Var);
+  if (made && isLiteral)
+    names[made->name].alias = value;
   node->variables = builder.list(llvm::ArrayRef(made));
   into.push_back(node);
 }
