@@ -91,6 +91,8 @@ llvm::StringRef Parser::operandHint() const {
     return "there are no addresses: a place is written `x[i]`";
   if (beginsCComment())
     return "a comment begins with `#`";
+  if (at(Kind::Newline) && peek(1) == Kind::Indent)
+    return "in parentheses a line goes on in the next";
   if (position < 2)
     return "";
   Kind last = tokens.kind(position - 1), before = tokens.kind(position - 2);

@@ -192,6 +192,10 @@ const Stmt *Parser::parseSimpleStatement() {
         .hint(at(Kind::KwConst) ? "a value has its name by `let`" : "");
     skipHeaderAndBlock();
     return nullptr;
+  case Kind::KwMatch:
+    fail(here(), diag::ExpectedExpression, found())
+        .hint("use `if`, `elif` and `else`");
+    return nullptr;
   case Kind::At:
     fail(here(), diag::ExpectedExpression, found())
         .hint("attributes stand in front of declarations");

@@ -141,7 +141,8 @@ void Parser::endStatement() {
       broken = true;
     fail(here(), diag::ExpectedEndOfLine, found()).hint(lineHint());
   }
-  skipToLineEnd();
+  // What is deeper than a line that is wrong belongs to it.
+  skipHeaderAndBlock();
 }
 
 /// `// text` and `/* text */`.
@@ -194,6 +195,8 @@ std::string Parser::keywordHint() const {
   if (at(Kind::LeftBracket) && position &&
       tokens.kind(position - 1) == Kind::RightBracket)
     return "extents stand in one bracket: `f32[M, N]`";
+  if (at(Kind::String) && position && previous().end == here().begin)
+    return "a text has no letter before it, and no values within";
   for (std::size_t back : {0, 1}) {
     if (back > position || tokens.kind(position - back) != Kind::Identifier)
       continue;
