@@ -43,7 +43,10 @@ const Expression *DeclarationChecker::positionValue(const ast::Expr *expr,
     return nullptr;
   ElementMask bad = maskOf(value->scalar()) & ~check::maskOf(Constraint::Int);
   if (bad) {
-    report(value->span, diag::PositionNotInteger, spell(value->scalar()));
+    report(value->span, diag::PositionNotInteger, spell(value->scalar()))
+        .hint(maskOf(value->scalar()) & ~check::maskOf(Constraint::Real)
+                  ? ""
+                  : "write a cast: `i64(" + source(value->span) + ")`");
     return nullptr;
   }
   bool isPack = axis.valid() && axes[axis.index].pack;

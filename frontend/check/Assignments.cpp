@@ -196,11 +196,15 @@ void DeclarationChecker::store(const ast::AssignStmt &stmt,
   const auto *base =
       load ? llvm::dyn_cast<VariableExpression>(load->base) : nullptr;
   if (!base || this->place == Place::Lifted) {
-    report(target.span, diag::NotAssignable)
-        .hint(base ? ("the whole is assigned, `" + base->variable->name +
-                      " = …`; single places are `scatter`'s")
-                         .str()
-                   : "");
+    std::string hint;
+    if (this->place == Place::Host)
+      hint = "an `op` writes by calls: of a `kernel`, of a `rowwise` with "
+             "`scatter`";
+    else if (base)
+      hint = ("the whole is assigned, `" + base->variable->name +
+              " = …`; single places are `scatter`'s")
+                 .str();
+    report(target.span, diag::NotAssignable).hint(hint);
     return;
   }
   bool isParameter = base->variable->kind == VariableKind::Parameter;

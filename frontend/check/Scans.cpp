@@ -22,7 +22,9 @@ const Declaration *DeclarationChecker::monoidNamed(const ast::Expr *expr) {
   else
     report(expr->span, diag::NotAValue, "a reduction is wanted;",
            source(expr->span))
-        .hint("it stands first: `scan(sum, x over C)`");
+        .hint(llvm::isa<ast::StringExpr>(expr)
+                  ? "it is written by its name, without quotes"
+                  : "it stands first: `scan(sum, x over C)`");
   return nullptr;
 }
 

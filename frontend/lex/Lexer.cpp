@@ -5,6 +5,7 @@
 #include "frontend/lex/Keywords.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/ConvertUTF.h"
 
 #include <cstring>
@@ -251,6 +252,20 @@ static std::string visible(llvm::StringRef character) {
   return isControl ? "\\x" + llvm::toHex(character, true) : character.str();
 }
 
+/// What the sign is typed for, or "".
+static llvm::StringRef plainSign(llvm::StringRef sign) {
+  return llvm::StringSwitch<llvm::StringRef>(sign)
+      .Cases({"“", "”", "„", "‘", "’"}, "\"")
+      .Cases({"−", "–", "—"}, "-")
+      .Cases({"×", "·"}, "*")
+      .Case("÷", "/")
+      .Case("≤", "<=")
+      .Case("≥", ">=")
+      .Case("≠", "!=")
+      .Case("→", "->")
+      .Default("");
+}
+
 void Lexer::lexUnexpected() {
   if (isForeignLetter(twoByteCodePoint(cursor)))
     return lexForeignName(cursor);
@@ -261,7 +276,10 @@ void Lexer::lexUnexpected() {
   // A run of foreign characters is one mistake.
   while (isForeign(*begin) && isForeign(*cursor))
     ++cursor;
-  diagnostics.report(spanOf(begin, cursor), diag::UnexpectedCharacter,
-                     visible(character));
+  llvm::StringRef plain = plainSign(character);
+  diagnostics
+      .report(spanOf(begin, cursor), diag::UnexpectedCharacter,
+              visible(character))
+      .hint(plain.empty() ? "" : "write `" + plain + "`");
   push(TokenKind::Error, begin, cursor);
 }

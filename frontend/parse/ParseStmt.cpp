@@ -6,6 +6,14 @@
 using namespace quern;
 using namespace quern::ast;
 
+/// Whether the line has it before this place.
+bool Parser::lineHas(Kind kind) const {
+  for (std::size_t i = position; i-- && tokens.kind(i) != Kind::Newline;)
+    if (tokens.kind(i) == kind)
+      return true;
+  return false;
+}
+
 /// What may have been meant where a block's `:` is missing.
 llvm::StringRef Parser::colonHint() const {
   if (at(Kind::LeftBrace))
@@ -21,6 +29,8 @@ llvm::StringRef Parser::colonHint() const {
     return "compare with each: `x == 1 or x == 2`";
   if (at(Kind::Dot))
     return "a type has a plain name: `f32`, of a tensor `f32[N]`";
+  if (at(Kind::Comma) && lineHas(Kind::Arrow))
+    return "several results stand in parentheses: `-> (f32, i64)`";
   if (position && tokens.text(position - 1) == "constexpr")
     return "write `if const condition:`";
   if (position && tokens.kind(position - 1) == Kind::RightParen)

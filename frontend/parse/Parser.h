@@ -62,6 +62,7 @@ private:
   bool reportMisplaced();
   llvm::StringRef operandHint() const;
   std::string lineHint() const;
+  bool lineHas(Kind kind) const;
   llvm::StringRef colonHint() const;
   bool beginsCComment() const;
   bool reportForeignWord();

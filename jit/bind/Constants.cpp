@@ -38,14 +38,14 @@ llvm::StringRef kindText(ConstantParameterKind kind) {
 /// What was given instead.
 llvm::StringRef kindText(const Argument &argument) {
   if (std::holds_alternative<std::string>(argument))
-    return "string";
+    return "a string";
   if (std::holds_alternative<double>(argument))
-    return "number with a fraction";
+    return "a number with a fraction";
   if (std::holds_alternative<std::int64_t>(argument))
-    return "integer";
+    return "an integer";
   if (std::holds_alternative<bool>(argument))
-    return "truth value";
-  return "value of another kind";
+    return "a truth value";
+  return "a value of another kind";
 }
 
 /// A `bool[n]` as a text of digits, or as a list of truth values.

@@ -40,7 +40,9 @@ int command::complain(int code, const llvm::Twine &message) {
 }
 
 int command::complain(const Error &error) {
-  llvm::errs() << error.message << '\n';
+  // What is about a text begins with its file.
+  llvm::errs() << (error.diagnostics.empty() ? "quern: " : "") << error.message
+               << '\n';
   return failure;
 }
 

@@ -54,7 +54,11 @@ bool isName(const std::string &text) {
 void refuseNumber(PyObject *object, const std::string &text,
                   const std::string &name) {
   PyErr_Clear();
-  if (isName(text))
+  if (PyType_Check(object))
+    PyErr_Format(PyExc_TypeError,
+                 "`%s` is a class; a type is given by its name, \"f32\"",
+                 name.c_str());
+  else if (isName(text))
     PyErr_Format(PyExc_TypeError, "`%s` is %s, which is no type here",
                  name.c_str(), text.c_str());
   else

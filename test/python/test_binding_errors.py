@@ -130,3 +130,9 @@ def test_an_extent_given_as_a_negative_number_is_what_is_wrong(head: str) -> Non
     k = quern.compile(f"op {head} -> f32[C]:\n    return zeros(f32, C)\n")
     with pytest.raises(quern.Error, match=r"QN2028.*axis `G` is -2"):
         k.f(X, G=-2)
+
+
+def test_a_number_for_a_truth_value_is_said() -> None:
+    k = quern.compile("elementwise f[B: bool](x: f32) -> f32:\n    return x if const B else -x\n")
+    with pytest.raises(quern.Error, match="`B` takes a bool, not an integer"):
+        k.f(X, B=1)

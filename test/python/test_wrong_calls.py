@@ -96,6 +96,7 @@ ARGUMENTS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "text for a number": (lambda k: k.scaled(A, "2"), "takes a number, not a string"),
     "fraction for an integer": (lambda k: k.repeated(A[0], 2.5), "`n` takes an integer"),
     "type of no element": (lambda k: k.add(A, A, T=torch.complex32), "`T` is torch.complex32"),
+    "class for a type": (lambda k: k.add(A, A, T=np.float64), "`T` is a class; .* its name"),
     "elements of no type": (lambda k: k.copied(torch.ones(2, dtype=torch.complex32)), "complex32"),
     "tensor for a number": (lambda k: k.scaled(A, A), "`a` must be a number"),
     "number for a tensor": (lambda k: k.total(2.0), "takes a tensor, not a number"),
