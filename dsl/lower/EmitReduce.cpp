@@ -111,7 +111,8 @@ void Emitter::planLoops(Frame &frame, ReductionGroup &group) {
     return;
   AxisPlan plan = lanePlan(frame, lane, /*reduces=*/true);
   if (op.getPortable()) {
-    bool isShort = plan.once;
+    // Only of the rows' own axis is it known to be short.
+    bool isShort = plan.once && lane == launch->lane;
     plan = Schedule::portableLoop(lane);
     plan.once = isShort;
   }

@@ -122,3 +122,37 @@ def test_one_code_serves_rows_of_any_length(first: int) -> None:
         x = torch.rand(41, columns) + 1
         close(share(x), x.double() / x.double().sum(1, keepdim=True), torch.float32)
     assert session().counters()["compiles"] - before <= 1
+
+
+@pytest.mark.parametrize("step", [1, 20])
+def test_a_local_axis_of_short_rows_has_its_own_bounds(step: int) -> None:
+    """Its positions begin where it says, and it may be longer than the rows are."""
+    k = quern.compile(f"""
+@portable
+rowwise k(x: i8[B, A, C]) -> i8[B, C, A]:
+    let most = max(index(A) over A)
+    return max(min(x over C) + i8(j) over j: 1 .. {step} * index(A) where most >= 0)
+""").k
+    x = torch.full((200, 6, 3), 8, dtype=torch.int8)
+    last = step * torch.arange(6) - 1
+    wanted = torch.where(last < 1, -128, last + 8).to(torch.int8)
+    torch.testing.assert_close(k(x), wanted.expand(200, 3, 6))
+
+
+def test_a_longer_axis_beside_short_rows_is_whole() -> None:
+    k = quern.compile("""
+@portable
+rowwise k(x: c128[C, A, B]) -> c64[C, B]:
+    let least = f32(min(i32(index(B)) over B))
+    let running = scan(max, least + f32(index(C)) over C, exclusive)
+    let a = f32(index(A))
+    let v = sum((least + a) * (running + a) over A) if least == 0 else abs(least)
+    let isMore = scan(min, v + f32(index(B)) over B) > re(complex(v, v))
+    let z = complex(least, v) if isMore else complex(least, v)
+    return z / complex(f32(-1), v) - complex(v, v)
+""").k
+    a = torch.arange(130.0, dtype=torch.float64)
+    v = torch.stack([(a * (a + c)).sum() for c in (0, 1, 2)])
+    wanted = torch.complex(0 * v, v) / torch.complex(0 * v - 1, v) - torch.complex(v, v)
+    got = k(torch.zeros(4, 130, 4, dtype=torch.complex128))[1:]
+    torch.testing.assert_close(got, wanted[:, None].expand(3, 4).to(torch.complex64))
