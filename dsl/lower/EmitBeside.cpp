@@ -76,3 +76,30 @@ bool Emitter::storeBeside(Frame &frame, qn::StoreOp op, Value stored,
           Value());
   return bool(all);
 }
+
+/// The states of rows side by side, made row after row; they lie as those of
+/// all rows do.
+Emitter::Values Emitter::rowAfterRow(Frame &frame,
+                                     const ReductionGroup &group) {
+  SmallVector<Values> rows;
+  for (Copies copy : group.outer) {
+    ReductionGroup row = group;
+    row.byRows = false;
+    row.outer = {copy};
+    rows.push_back(allStates(frame, row));
+  }
+  Values states;
+  unsigned at = 0;
+  auto take = [&](unsigned count) {
+    for (const Values &row : rows)
+      llvm::append_range(states, ArrayRef<Value>(row).slice(at, count));
+    at += count;
+  };
+  for (qn::ReduceOp op : group.members) {
+    unsigned width = op.getInits().size();
+    take(group.inner * width);
+    if (separateTail(group))
+      take(width);
+  }
+  return states;
+}

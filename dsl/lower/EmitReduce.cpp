@@ -116,6 +116,11 @@ void Emitter::planLoops(Frame &frame, ReductionGroup &group) {
     plan = Schedule::portableLoop(lane);
     plan.once = isShort;
   }
+  if (plan.once) {
+    RowOrder order = schedule.orderOfRows(group.members, *launch);
+    group.byRows = order != RowOrder::InTurns;
+    plan.once = plan.fixed || order != RowOrder::Whole;
+  }
   group.loops.push_back({plan, {}, {}});
   group.inner = plan.copies;
   group.lanes = true;
@@ -384,19 +389,26 @@ void Emitter::loops(Frame &frame, const ReductionGroup &group, Values &states) {
             [&](Frame &inner, Values &now) { step(inner, group, now); });
 }
 
+Emitter::Values Emitter::allStates(Frame &frame, ReductionGroup &group) {
+  if (group.byRows)
+    return rowAfterRow(frame, group);
+  if (group.inTurns)
+    return takeTurns(frame, group, 0, constant(frame, 0));
+  Values states;
+  if (shortTree(frame, group, states))
+    return states;
+  states = initialStates(frame, group);
+  if (Value test = interior(frame, group))
+    inBothCases(frame, group, test, states);
+  else
+    loops(frame, group, states);
+  return states;
+}
+
 void Emitter::run(Frame &frame, ReductionGroup &group) {
   for (qn::ReduceOp member : group.members)
     running.insert(member);
-  Values states;
-  if (group.inTurns) {
-    states = takeTurns(frame, group, 0, constant(frame, 0));
-  } else if (!shortTree(frame, group, states)) {
-    states = initialStates(frame, group);
-    if (Value test = interior(frame, group))
-      inBothCases(frame, group, test, states);
-    else
-      loops(frame, group, states);
-  }
+  Values states = allStates(frame, group);
   finish(frame, group, states);
   for (qn::ReduceOp member : group.members)
     running.erase(member);

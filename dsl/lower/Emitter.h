@@ -289,6 +289,7 @@ private:
   mlir::Value beside(Frame &frame, mlir::Value value);
   bool storeBeside(Frame &frame, qn::StoreOp op, mlir::Value stored,
                    Copies copies);
+  Values rowAfterRow(Frame &frame, const ReductionGroup &group);
 
   // EmitControl.cpp
   Values control(Frame &frame, mlir::Operation *op, Local &local,
@@ -375,10 +376,6 @@ private:
                           mlir::Value stride);
 
   // EmitJoined.cpp
-  /// Which lanes are read, and what the others give.
-  struct LaneChoice {
-    mlir::Value mask, otherwise;
-  };
   mlir::Value wordAt(Frame &frame, unsigned first, unsigned step,
                      mlir::Value number, mlir::Type type);
   mlir::Value joinedEnd(Frame &frame, qn::JoinedOp op, mlir::Value number);
@@ -439,6 +436,7 @@ private:
   ReductionGroup groupOf(Frame &frame, qn::ReduceOp op);
   AxisSet masking(const Frame &frame, qn::ReduceOp op) const;
   void planLoops(Frame &frame, ReductionGroup &group);
+  Values allStates(Frame &frame, ReductionGroup &group);
   void run(Frame &frame, ReductionGroup &group);
   Values initialStates(Frame &frame, const ReductionGroup &group);
   void step(Frame &frame, const ReductionGroup &group, Values &states);

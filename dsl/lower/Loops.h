@@ -28,6 +28,11 @@ struct Reach {
   mlir::Value low, high;
 };
 
+/// Which lanes are read, and what the others give.
+struct LaneChoice {
+  mlir::Value mask, otherwise;
+};
+
 /// Work that shares the loops over some axes: reductions that need the same
 /// earlier results.
 struct ReductionGroup {
@@ -39,6 +44,7 @@ struct ReductionGroup {
   bool lanes = false;                  ///< the innermost loop runs over lanes
   bool inTurns = false;                ///< portable, without lanes of its own
   bool inOrder = false;                ///< one accumulator, elements in order
+  bool byRows = false; ///< rows side by side have loops of their own
 };
 
 } // namespace quern

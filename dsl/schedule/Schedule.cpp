@@ -409,6 +409,9 @@ void Schedule::planShortRows(LaunchPlan &launch) const {
   plan.narrowBy = {unsigned(launch.lane)};
 }
 
+/// Rows of so many vectors are short.
+static constexpr std::int64_t shortVectors = 4;
+
 /// Tiles of sums, or one row after the other. What merges the lanes of a row is
 /// a chain, and most of the time of a short one: several of these are made side
 /// by side, none waiting for the others' chains.
@@ -428,12 +431,33 @@ void Schedule::planReduced(LaunchPlan &launch) {
   plan.narrow = units * rows;
   plan.narrowBelow = shortRow;
   plan.narrowBy = {unsigned(launch.lane)};
-  std::int64_t longestBeside = units * lanes;
+  std::int64_t longestBeside = shortVectors * lanes;
   if (portableAxis(launch))
     longestBeside =
         std::min<std::int64_t>(longestBeside, portableLoop(launch.lane).lanes);
   plan.copiesBelow = longestBeside + 1;
   launch.together = true;
+}
+
+/// Out of the last cache the lines of a row come sooner one after the other
+/// than those of several rows in turns: rows of several lines are first read
+/// like that. Afterwards they are near, and chains of several rows overlap, as
+/// they do where arithmetic takes the time. Masks cost up to a sixth in the
+/// caches; but where rows are written as well, loops without them run ahead of
+/// the stores, and out of the last cache gain less.
+RowOrder Schedule::orderOfRows(ArrayRef<qn::ReduceOp> members,
+                               const LaunchPlan &launch) const {
+  constexpr unsigned line = 64, few = 12;
+  bool isFirst = llvm::all_of(members, [&](qn::ReduceOp op) {
+    return model.factsOf(op->getResult(0)).rank == 1;
+  });
+  if (!isFirst || operationsAlong(launch.lane) > few ||
+      shortVectors * target.vectorBytes <= line)
+    return RowOrder::InTurns;
+  bool writes = llvm::any_of(launch.stores, [&](qn::StoreOp store) {
+    return hasAxis(model.factsOf(store).axes, launch.lane);
+  });
+  return writes ? RowOrder::Masked : RowOrder::Whole;
 }
 
 /// Whether every store of a launch writes all of it, neighbouring elements by

@@ -66,6 +66,13 @@ enum class LaunchChoice : std::uint8_t {
   InPlace   ///< where it does not
 };
 
+/// The order in which the vectors of rows side by side are read.
+enum class RowOrder : std::uint8_t {
+  InTurns, ///< one of every row, then the next of every row
+  Masked,  ///< row after row, each by one masked loop
+  Whole    ///< row after row, whole vectors and then the rest
+};
+
 /// One launch: stores that share their parallel axes, or a step of a reduction
 /// that several tasks share.
 struct LaunchPlan {
@@ -142,6 +149,10 @@ public:
   /// How a loop over `axis` inside a unit is walked when lanes run along it.
   AxisPlan laneLoop(unsigned axis, bool reduces,
                     const LaunchPlan *launch = nullptr) const;
+
+  /// How reductions that share a loop walk over short rows side by side.
+  RowOrder orderOfRows(llvm::ArrayRef<qn::ReduceOp> members,
+                       const LaunchPlan &launch) const;
 
   /// How a portable reduction walks over its last axis: with as many lanes on
   /// every target, so that its tree depends on the extent alone.

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import _quern
 import pytest
 import quern
 import torch
 from quern._session import session
+from targets import runnable
 
 SOURCE = """
 rowwise total[T: Float](x: T[R, C]) -> T[R]:
@@ -29,13 +31,15 @@ rowwise picked[T: Float](x: T[R, C], place: i64[R]) -> T[R]:
     return T(sum(x if index(C) <= place else 0 over C)) + x.at(C = place)
 """
 
-COLUMNS = [1, 2, 3, 7, 8, 15, 16, 17, 31, 32, 33, 65]
+COLUMNS = [1, 2, 3, 7, 8, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65]
 ROWS = [1, 2, 3, 4, 5, 15, 16, 17, 63, 1030]
 
 
-@pytest.fixture(scope="module")
-def kernels() -> quern.Module:
-    return quern.compile(SOURCE)
+@pytest.fixture(scope="module", params=[runnable(t) for t in ("x86-64-v2", "x86-64-v3", "")])
+def kernels(request: pytest.FixtureRequest) -> quern.Module:
+    """Rests without masks, of rows of one line and of several; and with masks."""
+    own = _quern.Session(threads=2, cache="-", target=request.param)
+    return own.compile(SOURCE, "short_rows.qn")
 
 
 def close(got: torch.Tensor, wanted: torch.Tensor, dtype: torch.dtype) -> None:
