@@ -71,6 +71,24 @@ AxisSet Emitter::masking(const Frame &frame, qn::ReduceOp op) const {
   return axes;
 }
 
+/// The loop whose lanes are reduced.
+AxisPlan Emitter::innerPlan(Frame &frame, ReductionGroup &group,
+                            unsigned lane) {
+  AxisPlan plan = lanePlan(frame, lane, /*reduces=*/true);
+  if (group.members.front().getPortable()) {
+    // Only of the rows' own axis is it known to be short.
+    bool isShort = plan.once && static_cast<int>(lane) == launch->lane;
+    plan = Schedule::portableLoop(lane);
+    plan.once = isShort;
+  }
+  if (plan.once) {
+    RowOrder order = schedule.orderOfRows(group.members, *launch);
+    group.byRows = order != RowOrder::InTurns;
+    plan.once = plan.fixed || order != RowOrder::Whole;
+  }
+  return plan;
+}
+
 /// The axes in their written order, the lane axis innermost.
 void Emitter::planLoops(Frame &frame, ReductionGroup &group) {
   qn::ReduceOp op = group.members.front();
@@ -109,18 +127,7 @@ void Emitter::planLoops(Frame &frame, ReductionGroup &group) {
     group.loops.push_back({AxisPlan{.axis = unsigned(last)}, {}, {}});
   if (lane < 0)
     return;
-  AxisPlan plan = lanePlan(frame, lane, /*reduces=*/true);
-  if (op.getPortable()) {
-    // Only of the rows' own axis is it known to be short.
-    bool isShort = plan.once && lane == launch->lane;
-    plan = Schedule::portableLoop(lane);
-    plan.once = isShort;
-  }
-  if (plan.once) {
-    RowOrder order = schedule.orderOfRows(group.members, *launch);
-    group.byRows = order != RowOrder::InTurns;
-    plan.once = plan.fixed || order != RowOrder::Whole;
-  }
+  AxisPlan plan = innerPlan(frame, group, lane);
   group.loops.push_back({plan, {}, {}});
   group.inner = plan.copies;
   group.lanes = true;
@@ -421,7 +428,7 @@ void Emitter::reduce(Frame &frame, qn::ReduceOp op) {
 
 Emitter::Values Emitter::partialStates(Frame &frame,
                                        ArrayRef<qn::ReduceOp> members,
-                                       LoopSpec split) {
+                                       const LoopSpec &split) {
   ReductionGroup group;
   llvm::append_range(group.members, members);
   group.outer.push_back(0);

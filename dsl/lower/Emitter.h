@@ -131,7 +131,7 @@ public:
                     llvm::ArrayRef<mlir::Value> state);
   /// The states after the positions `lower` to `upper` of an axis.
   Values partialStates(Frame &frame, llvm::ArrayRef<qn::ReduceOp> members,
-                       LoopSpec split);
+                       const LoopSpec &split);
 
   // dsl/gpu/SharedLoop.cpp
   /// Whether code here belongs to one thread of a team alone.
@@ -436,6 +436,7 @@ private:
   ReductionGroup groupOf(Frame &frame, qn::ReduceOp op);
   AxisSet masking(const Frame &frame, qn::ReduceOp op) const;
   void planLoops(Frame &frame, ReductionGroup &group);
+  AxisPlan innerPlan(Frame &frame, ReductionGroup &group, unsigned lane);
   Values allStates(Frame &frame, ReductionGroup &group);
   void run(Frame &frame, ReductionGroup &group);
   Values initialStates(Frame &frame, const ReductionGroup &group);
