@@ -292,6 +292,7 @@ void Fuser::addGroup(int unit, const Draft &draft) {
 
 void Fuser::collectGroups() {
   std::vector<int> all;
+  all.reserve(drafts.size());
   for (const auto &[unit, draft] : drafts)
     all.push_back(unit);
   // What computes the parts of a placement comes first.

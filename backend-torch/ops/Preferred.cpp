@@ -167,7 +167,7 @@ static bool isTiledForInput(const Graph &graph, const Node &node,
 /// windows are wider than those that ATen has code for.
 static bool isWideDepthwise(const Graph &graph, const Node &node,
                             const MachineInfo &machine) {
-  constexpr std::int64_t leastChannels = 128, mostPlaces = 7 * 7;
+  constexpr std::int64_t leastChannels = 128, mostPlaces = 49;
   constexpr std::int64_t widestOfAten = 3;
   const std::int64_t widest = isWide(machine) ? 7 : 5;
   const TensorFacts *from = operandOf(graph, node, "input");

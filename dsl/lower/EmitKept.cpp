@@ -118,7 +118,7 @@ void Emitter::keep(Frame &frame, const ReductionGroup &group) {
 
 /// A kept value read back; null while it is being made.
 Value Emitter::kept(Frame &frame, Value value, Copies copies) {
-  auto found = keptValues.find(value);
+  auto *found = keptValues.find(value);
   if (found == keptValues.end() || running.contains(found->second.writer))
     return Value();
   emit(frame, found->second.writer->getResult(0), copies);

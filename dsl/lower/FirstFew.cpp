@@ -411,7 +411,7 @@ Picker::Kept Picker::choose(Value among, bool numbered) {
 /// By passes over the bytes that differ, or by runs that are put in order by
 /// counting, then merged.
 Value Picker::sortAll(Value held) {
-  std::int64_t run = 8 * lanes;
+  std::int64_t run = std::int64_t(8) * lanes;
   SmallVector<Value, 2> words{memory.words}, room{memory.first};
   if (memory.places) {
     words.push_back(memory.places);
@@ -468,7 +468,8 @@ Value quern::findFirst(OpBuilder &b, Location loc, const FewMemory &memory,
   picker.one = picker.integer(1);
   picker.width = picker.integer(lanes);
   picker.store(picker.same(-1), memory.words, count);
-  Value isFew = picker.compare(P::ule, wanted, picker.integer(16 * lanes));
+  Value isFew =
+      picker.compare(P::ule, wanted, picker.integer(std::int64_t(16) * lanes));
   auto branch =
       scf::IfOp::create(b, loc, TypeRange{memory.words.getType()}, isFew,
                         /*withElseRegion=*/true);

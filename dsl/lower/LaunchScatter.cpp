@@ -103,10 +103,12 @@ static bool isCheap(Value value, unsigned &operations) {
     return true;
   if (auto load = dyn_cast<qn::LoadOp>(op))
     return load.getIndices().empty();
-  return isa<arith::ArithDialect>(op->getDialect()) && operations-- > 0 &&
-         llvm::all_of(op->getOperands(), [&](Value operand) {
-           return isCheap(operand, operations);
-         });
+  if (!isa<arith::ArithDialect>(op->getDialect()) || operations == 0)
+    return false;
+  --operations;
+  return llvm::all_of(op->getOperands(), [&](Value operand) {
+    return isCheap(operand, operations);
+  });
 }
 
 /// The positions that operands name, where all of them are cheap to look at.

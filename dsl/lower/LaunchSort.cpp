@@ -42,7 +42,7 @@ Value LaunchBuilder::sortedBytes(Frame &root) {
 Value LaunchBuilder::sortBytes(Frame &root) {
   Value arrays = emitter.constant(root, isPacked(launch.sort) ? 3 : 5);
   Value each = sortedBytes(root);
-  Value table = emitter.constant(root, 8 * radixTable);
+  Value table = emitter.constant(root, std::int64_t(8) * radixTable);
   OpBuilder &b = emitter.in(root);
   arrays = arith::MulIOp::create(b, loc, each, arrays);
   return arith::AddIOp::create(b, loc, arrays, table);

@@ -50,7 +50,8 @@ static void addBlocks(const TargetInfo &target, const LaunchPlan &launch,
   packed.kind = LaunchKind::Contract;
   AxisPlan rows = flattened(tiling.rows, tiling.rowBlock);
   rows.narrow = llvm::alignTo(smallRowBlock, tiling.height);
-  rows.narrowBelow = 2 * target.cores * tiling.rowBlock * tiling.blockWidth();
+  rows.narrowBelow =
+      std::int64_t(2) * target.cores * tiling.rowBlock * tiling.blockWidth();
   rows.narrowBy.assign(tiling.rows.begin(), tiling.rows.end());
   llvm::append_range(rows.narrowBy, tiling.columns);
   // Of three blocks one thread would make two.
@@ -130,7 +131,7 @@ void Schedule::addPacked(LaunchPlan launch, Tiling found,
 
 /// Products that other reductions walk over: columns packed once, then blocks
 /// of rows.
-void Schedule::addRowBlocks(LaunchPlan launch, RowBlocks found,
+void Schedule::addRowBlocks(const LaunchPlan &launch, RowBlocks found,
                             SmallVectorImpl<LaunchPlan> &all) {
   auto blocks = std::make_shared<const RowBlocks>(std::move(found));
   LaunchPlan rows;
@@ -202,7 +203,7 @@ void Schedule::addContractions() {
       continue;
     }
     if (auto blocks = rowBlocksOf(launch, open))
-      addRowBlocks(std::move(launch), std::move(*blocks), all);
+      addRowBlocks(launch, std::move(*blocks), all);
     else if (auto tiling = findTiling(model, target, launch.stores,
                                       launch.parallel, uneven))
       addPacked(std::move(launch), std::move(*tiling), all);

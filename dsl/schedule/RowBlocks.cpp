@@ -331,7 +331,7 @@ std::optional<RowBlocks> Finder::find() {
   result.scores.batch = axisList(batch);
   result.scores.rows = axisList(rows);
   result.scores.columns = axisList(inner);
-  result.scores.rowBlock = 4 * result.scores.height;
+  result.scores.rowBlock = std::int64_t(4) * result.scores.height;
   findValues();
   keepInputs();
   findResults();

@@ -204,12 +204,14 @@ void Schedule::stageValues() {
       launch.parallel = facts.axes & ~facts.combined &
                         ~axisBit(model.axisOf(sort.getAxisAttr()));
       launches.push_back(std::move(launch));
+      continue;
     }
     auto scatter = dyn_cast<qn::ScatterOp>(op);
     if (scatter && model.kernel.isStaged(scatter.getTensor())) {
       launch.kind = LaunchKind::Scatter;
       launch.scatter = scatter;
       launches.push_back(std::move(launch));
+      continue;
     }
     auto store = dyn_cast<qn::StoreOp>(op);
     if (!store || !model.kernel.isStaged(store.getTensor()))
@@ -236,7 +238,8 @@ void Schedule::formLaunches() {
       AxisSet common = launch.parallel & parallel;
       return common == launch.parallel || common == parallel;
     };
-    auto found = std::find_if(launches.begin() + staging, launches.end(), fits);
+    auto *found =
+        std::find_if(launches.begin() + staging, launches.end(), fits);
     if (found == launches.end()) {
       launches.emplace_back();
       found = std::prev(launches.end());
@@ -302,10 +305,10 @@ int Schedule::reusedAxis(const LaunchPlan &launch, int lane) const {
 void Schedule::planTile(LaunchPlan &launch, unsigned rows, unsigned lane) {
   constexpr unsigned columns = 2;
   unsigned height = target.vectorRegisters >= 32 ? 8 : 6;
-  launch.axes.push_back(
-      AxisPlan{.axis = rows, .copies = height, .tile = 4 * height});
+  launch.axes.push_back(AxisPlan{
+      .axis = rows, .copies = height, .tile = std::int64_t(4) * height});
   AxisPlan plan{.axis = lane, .lanes = lanes, .copies = columns};
-  plan.tile = lanes * columns;
+  plan.tile = std::int64_t(lanes) * columns;
   launch.axes.push_back(plan);
   launch.taskElements = 65536;
 }
@@ -336,7 +339,7 @@ void Schedule::planScatter(LaunchPlan &launch) {
   if (shared || target.isGpu() || !model.scans.empty()) {
     plan = laneLoop(launch.lane, /*reduces=*/false);
     plan.copies = shared ? 4 : 1;
-    plan.tile = 4 * plan.lanes;
+    plan.tile = std::int64_t(4) * plan.lanes;
   } else {
     launch.lane = -1; // each element goes to a place of its own
   }

@@ -215,7 +215,7 @@ private:
   bool canTurn(const LaunchPlan &launch) const;
   std::optional<RowBlocks> rowBlocksOf(LaunchPlan &launch,
                                        std::vector<LaunchPlan> &open) const;
-  void addRowBlocks(LaunchPlan launch, RowBlocks found,
+  void addRowBlocks(const LaunchPlan &launch, RowBlocks found,
                     llvm::SmallVectorImpl<LaunchPlan> &all);
 
   KernelModel &model;

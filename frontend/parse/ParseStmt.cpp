@@ -8,9 +8,12 @@ using namespace quern::ast;
 
 /// Whether the line has it before this place.
 bool Parser::lineHas(Kind kind) const {
-  for (std::size_t i = position; i-- && tokens.kind(i) != Kind::Newline;)
-    if (tokens.kind(i) == kind)
+  for (std::size_t i = position; i > 0; --i) {
+    if (tokens.kind(i - 1) == Kind::Newline)
+      return false;
+    if (tokens.kind(i - 1) == kind)
       return true;
+  }
   return false;
 }
 
