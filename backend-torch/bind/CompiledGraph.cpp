@@ -49,7 +49,7 @@ void Backend::giveBackMemory() { Session::giveBackMemory(); }
 
 Backend::Backend() : recorder(std::make_shared<Recorder>()) {
   SessionOptions options;
-  options.now = at::get_num_threads;
+  options.threadsNow = at::get_num_threads;
   options.team = onTorchThreads;
   Result<std::shared_ptr<Session>> session = Session::create(options);
   if (!session)

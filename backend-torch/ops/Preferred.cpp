@@ -167,7 +167,7 @@ static bool isTiledForInput(const Graph &graph, const Node &node,
 /// windows are wider than those that ATen has code for.
 static bool isWideDepthwise(const Graph &graph, const Node &node,
                             const MachineInfo &machine) {
-  constexpr std::int64_t leastChannels = 128, mostPlaces = 49;
+  constexpr std::int64_t leastChannels = 128, mostPlaces = std::int64_t(7) * 7;
   constexpr std::int64_t widestOfAten = 3;
   const std::int64_t widest = isWide(machine) ? 7 : 5;
   const TensorFacts *from = operandOf(graph, node, "input");
@@ -198,32 +198,57 @@ static bool isChannelsLast(const Graph &graph, const Node &node,
          graph.sizes.constantOf(image->strides[3]) != 1;
 }
 
+namespace {
+/// The sizes and types that decide who makes attention.
+struct AttentionClass {
+  DType type = DType::F64;
+  std::optional<std::int64_t> queries, keys;
+  bool manyQueries = false; ///< enough that packing the keys for them pays
+};
+} // namespace
+
+static std::optional<AttentionClass> attentionOf(const Graph &graph,
+                                                 const Node &node) {
+  const TensorFacts *query = operandOf(graph, node, "query");
+  const TensorFacts *key = operandOf(graph, node, "key");
+  if (!query || !key || query->sizes.size() != 4 || key->sizes.size() != 4 ||
+      !key->type || key->type == DType::F64)
+    return std::nullopt;
+  AttentionClass found{*key->type, graph.sizes.constantOf(query->sizes[2]),
+                       graph.sizes.constantOf(key->sizes[2])};
+  found.manyQueries =
+      query->sizes[2] == key->sizes[2] ||
+      (found.queries && found.keys && 4 * *found.queries >= *found.keys);
+  return found;
+}
+
 /// The class of attention that ours was measured to win.
 static bool isOurAttention(const Graph &graph, const Node &node,
                            const MachineInfo &machine) {
-  const TensorFacts *key = operandOf(graph, node, "key");
-  return key && key->sizes.size() == 4 && isWide(machine) &&
-         !machine.hasTiles && key->type != DType::F64;
+  constexpr std::int64_t fewKeys = 1024;
+  std::optional<AttentionClass> of = attentionOf(graph, node);
+  if (!of || !isWide(machine) || machine.hasTiles)
+    return false;
+  bool isSmall = of->keys && *of->keys <= fewKeys;
+  return of->manyQueries || (isSmall && of->type == DType::F16) ||
+         (isSmall && of->type == DType::BF16 && of->queries == 1);
 }
 
 /// Its derivatives are where ATen adds them up in f16, and up to so many keys:
 /// what a causal mask hides is not computed, a mask of numbers is read twice.
 static bool areOurGradients(const Graph &graph, const Node &node,
                             const MachineInfo &machine) {
-  const TensorFacts *key = operandOf(graph, node, "key");
-  if (!key || !isWide(machine))
+  std::optional<AttentionClass> of = attentionOf(graph, node);
+  if (!of || !isWide(machine))
     return false;
-  if (key->type == DType::F16)
+  if (of->type == DType::F16)
     return true;
-  std::optional<std::int64_t> keys;
-  if (key->sizes.size() == 4)
-    keys = graph.sizes.constantOf(key->sizes[2]);
-  std::int64_t most = key->type == DType::BF16 ? 512 : 0;
+  std::int64_t most = of->type == DType::BF16 ? 512 : 0;
   if (operandOf(graph, node, "attn_mask"))
     most /= 2;
   if (isNumber(graph.argument(node, "is_causal"), 1))
     most = 1536;
-  return keys && *keys <= most && !machine.hasTiles && key->type != DType::F64;
+  return of->keys && *of->keys <= most && of->manyQueries && !machine.hasTiles;
 }
 
 static constexpr Measured measured[] = {

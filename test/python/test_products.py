@@ -75,6 +75,19 @@ def test_thin_products_of_a_batch(depth: int, columns: int) -> None:
 FLASH = "aten::_scaled_dot_product_flash_attention_for_cpu"
 
 
+def is_ours(call: Callable[..., torch.Tensor], inputs: list[torch.Tensor]) -> bool:
+    """Whether the library makes the attention of a call, whose values must be right."""
+    torch._dynamo.reset()
+    quern.reset_counters()
+    compiled = torch.compile(call, backend="quern")
+    exact = call(*(each.double() for each in inputs))
+    room = 4 * torch.finfo(inputs[0].dtype).eps
+    torch.testing.assert_close(compiled(*inputs).double(), exact, rtol=room, atol=room)
+    preferred = quern.counters()["preferred"]
+    assert preferred in ({}, {FLASH: 1})
+    return not preferred
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
 @pytest.mark.parametrize("form", ["full", "causal", "masked"])
 def test_who_makes_attention(dtype: torch.dtype, form: str) -> None:
@@ -83,17 +96,21 @@ def test_who_makes_attention(dtype: torch.dtype, form: str) -> None:
     def heads(*given: torch.Tensor) -> torch.Tensor:
         return functional.scaled_dot_product_attention(*given, is_causal=form == "causal")
 
-    ours = is_wide() and not has_tiles()
     inputs = [torch.randn(2, 3, 40, 32).to(dtype) for _ in range(3)]
     if form == "masked":
         inputs.append(torch.randn(40, 40).to(dtype))
-    torch._dynamo.reset()
-    quern.reset_counters()
-    compiled = torch.compile(heads, backend="quern")
-    exact = heads(*(each.double() for each in inputs))
-    room = 4 * torch.finfo(dtype).eps
-    torch.testing.assert_close(compiled(*inputs).double(), exact, rtol=room, atol=room)
-    assert quern.counters()["preferred"] == ({} if ours else {FLASH: 1})
+    assert is_ours(heads, inputs) == (is_wide() and not has_tiles())
+
+
+@pytest.mark.parametrize(("queries", "keys"), [(1, 80), (2, 80), (20, 80), (1, 2000), (80, 20)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_who_makes_attention_of_few_queries(dtype: torch.dtype, queries: int, keys: int) -> None:
+    """Packing the keys pays for some queries only, against ATen's speed in the type."""
+    ours = 4 * queries >= keys or (keys <= 1024 and dtype == torch.float16)
+    ours |= queries == 1 and keys <= 1024 and dtype == torch.bfloat16
+    inputs = [torch.randn(2, 3, size, 32).to(dtype) for size in (queries, keys, keys)]
+    call = functional.scaled_dot_product_attention
+    assert is_ours(call, inputs) == (ours and is_wide() and not has_tiles())
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
