@@ -185,9 +185,11 @@ bool Finder::addValue(qn::ReduceOp op, Factors factors) {
   product.columns = right;
   product.sums = axisList(inner);
   unsigned number = keep(left, op.getWhere());
-  llvm::SmallPtrSet<Operation *, 16> seen;
-  if (op.getWhere())
-    result.kept[number].replaces &= onlyUsedWhere(left, op.getWhere(), seen);
+  if (Value where = op.getWhere()) {
+    llvm::SmallPtrSet<Operation *, 16> seen;
+    result.kept[number].replaces &= !areMadeOf(where, left.getDefiningOp()) &&
+                                    onlyUsedWhere(left, where, seen);
+  }
   KeptSums &sums = sumsOver(own);
   sums.tiling.products.push_back(std::move(product));
   sums.factors.push_back(number);

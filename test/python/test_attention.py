@@ -63,6 +63,12 @@ rowwise spread[T: Float](q: T[M, D], k: T[N, D], v: T[N, E], w: T[N, F]) -> (T[M
     let p = exp(s - m)
     return sum(p * v over N) * sum(p * w over N), m + log(sum(p over N))
 
+rowwise weak[T: Float](q: T[M, D], k: T[N, D], v: T[N, E]) -> (T[M, E], T[M]):
+    let s = sum(q * k over D)
+    let p = exp(s - max(s over N))
+    let seen = p < 0.5
+    return sum(p * v over N where seen), sum(p + 1 over N where seen)
+
 rowwise projected[T: Float](x: T[M, D], w: T[D, F], k: T[N, D], u: T[D, F], v: T[N, E]) -> T[M, E]:
     let q = sum(x * w over D)
     let s = sum(q * sum(k * u over D) over F)
@@ -172,6 +178,18 @@ def test_gradient_of_keys_and_values(kernels: quern.Module, m: int, n: int, caus
     dk, dv = call(*(t.detach().float() for t in (q, k, v)), g, lse, delta)
     close(dk, k.grad, 1e-4)
     close(dv, v.grad, 1e-4)
+
+
+def test_a_mask_that_is_made_of_what_it_masks(kernels: quern.Module) -> None:
+    """What is kept is zero where it is masked, which would not be masked again."""
+    q, k, v = operands(37, 70, 16, 20)
+    s = q.double() @ k.double().mT
+    p = torch.exp(s - s.amax(-1, keepdim=True))
+    seen = p < 0.5
+    assert ((p - 0.5).abs() > 1e-5).all()
+    values, sums = kernels.weak(q, k, v)
+    close(values, (p * seen) @ v.double(), 1e-4)
+    close(sums, ((p + 1) * seen).sum(-1), 1e-4)
 
 
 def test_a_result_with_the_columns_of_two_sums(kernels: quern.Module) -> None:
