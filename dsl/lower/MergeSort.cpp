@@ -80,13 +80,11 @@ void Sorter::pass(ValueRange from, ValueRange to, Value width) {
 
 } // namespace
 
-SmallVector<Value, 4> quern::mergeSort(OpBuilder &b, Location loc,
-                                       ArrayRef<Value> from, ArrayRef<Value> to,
-                                       Value count, std::int64_t sorted) {
-  Sorter sorter{b, loc, count, {}, {}};
-  sorter.zero = sorter.integer(0);
-  sorter.one = sorter.integer(1);
-  SmallVector<Value, 6> states{sorter.integer(sorted)};
+SmallVector<Value, 4> quern::inPasses(OpBuilder &b, Location loc, Value state,
+                                      ArrayRef<Value> from, ArrayRef<Value> to,
+                                      llvm::function_ref<Value(Value)> isLeft,
+                                      Pass pass) {
+  SmallVector<Value, 6> states{state};
   llvm::append_range(states, from);
   llvm::append_range(states, to);
   SmallVector<Type, 6> types(ValueRange(states).getTypes());
@@ -94,19 +92,33 @@ SmallVector<Value, 4> quern::mergeSort(OpBuilder &b, Location loc,
   auto loop = scf::WhileOp::create(b, loc, types, states);
   OpBuilder::InsertionGuard guard(b);
   Block *test = b.createBlock(&loop.getBefore(), {}, types, places);
-  Value more =
-      sorter.compare(arith::CmpIPredicate::ult, test->getArgument(0), count);
-  scf::ConditionOp::create(b, loc, more, test->getArguments());
+  scf::ConditionOp::create(b, loc, isLeft(test->getArgument(0)),
+                           test->getArguments());
   Block *body = b.createBlock(&loop.getAfter(), {}, types, places);
   ValueRange arrays = ValueRange(body->getArguments()).drop_front();
   ValueRange source = arrays.take_front(from.size());
   ValueRange target = arrays.drop_front(from.size());
-  Value width = body->getArgument(0);
-  sorter.pass(source, target, width);
-  SmallVector<Value, 6> next{sorter.sum(width, width)};
+  SmallVector<Value, 6> next{pass(body->getArgument(0), source, target)};
   llvm::append_range(next, target);
   llvm::append_range(next, source);
   scf::YieldOp::create(b, loc, next);
   return SmallVector<Value, 4>(
       loop.getResults().drop_front().take_front(from.size()));
+}
+
+SmallVector<Value, 4> quern::mergeSort(OpBuilder &b, Location loc,
+                                       ArrayRef<Value> from, ArrayRef<Value> to,
+                                       Value count, std::int64_t sorted) {
+  Sorter sorter{b, loc, count, {}, {}};
+  sorter.zero = sorter.integer(0);
+  sorter.one = sorter.integer(1);
+  return inPasses(
+      b, loc, sorter.integer(sorted), from, to,
+      [&](Value width) {
+        return sorter.compare(arith::CmpIPredicate::ult, width, count);
+      },
+      [&](Value width, ValueRange source, ValueRange target) {
+        sorter.pass(source, target, width);
+        return sorter.sum(width, width);
+      });
 }

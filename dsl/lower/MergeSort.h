@@ -8,6 +8,16 @@
 
 namespace quern {
 
+/// Moves arrays on and makes the next state of one.
+using Pass = llvm::function_ref<mlir::Value(
+    mlir::Value state, mlir::ValueRange from, mlir::ValueRange to)>;
+/// Passes that move arrays from one room to the other and back, while work is
+/// left in the state. Gives the arrays that hold the result: `from` or `to`.
+llvm::SmallVector<mlir::Value, 4>
+inPasses(mlir::OpBuilder &builder, mlir::Location location, mlir::Value state,
+         llvm::ArrayRef<mlir::Value> from, llvm::ArrayRef<mlir::Value> to,
+         llvm::function_ref<mlir::Value(mlir::Value state)> isLeft, Pass pass);
+
 /// Sorts `count` elements by the unsigned 64-bit words at `from[0]`; the other
 /// arrays move along. `to` is room for as much. Runs of `sorted` elements are
 /// in order already. Gives the arrays that hold the result: `from` or `to`.

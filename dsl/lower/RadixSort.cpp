@@ -145,32 +145,18 @@ SmallVector<Value, 4> quern::radixSort(OpBuilder &b, Location loc,
                                        Value table, Value count,
                                        Value varying) {
   RadixSorter sorter{b, loc};
-  SmallVector<Value, 6> states{varying};
-  llvm::append_range(states, from);
-  llvm::append_range(states, to);
-  SmallVector<Type, 6> types(ValueRange(states).getTypes());
-  SmallVector<Location, 6> places(types.size(), loc);
-  auto loop = scf::WhileOp::create(b, loc, types, states);
-  OpBuilder::InsertionGuard guard(b);
-  Block *test = b.createBlock(&loop.getBefore(), {}, types, places);
-  Value more = arith::CmpIOp::create(b, loc, P::ne, test->getArgument(0),
-                                     sorter.integer(0));
-  scf::ConditionOp::create(b, loc, more, test->getArguments());
-  Block *body = b.createBlock(&loop.getAfter(), {}, types, places);
-  ValueRange arrays = ValueRange(body->getArguments()).drop_front();
-  ValueRange source = arrays.take_front(from.size());
-  ValueRange target = arrays.drop_front(from.size());
-  Value left = body->getArgument(0);
-  Value shift = LLVM::CountTrailingZerosOp::create(b, loc, left.getType(), left,
-                                                   /*is_zero_poison=*/true);
-  shift = sorter.make<arith::AndIOp>(shift, -8);
-  sorter.pass(source, target, table, count, shift);
-  Value done = sorter.make<arith::ShLIOp>(sorter.integer(255), shift);
-  done = sorter.make<arith::XOrIOp>(done, -1);
-  SmallVector<Value, 6> next{sorter.make<arith::AndIOp>(left, done)};
-  llvm::append_range(next, target);
-  llvm::append_range(next, source);
-  scf::YieldOp::create(b, loc, next);
-  return SmallVector<Value, 4>(
-      loop.getResults().drop_front().take_front(from.size()));
+  return inPasses(
+      b, loc, varying, from, to,
+      [&](Value left) -> Value {
+        return arith::CmpIOp::create(b, loc, P::ne, left, sorter.integer(0));
+      },
+      [&](Value left, ValueRange source, ValueRange target) {
+        Value shift = LLVM::CountTrailingZerosOp::create(
+            b, loc, left.getType(), left, /*is_zero_poison=*/true);
+        shift = sorter.make<arith::AndIOp>(shift, -8);
+        sorter.pass(source, target, table, count, shift);
+        Value done = sorter.make<arith::ShLIOp>(sorter.integer(255), shift);
+        done = sorter.make<arith::XOrIOp>(done, -1);
+        return sorter.make<arith::AndIOp>(left, done);
+      });
 }
