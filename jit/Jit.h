@@ -246,11 +246,11 @@ using HostTeam = bool (*)(void (*body)(void *context, int member),
 using HostThreads = int (*)();
 
 struct SessionOptions {
-  int threads = 0;            ///< 0: all processors
-  HostThreads now = nullptr;  ///< asked at every launch, instead of `threads`
-  HostTeam team = nullptr;    ///< the host's own threads, where awake
-  std::string cacheDirectory; ///< "": the default; "-": none
-  std::string target;         ///< "": this machine
+  int threads = 0;                  ///< 0: all processors
+  HostThreads threadsNow = nullptr; ///< asked at every launch, if given
+  HostTeam team = nullptr;          ///< the host's own threads, where awake
+  std::string cacheDirectory;       ///< "": the default; "-": none
+  std::string target;               ///< "": this machine
 };
 
 /// Counts since the session began.

@@ -37,8 +37,8 @@ Error plain(std::string message) { return Error{std::move(message), {}}; }
 } // namespace
 
 SessionCore::SessionCore(const SessionOptions &options)
-    : compiler(options), pool(options.threads, options.team, options.now),
-      devices(options),
+    : compiler(options),
+      pool(options.threads, options.team, options.threadsNow), devices(options),
       library(
           sources,
           [this](llvm::StringRef name) { return findModule(added, name); },
