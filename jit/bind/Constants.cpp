@@ -171,6 +171,8 @@ bool ConstantSolver::namesAreKnown() {
       suggestion.consider(parameter.name);
     for (const ConstantParameter *parameter : declaration.constantParameters)
       suggestion.consider(parameter->name);
+    for (const typed::Parameter &parameter : declaration.parameters)
+      suggestion.consider(parameter.variable->name);
     report
         .report(declaration.nameSpan, fault::ConstantUnknown, declaration.name,
                 name)

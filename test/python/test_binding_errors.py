@@ -123,6 +123,9 @@ def test_a_compile_time_parameter_near_the_given_one_is_said() -> None:
     k = quern.compile("elementwise grown[TIMES: int](x: f32) -> f32:\n    return x * f32(TIMES)\n")
     with pytest.raises(quern.Error, match="did you mean `TIMES`"):
         k.grown(X, TIME=3)
+    scaled = "elementwise scaled(x: f32, factor: f64 = 2) -> f32:\n    return x * f32(factor)\n"
+    with pytest.raises(quern.Error, match="did you mean `factor`"):
+        quern.compile(scaled).scaled(torch.ones(3), factro=2.0)
 
 
 @pytest.mark.parametrize("head", ["f[G: int](x: f32[(G C)])", "f(x: f32[(G C)], G: int)"])
