@@ -115,31 +115,34 @@ void RowBlockBuilder::replaceResult(Value value, unsigned which, Block rows) {
   emitter.buffered[value] = std::move(kept);
 }
 
-/// The bound of the inner axis for a row.
-Value RowBlockBuilder::boundAt(Frame &frame, Value row) {
+/// The first position behind an upper bound for a row, or within a lower one.
+Value RowBlockBuilder::boundAt(Frame &frame, const InnerBound &bound,
+                               bool isBehind, Value row) {
   Frame at = Frame::inside(frame, frame.block);
   at.anchor = frame.anchor;
   scores.rows.bind(at, row);
-  Value bound = emitter.emit(at, blocks.bound.value, 0);
-  if (blocks.bound.inclusive != blocks.bound.isLower)
-    bound = binary(at, '+', bound, number(at, 1));
-  bound = binary(at, '>', bound, number(at, 0));
-  return binary(at, '<', bound, emitter.extent(at, blocks.inner()));
+  Value place = emitter.emit(at, bound.value, 0);
+  if (isBehind)
+    place = binary(at, '+', place, number(at, 1));
+  place = binary(at, '>', place, number(at, 0));
+  return binary(at, '<', place, emitter.extent(at, blocks.inner()));
 }
 
 /// What the block's reductions look at of the inner axis, from the begin of a
 /// register tile on.
 RowBlockBuilder::Block RowBlockBuilder::innerRange(Frame &frame, Block rows) {
-  Block all{number(frame, 0), emitter.extent(frame, blocks.inner())};
-  if (!blocks.bound.value)
-    return all;
-  if (!blocks.bound.isLower) {
-    Value last = binary(frame, '-', rows.upper, number(frame, 1));
-    return {all.lower, boundAt(frame, last)};
+  Block inner{number(frame, 0), emitter.extent(frame, blocks.inner())};
+  if (const InnerBound &bound = blocks.lower; bound.value) {
+    Value width = number(frame, blocks.scores.width());
+    Value first = boundAt(frame, bound, !bound.inclusive, rows.lower);
+    inner.lower = binary(frame, '*', binary(frame, '/', first, width), width);
   }
-  Value width = number(frame, blocks.scores.width());
-  Value tile = binary(frame, '/', boundAt(frame, rows.lower), width);
-  return {binary(frame, '*', tile, width), all.upper};
+  if (const InnerBound &bound = blocks.upper; bound.value) {
+    Value last = binary(frame, '-', rows.upper, number(frame, 1));
+    inner.upper = boundAt(frame, bound, bound.inclusive, last);
+    inner.upper = binary(frame, '>', inner.upper, inner.lower);
+  }
+  return inner;
 }
 
 /// Whether a store has all columns of such sums, and not what they remove.

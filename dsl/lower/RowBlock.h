@@ -38,7 +38,8 @@ private:
   mlir::Value stride(Frame &frame);
   mlir::Value buffer(Frame &frame, unsigned which);
   mlir::Value result(Frame &frame, unsigned which, mlir::Value row);
-  mlir::Value boundAt(Frame &frame, mlir::Value row);
+  mlir::Value boundAt(Frame &frame, const InnerBound &bound, bool isBehind,
+                      mlir::Value row);
   Block innerRange(Frame &frame, Block rows);
   bool isOver(qn::StoreOp store, unsigned which) const;
   void score(Frame &frame, unsigned which, Block rows, Block inner);

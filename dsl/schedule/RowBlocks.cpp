@@ -34,8 +34,8 @@ struct Finder {
   unsigned keep(Value value, Value where);
   unsigned costOf(Value value) const;
   bool isScore(Value value) const;
-  void findBound();
-  InnerBound boundOf(Value where) const;
+  void findBounds();
+  InnerBound boundOf(Value where, bool isLower) const;
   bool growsWithRows(Value value) const;
   std::optional<RowBlocks> find();
 };
@@ -265,12 +265,13 @@ bool Finder::growsWithRows(Value value) const {
          !(model.axesOf(difference.getRhs()) & rows);
 }
 
-/// `n < bound`, or another comparison with the position n of the inner axis.
-InnerBound Finder::boundOf(Value where) const {
+/// The bound in `n < bound`, or another comparison with the position n of the
+/// inner axis.
+InnerBound Finder::boundOf(Value where, bool isLower) const {
   Operation *op = where ? where.getDefiningOp() : nullptr;
   if (auto both = dyn_cast_or_null<arith::AndIOp>(op)) {
-    InnerBound left = boundOf(both.getLhs());
-    return left.value ? left : boundOf(both.getRhs());
+    InnerBound left = boundOf(both.getLhs(), isLower);
+    return left.value ? left : boundOf(both.getRhs(), isLower);
   }
   auto compare = dyn_cast_or_null<arith::CmpIOp>(op);
   if (!compare)
@@ -293,15 +294,16 @@ InnerBound Finder::boundOf(Value where) const {
   bool isLeft = isInner(compare.getLhs());
   Value bound = isLeft ? compare.getRhs() : compare.getLhs();
   if ((!isLeft && !isInner(compare.getRhs())) ||
+      isLower != (isLess != isLeft) ||
       (model.axesOf(bound) & ~(rows & ~fast) & ~batch) ||
       model.factsOf(bound).combined || !growsWithRows(bound))
     return {};
-  return {bound, inclusive, /*isLower=*/isLess != isLeft};
+  return {bound, inclusive};
 }
 
 /// A bound holds where every reduction over the inner axis has it and no store
 /// goes along it; a lower one, where all are sums of what is kept.
-void Finder::findBound() {
+void Finder::findBounds() {
   Value where;
   for (qn::ReduceOp op : reductions) {
     if (!(model.axesOf(op.getAxes()) & inner))
@@ -313,15 +315,15 @@ void Finder::findBound() {
   for (qn::StoreOp store : stores)
     if (model.factsOf(store).axes & inner)
       return;
-  InnerBound bound = boundOf(where);
+  result.upper = boundOf(where, /*isLower=*/false);
   std::size_t summed = 0;
   for (const KeptSums &sums : result.sums)
     summed += sums.tiling.products.size();
   bool isSummed = llvm::count_if(reductions, [&](qn::ReduceOp op) {
                     return bool(model.axesOf(op.getAxes()) & inner);
                   }) == std::ptrdiff_t(summed);
-  if (!bound.isLower || isSummed)
-    result.bound = bound;
+  if (isSummed)
+    result.lower = boundOf(where, /*isLower=*/true);
 }
 
 std::optional<RowBlocks> Finder::find() {
@@ -337,7 +339,7 @@ std::optional<RowBlocks> Finder::find() {
   findValues();
   keepInputs();
   findResults();
-  findBound();
+  findBounds();
   pairUp(model, target, result.scores);
   for (Product &product : result.scores.products)
     chooseTurns(model, result.scores, product);

@@ -13,11 +13,10 @@ struct KeptValue {
   bool replaces = true; ///< later uses of the value read it back
 };
 
-/// Positions of the inner axis that no reduction of the launch looks at.
+/// A position of the inner axis that no reduction of the launch looks beyond.
 struct InnerBound {
   mlir::Value value; ///< null: there is no bound
   bool inclusive = false;
-  bool isLower = false; ///< those before it, not those behind
 };
 
 /// Sums over the inner axis of kept values times columns, all over the same
@@ -33,7 +32,7 @@ struct RowBlocks {
   llvm::SmallVector<KeptValue> kept;
   /// What other reductions over the inner axis give, written once for a row.
   llvm::SmallVector<mlir::Value> results;
-  InnerBound bound;
+  InnerBound lower, upper;
   unsigned inner() const { return scores.columns.back(); }
   std::int64_t rowBlock() const { return scores.rowBlock; }
 };

@@ -63,6 +63,19 @@ rowwise spread[T: Float](q: T[M, D], k: T[N, D], v: T[N, E], w: T[N, F]) -> (T[M
     let p = exp(s - m)
     return sum(p * v over N) * sum(p * w over N), m + log(sum(p over N))
 
+rowwise window_keys_gradient[T: Float](q: T[*B, M, D], k: T[*B, N, D], v: T[*B, N, E],
+        g: T[*B, M, E], lse: acc(T)[*B, M], delta: acc(T)[*B, M]) -> (T[*B, N, D], T[*B, N, E]):
+    let seen = index(M) >= index(N) and index(M) < index(N) + 20
+    let p = exp(sum(q * k over D) - lse)
+    let d = p * (sum(g * v over E) - delta)
+    return sum(d * q over M where seen), sum(p * g over M where seen)
+
+rowwise window[T: Float](q: T[*B, M, D], k: T[*B, N, D], v: T[*B, N, E]) -> T[*B, M, E]:
+    let seen = index(N) > index(M) - 20 and index(N) <= index(M)
+    let s = sum(q * k over D)
+    let p = exp(s - max(s over N where seen))
+    return sum(p * v over N where seen) / sum(p over N where seen)
+
 rowwise weak[T: Float](q: T[M, D], k: T[N, D], v: T[N, E]) -> (T[M, E], T[M]):
     let s = sum(q * k over D)
     let p = exp(s - max(s over N))
@@ -162,22 +175,44 @@ def test_lengths(kernels: quern.Module) -> None:
     close(kernels.padded(q, k, v, n), torch.softmax(s, -1) @ v.double())
 
 
-@pytest.mark.parametrize("causal", [False, True])
+#: The keys that a query sees: from so many before its own on.
+MASKS = {"keys_gradient": None, "causal_keys_gradient": 1000, "window_keys_gradient": 20}
+
+
+def scores(q: torch.Tensor, k: torch.Tensor, seen: int | None) -> torch.Tensor:
+    s = q @ k.mT
+    if seen is None:
+        return s
+    before = torch.arange(s.shape[-2])[:, None] - torch.arange(s.shape[-1])
+    return s.masked_fill((before < 0) | (before >= seen), float("-inf"))
+
+
+@pytest.mark.parametrize("name", MASKS)
 @pytest.mark.parametrize(("m", "n"), [(33, 50), (300, 129), (64, 32), (1, 70)])
-def test_gradient_of_keys_and_values(kernels: quern.Module, m: int, n: int, causal: bool) -> None:
+def test_gradient_of_keys_and_values(kernels: quern.Module, m: int, n: int, name: str) -> None:
     """A mask hides the first rows of the sums: all of them from keys that no row sees."""
     q, k, v = (t.double().requires_grad_() for t in operands(m, n, 16, 20, 2))
-    s = q @ k.mT
-    if causal:
-        s = s.masked_fill(torch.ones(m, n).triu(1).bool(), float("-inf"))
-    out = torch.softmax(s, -1) @ v
+    s = scores(q, k, MASKS[name])
+    # Behind the last key's window no key is left.
+    rows = slice(min(m, n + 19) if MASKS[name] == 20 else m)
+    out = torch.softmax(s[:, rows], -1) @ v
     g = torch.randn(2, m, 20)
-    out.backward(g.double())
-    lse, delta = s.logsumexp(-1).detach().float(), (out * g).sum(-1).detach().float()
-    call = kernels.causal_keys_gradient if causal else kernels.keys_gradient
+    g[:, rows.stop :] = 0
+    out.backward(g[:, rows].double())
+    lse = s.logsumexp(-1).detach().float().nan_to_num(neginf=0)
+    delta = torch.zeros(2, m)
+    delta[:, rows] = (out * g[:, rows]).sum(-1).detach().float()
+    call = getattr(kernels, name)
     dk, dv = call(*(t.detach().float() for t in (q, k, v)), g, lse, delta)
     close(dk, k.grad, 1e-4)
     close(dv, v.grad, 1e-4)
+
+
+@pytest.mark.parametrize("tokens", [1, 31, 100, 300])
+def test_windows(kernels: quern.Module, tokens: int) -> None:
+    q, k, v = operands(tokens, tokens, 16, 20, 2)
+    s = scores(q.double(), k.double(), 20)
+    close(kernels.window(q, k, v), torch.softmax(s, -1) @ v.double())
 
 
 def test_a_mask_that_is_made_of_what_it_masks(kernels: quern.Module) -> None:
