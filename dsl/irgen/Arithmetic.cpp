@@ -43,7 +43,10 @@ Scalar ScalarBuilder::multiply(Scalar left, Scalar right) {
 Scalar ScalarBuilder::divide(Scalar left, Scalar right) {
   if (left.isComplex())
     return divideComplex(left, right);
-  return {left.type, create<arith::DivFOp>(left.value, right.value, fastMath),
+  auto flags = fastMath;
+  if (estimatesRoots && right.value.getDefiningOp<math::SqrtOp>())
+    flags = flags | arith::FastMathFlags::arcp;
+  return {left.type, create<arith::DivFOp>(left.value, right.value, flags),
           nullptr};
 }
 

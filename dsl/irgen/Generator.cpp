@@ -57,6 +57,7 @@ Operation *Generator::generate() {
   Frame &top = frames.emplace_back(declaration);
   frame = &top;
   b.fastMath = fastMathOf(declaration);
+  b.estimatesRoots = declaration.attributes.fastmath;
   readsAreChecked = !declaration.attributes.unchecked;
   bindTypesAndAxes(top);
   bindParameters(top);

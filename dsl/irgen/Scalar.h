@@ -39,7 +39,8 @@ public:
   mlir::OpBuilder &builder;
   mlir::Location location;
   mlir::arith::FastMathFlags fastMath = mlir::arith::FastMathFlags::none;
-  unsigned created = 0; ///< operations so far
+  bool estimatesRoots = false; ///< what divides by one, in called functions too
+  unsigned created = 0;        ///< operations so far
 
   /// `create<arith::AddFOp>(a, b)` at the current location.
   template <typename Op, typename... Arguments>

@@ -37,6 +37,8 @@ void carryAsBits(llvm::Function &function);
 void shortenZeroExtremes(llvm::Function &function);
 /// Chooses between a NaN and what was there as AVX-512 does.
 void keepNanAtOnce(llvm::Function &function);
+/// Divides by a root as AVX-512 can, where the division may be inexact.
+void estimateRoots(llvm::Function &function);
 
 /// Makes code for one target. One thread at a time; making one costs about a
 /// millisecond, so keep it.

@@ -55,6 +55,8 @@ void prepare(llvm::Module &module, const llvm::TargetMachine &machine,
     // Without these X86 splits wide vectors on CPUs that clock down for them.
     function.addFnAttr("prefer-vector-width", width);
     function.addFnAttr("min-legal-vector-width", width);
+    // X86's own estimates make NaN of zero and infinity.
+    function.addFnAttr("reciprocal-estimates", "none");
   }
 }
 
@@ -123,8 +125,10 @@ void CodeGenerator::optimise(llvm::Module &module) {
     carryAsBits(function);
     if (machine->getTargetTriple().isX86())
       shortenZeroExtremes(function);
-    if (machine->getTargetTriple().isX86() && target.hasMask)
+    if (machine->getTargetTriple().isX86() && target.hasMask) {
       keepNanAtOnce(function);
+      estimateRoots(function);
+    }
   }
 }
 
