@@ -63,7 +63,7 @@ void remember(FunctionObject &self, const Binding &binding) {
 /// awaited.
 Pace firstPace(const FunctionObject &self, const BoundKernel &kernel,
                const CallArguments &call) {
-  constexpr std::int64_t few = 1 << 13;
+  constexpr std::int64_t few = 1 << 16;
   if (self.info.kind == DeclarationKind::Op || kernel.device() != DeviceId{})
     return Pace::Long;
   auto product = [](std::span<const std::int64_t> sizes) {
@@ -182,12 +182,13 @@ Result<std::monostate> run(FunctionObject &self, BoundKernel &kernel, Pace pace,
   constexpr auto brief = std::chrono::microseconds(10);
   if (pace == Pace::Brief)
     return kernel.run(call.data(), stream);
+  bool isTimed = pace == Pace::Few;
   PyThreadState *thread = PyEval_SaveThread();
-  auto start = Clock::now();
+  auto start = isTimed ? Clock::now() : Clock::time_point{};
   auto status = kernel.run(call.data(), stream);
-  bool isBrief = Clock::now() - start <= brief;
+  bool isBrief = isTimed && Clock::now() - start <= brief;
   PyEval_RestoreThread(thread);
-  if (pace == Pace::Few && isBrief)
+  if (isBrief)
     if (Binding *known = findBinding(self, call.signature()))
       known->pace = Pace::Brief;
   return status;

@@ -66,6 +66,13 @@ FUNCTIONS = (
 NAMES = ("x", "y", "z")
 
 
+def written_out(call: Callable[..., Any], operands: list[Any], out: Any, last: str = "") -> Any:
+    """The call as a user writes it: an unpacked list costs as much as a small kernel."""
+    names = NAMES[: len(operands)]
+    scope = dict(zip(names, operands, strict=True), call=call, out=out)
+    return eval(f"lambda: call({', '.join(names)}, {last}out)", scope)
+
+
 def quern_source() -> str:
     """Every function as one Quern module, with the licence that the peers' code has."""
     parts = []
@@ -94,7 +101,7 @@ def numba_call(
     scope: dict[str, Any] = {"math": math, "np": numpy, "prange": numba.prange}
     exec("\n".join(source), scope)  # the text is this file's own
     kernel = numba.njit(fastmath=True, parallel=parallel)(scope["kernel"])
-    return lambda: kernel(*arrays, out)
+    return written_out(kernel, arrays, out)
 
 
 def jax_call(function: Function, arrays: list[Any]) -> Callable[[], Any]:

@@ -22,7 +22,14 @@ import _products
 import _rows
 import quern
 import torch
-from _elementwise import FUNCTIONS, Function, jax_call, numba_call, quern_source
+from _elementwise import (
+    FUNCTIONS,
+    Function,
+    jax_call,
+    numba_call,
+    quern_source,
+    written_out,
+)
 from _rows import KERNELS, LENGTHS, SOURCE, RowKernel, inductor_call
 from _timing import geomean, lower_quartile_ratio, median, rounds
 
@@ -48,7 +55,7 @@ def elementwise_calls(
     operands = [torch.randn(count) + 0.1 for _ in range(function.operands)]
     out = torch.empty(count)
     ours = getattr(module, f"bench_{function.name}")
-    calls: dict[str, Callable[[], Any]] = {"quern": lambda: ours(*operands, out=out)}
+    calls: dict[str, Callable[[], Any]] = {"quern": written_out(ours, operands, out, "out=")}
     calls["eager"] = lambda: function.eager(*operands)
     arrays = [operand.numpy() for operand in operands]
     if "inductor" in peers:
@@ -57,7 +64,7 @@ def elementwise_calls(
     if "numba" in peers:
         result = out.numpy()
         calls["numba"] = numba_call(function, arrays, result, count >= 1 << 16)
-        calls[against("numba")] = lambda: ours(*arrays, out=result)
+        calls[against("numba")] = written_out(ours, arrays, result, "out=")
     if "jax" in peers:
         calls["jax"] = jax_call(function, arrays)
     return calls
