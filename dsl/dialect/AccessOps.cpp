@@ -138,3 +138,14 @@ LogicalResult StoreOp::verify() {
                          << getTensor().getType();
   return success();
 }
+
+LogicalResult StoreOp::canonicalize(StoreOp op, PatternRewriter &rewriter) {
+  auto load = op.getValue().getDefiningOp<LoadOp>();
+  bool isThere = load && load.getTensor() == op.getTensor() &&
+                 load.getIndices().empty() && load.getPart() == op.getPart();
+  auto writes = [](Operation *user) { return isa<ScatterOp>(user); };
+  if (!isThere || llvm::none_of(op.getTensor().getUsers(), writes))
+    return failure();
+  rewriter.eraseOp(op);
+  return success();
+}

@@ -149,10 +149,12 @@ def Qn_StoreOp : Qn_Op<"store"> {
   let summary = "writes a value at an operand's own axes";
   let description = [{
     The value may depend on the operand's axes only. Reads of a stored operand
-    give its old values.
+    give its old values. What is there already is not written again, where
+    something else writes the operand.
   }];
   let arguments = (ins AnyType:$value, Qn_OperandType:$tensor,
                        OptionalAttr<I64Attr>:$part);
+  let hasCanonicalizeMethod = 1;
   let assemblyFormat =
     "$value `,` $tensor (`part` $part^)? attr-dict `:` type($value) `,` type($tensor)";
   let hasVerifier = 1;

@@ -83,8 +83,8 @@ unsigned RowwiseOp::numberOf(unsigned index) {
   return numberOfArgument(*this, index);
 }
 
-/// Reductions, scans, sorts and scatters name axes of the kernel, or local
-/// ones.
+/// Reductions, scans, sorts and what writes to places name axes of the kernel,
+/// or local ones.
 static LogicalResult verifyNamedAxes(RowwiseOp kernel) {
   llvm::DenseSet<StringAttr> known;
   known.insert_range(kernel.getAxes().getAsRange<StringAttr>());
@@ -102,6 +102,8 @@ static LogicalResult verifyNamedAxes(RowwiseOp kernel) {
       return check(op, Builder(op).getArrayAttr({scan.getAxisAttr()}));
     if (auto sort = dyn_cast<SortOp>(op))
       return check(op, Builder(op).getArrayAttr({sort.getAxisAttr()}));
+    if (auto compact = dyn_cast<CompactOp>(op))
+      return check(op, Builder(op).getArrayAttr({compact.getAxisAttr()}));
     auto scatter = dyn_cast<ScatterOp>(op);
     return scatter && scatter.getOver() ? check(op, *scatter.getOver())
                                         : WalkResult::advance();

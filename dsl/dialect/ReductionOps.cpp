@@ -64,18 +64,40 @@ LogicalResult ScanOp::verify() {
 
 LogicalResult ScanOp::verifyRegions() { return verifyMonoid(*this); }
 
-LogicalResult ScatterOp::verify() {
-  OperandType tensor = getTensor().getType();
+/// Values that are written together are the parts of one element.
+template <typename Op> static LogicalResult verifyParts(Op op) {
+  OperandType tensor = op.getTensor().getType();
   SmallVector<Type, 2> parts = {tensor.getElementType()};
   if (auto complex = dyn_cast<ComplexType>(parts.front()))
     parts.assign(2, complex.getElementType());
-  if (TypeRange(getValues().getTypes()) != TypeRange(parts))
-    return emitOpError() << "writes " << getValues().getTypes() << " to "
-                         << tensor;
+  if (TypeRange(op.getValues().getTypes()) != TypeRange(parts))
+    return op.emitOpError()
+           << "writes " << op.getValues().getTypes() << " to " << tensor;
+  return success();
+}
+
+LogicalResult ScatterOp::verify() {
+  OperandType tensor = getTensor().getType();
+  if (failed(verifyParts(*this)))
+    return failure();
   if (getIndices().size() != tensor.getAxes().size())
     return emitOpError() << getIndices().size() << " indices for "
                          << tensor.getAxes().size() << " axes";
   return success();
+}
+
+ReduceOp CompactOp::getCounting() {
+  return getCount().getDefiningOp<ReduceOp>();
+}
+
+LogicalResult CompactOp::verify() {
+  if (getTensor().getType().getAxes().size() != 1)
+    return emitOpError("writes an operand of one axis");
+  ReduceOp counting = getCounting();
+  if (!counting || counting.getAxes().size() != 1 ||
+      counting.getAxes()[0] != getAxisAttr())
+    return emitOpError("counts along its axis");
+  return verifyParts(*this);
 }
 
 LogicalResult SortOp::verify() {

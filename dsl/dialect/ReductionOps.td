@@ -108,4 +108,32 @@ def Qn_ScatterOp : Qn_Op<"scatter", [AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 
+def Qn_CompactOp : Qn_Op<"compact"> {
+  let summary = "writes what a condition leaves, in order and without gaps";
+  let description = [{
+    The value at the first position along `axis` where `when` holds goes to
+    position 0 of the operand, the next one to 1, and so on. `count` is how many
+    there are, as a reduction. A complex element is two values, its halves. More
+    than the operand has places are an error of the launch with `checked`, else
+    they are left out.
+
+    ```mlir
+    qn.compact %x to %y along N when %flag count %n checked
+      : f32 to !qn.tensor<f32, [K:1]>
+    ```
+  }];
+  let arguments = (ins Variadic<AnyType>:$values, Qn_OperandType:$tensor,
+    I1:$when, I64:$count, StrAttr:$axis, UnitAttr:$checked);
+  let assemblyFormat = [{
+    $values `to` $tensor `along` custom<AxisName>($axis) `when` $when
+    `count` $count (`checked` $checked^)?
+    attr-dict `:` type($values) `to` type($tensor)
+  }];
+  let extraClassDeclaration = [{
+    /// The reduction that counts the values, of which parts are made.
+    ReduceOp getCounting();
+  }];
+  let hasVerifier = 1;
+}
+
 #endif

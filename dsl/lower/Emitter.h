@@ -155,6 +155,11 @@ public:
   void combine(Frame &frame, qn::ScatterOp op, mlir::ValueRange pointers,
                Values values, mlir::Value mask, Copies copies);
 
+  // EmitCompact.cpp
+  void reportBeyond(Frame &frame, qn::CompactOp op, mlir::Value count);
+  mlir::Value compact(Frame &frame, qn::CompactOp op, mlir::Value at,
+                      mlir::Value end);
+
   mlir::OpBuilder &in(Frame &frame);
 
 private:
@@ -374,6 +379,12 @@ private:
   mlir::Value globalPointer(mlir::Value at);
   mlir::Value shortOffset(Frame &frame, mlir::Value position,
                           mlir::Value stride);
+
+  // EmitCompact.cpp
+  void writePacked(Frame &frame, qn::CompactOp op, mlir::ValueRange values,
+                   mlir::Value at, mlir::Value mask);
+  mlir::Value compactOne(Frame &frame, qn::CompactOp op, mlir::Value at,
+                         mlir::Value end);
 
   // EmitJoined.cpp
   mlir::Value wordAt(Frame &frame, unsigned first, unsigned step,

@@ -47,6 +47,8 @@ void LaunchBuilder::findWanted() {
     open.push_back(launch.scatter);
   if (launch.sort)
     open.push_back(launch.sort);
+  if (launch.compact)
+    open.push_back(launch.compact);
   for (qn::ReduceOp op : launch.reductions)
     open.push_back(op);
   emitter.wanted.clear();
@@ -190,6 +192,8 @@ void LaunchBuilder::units(Frame &root, Value begin, Value end) {
 void LaunchBuilder::unit(Frame &frame, ValueRange position) {
   if (launch.kind == LaunchKind::Merge)
     return merge(frame);
+  if (launch.kind == LaunchKind::Begins)
+    return begins(frame);
   SmallVector<LoopSpec> loops;
   bool packed = launch.blocks ||
                 (launch.tiling && (launch.choice == LaunchChoice::IfPacked ||
@@ -217,6 +221,8 @@ void LaunchBuilder::unit(Frame &frame, ValueRange position) {
     return columns->merge(frame, loops.back());
   if (launch.kind == LaunchKind::Partials)
     return partials(frame, position.front(), loops.front());
+  if (launch.kind == LaunchKind::Compact)
+    return compact(frame, position.front(), loops.front());
   if (!dots.empty())
     return finishDots(frame, loops);
   if (launch.scatter && launch.lane < 0)

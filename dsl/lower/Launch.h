@@ -64,6 +64,10 @@ protected:
                               const LoopSpec &parts, mlir::Value by,
                               SlotsOfPart slotsOf);
 
+  // LaunchCompact.cpp
+  void begins(Frame &frame);
+  void compact(Frame &frame, mlir::Value number, const LoopSpec &part);
+
   // LaunchSort.cpp
   mlir::Value sortedBytes(Frame &root);
   mlir::Value sortBytes(Frame &root);

@@ -162,7 +162,7 @@ void LaunchBuilder::buildPlan(ModuleOp module, StringRef name) {
     Value count = tiles(root, axis);
     units = arith::MulIOp::create(emitter.in(root), loc, units, count);
   }
-  if (launch.kind == LaunchKind::Merge)
+  if (launch.kind == LaunchKind::Merge || launch.kind == LaunchKind::Begins)
     units = emitter.constant(root, 1);
   if (launch.choice != LaunchChoice::Always) {
     Value none = emitter.constant(root, 0);

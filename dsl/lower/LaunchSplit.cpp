@@ -28,6 +28,9 @@ Value LaunchBuilder::workspace(Frame &root) {
   if (launch.reductions.empty())
     return bytes;
   Value parts = tiles(root, launch.axes.front());
+  if (launch.compact) // behind the last one stands how many there are
+    parts = arith::AddIOp::create(emitter.in(root), loc, parts,
+                                  emitter.constant(root, 1));
   Value each = emitter.constant(root, 8 * stateCount());
   OpBuilder &b = emitter.in(root);
   parts = arith::MulIOp::create(b, loc, parts, each);

@@ -14,6 +14,15 @@ def QnCarryNan : Pass<"qn-carry-nan", "::mlir::ModuleOp"> {
   }];
 }
 
+def QnCompact : Pass<"qn-compact", "::mlir::ModuleOp"> {
+  let summary = "Makes writes at counted places ones without places";
+  let description = [{
+    A scatter that writes where a condition holds, at the number of positions
+    before it where it held, writes in order and without gaps: blocks that know
+    how many stand before them write apart from each other.
+  }];
+}
+
 def QnKeepOld : Pass<"qn-keep-old", "::mlir::ModuleOp"> {
   let summary = "Copies operands whose old elements are read beside writes";
   let description = [{

@@ -14,6 +14,8 @@ void quern::simplifyPipeline(mlir::OpPassManager &passes, bool isForGpu) {
   if (!isForGpu)
     passes.addPass(createQnCarryNan());
   passes.addPass(createQnKeepOld());
+  if (!isForGpu)
+    passes.addPass(createQnCompact());
 }
 
 void quern::llvmPipeline(mlir::OpPassManager &passes) {

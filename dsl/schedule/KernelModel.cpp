@@ -41,6 +41,7 @@ void KernelModel::visitAll() {
   reductions.clear();
   scans.clear();
   scatters.clear();
+  compacts.clear();
   sorts.clear();
   joined.clear();
   facts.clear();
@@ -241,6 +242,8 @@ void KernelModel::visit(Operation *op) {
     scans.push_back(scan);
   if (auto scatter = dyn_cast<qn::ScatterOp>(op))
     scatters.push_back(scatter);
+  if (auto compact = dyn_cast<qn::CompactOp>(op))
+    compacts.push_back(compact);
   if (auto sort = dyn_cast<qn::SortOp>(op))
     sorts.push_back(sort);
   if (auto parts = dyn_cast<qn::JoinedOp>(op))

@@ -30,6 +30,7 @@ public:
   llvm::SmallVector<qn::ReduceOp> reductions;
   llvm::SmallVector<qn::ScanOp> scans;
   llvm::SmallVector<qn::ScatterOp> scatters;
+  llvm::SmallVector<qn::CompactOp> compacts;
   llvm::SmallVector<qn::SortOp> sorts;
   llvm::SmallVector<qn::JoinedOp> joined;
   /// False after a diagnostic about the kernel was given.

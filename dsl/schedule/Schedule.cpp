@@ -20,7 +20,7 @@ Schedule::Schedule(KernelModel &model, const TargetInfo &target)
   stageValues();
   formLaunches();
   for (LaunchPlan &launch : launches)
-    if (launch.reductions.empty())
+    if (launch.reductions.empty() && !launch.compact)
       planAxes(launch);
   if (target.isGpu())
     addParts();
@@ -255,6 +255,8 @@ void Schedule::formLaunches() {
     launches.back().kind = LaunchKind::Scatter;
     launches.back().scatter = scatter;
   }
+  for (qn::CompactOp compact : model.compacts)
+    addCompact(compact);
 }
 
 std::optional<Columns> Schedule::columnsOf(const LaunchPlan &launch) const {

@@ -47,6 +47,8 @@ enum class LaunchKind : std::uint8_t {
   Sort,        ///< writes the order of keys along an axis
   Partials,    ///< reduces parts of an axis into the workspace
   Merge,       ///< merges those parts
+  Begins,      ///< makes of the parts' numbers what stands before each
+  Compact,     ///< writes the values of each part behind those before it
   Pack,        ///< copies the rows of a product into the workspace
   Contract,    ///< writes operands from packed products
   Stream,      ///< writes operands from packed rows and columns that it reads
@@ -82,6 +84,7 @@ struct LaunchPlan {
   llvm::SmallVector<qn::ReduceOp> reductions;
   llvm::SmallVector<qn::StoreOp> stores;
   qn::ScatterOp scatter; ///< alone in its launch, behind the stores
+  qn::CompactOp compact; ///< alone in its launches, behind the stores
   qn::SortOp sort;       ///< alone in its launch, in front of what reads it
   LaunchChoice choice = LaunchChoice::Always;
   /// How a contraction is cut, for all launches that it may become.
@@ -182,6 +185,7 @@ private:
   void splitReductions();
   void splitGroup(llvm::ArrayRef<qn::ReduceOp> members);
   bool isSplit(qn::ReduceOp op) const;
+  void addCompact(qn::CompactOp compact);
   void stageValues();
   void formLaunches();
   int bestAxis(AxisSet candidates) const;

@@ -25,6 +25,7 @@ bool Schedule::isSplit(qn::ReduceOp op) const {
   unsigned first = model.axisOf(cast<StringAttr>(op.getAxes()[0]));
   return !op.getPortable() && !model.axesOf(op->getResult(0)) &&
          (axes & declared) && !takesScan(op) &&
+         llvm::none_of(op->getUsers(), llvm::IsaPred<qn::CompactOp>) &&
          (!op.getOrdered() || hasAxis(declared, first));
 }
 
@@ -94,4 +95,27 @@ void Schedule::splitGroup(ArrayRef<qn::ReduceOp> members) {
   }
   launches.push_back(std::move(partials));
   launches.push_back(std::move(merge));
+}
+
+/// Parts are counted, every one learns how many stand before it, and each is
+/// written apart from the others.
+void Schedule::addCompact(qn::CompactOp compact) {
+  unsigned axis = model.axisOf(compact.getAxis());
+  LaunchPlan counts;
+  counts.kind = LaunchKind::Partials;
+  counts.reductions.push_back(compact.getCounting());
+  counts.lane = axis;
+  counts.axes.push_back(AxisPlan{.axis = axis, .tile = partElements});
+  counts.taskElements = 65536;
+  LaunchPlan begins = counts;
+  begins.kind = LaunchKind::Begins;
+  begins.compact = compact;
+  LaunchPlan writes = begins;
+  writes.kind = LaunchKind::Compact;
+  writes.parallel = axisBit(axis);
+  writes.taskElements =
+      std::max<std::int64_t>(2048, 32768 / (1 + operations / 4));
+  launches.push_back(std::move(counts));
+  launches.push_back(std::move(begins));
+  launches.push_back(std::move(writes));
 }

@@ -37,3 +37,11 @@ qn.rowwise @scanned axes [C] (%v: f32) {
     qn.yield %a : f32
   }
 }
+
+// -----
+
+qn.rowwise @compact axes [K, N] (%y: !qn.tensor<f32, [K]>, %x: !qn.tensor<f32, [N]>, %n: i64, %f: i1) {
+  %v = qn.load %x : !qn.tensor<f32, [N]>
+  // expected-error @below {{counts along its axis}}
+  qn.compact %v to %y along N when %f count %n : f32 to !qn.tensor<f32, [K]>
+}
