@@ -20,11 +20,15 @@ static bool hasBorders(const KernelModel &model, qn::LoadOp load, int lane) {
          });
 }
 
+/// Operations of a body that does not fit in the registers four times.
+static constexpr unsigned longPlaces = 64;
+
 /// A parallel axis along which what the lanes compute of their places stays the
 /// same, or -1: the rows of a tile have it once, in a loop inside of the
-/// lanes'. Long bodies would not fit in the registers four times.
+/// lanes'. Of a long body that has to be most.
 int Schedule::placesAxis(const LaunchPlan &launch) const {
-  constexpr unsigned least = 3, longest = 64;
+  constexpr unsigned few = 3;
+  unsigned least = operations > longPlaces ? operations / 2 : few;
   bool places = false, borders = false;
   AxisSet moving;
   model.kernel.getBody().walk([&](qn::LoadOp load) {
@@ -33,7 +37,7 @@ int Schedule::placesAxis(const LaunchPlan &launch) const {
       places = true;
   });
   places |= borders;
-  if (!places || target.isGpu() || operations > longest || uneven)
+  if (!places || target.isGpu() || uneven)
     return -1;
   for (qn::StoreOp store : launch.stores)
     moving |= model.axesOf(store.getTensor().getType());
@@ -43,7 +47,7 @@ int Schedule::placesAxis(const LaunchPlan &launch) const {
     if (!hasAxis(launch.parallel & moving, axis) ||
         static_cast<int>(axis) == launch.lane)
       continue;
-    unsigned shared = borders ? least : 0;
+    unsigned shared = borders ? few : 0;
     model.kernel.getBody().walk([&](Operation *op) {
       if (!isa<arith::ArithDialect>(op->getDialect()) ||
           isa<arith::ConstantOp>(op))
@@ -61,15 +65,14 @@ int Schedule::placesAxis(const LaunchPlan &launch) const {
 }
 
 void Schedule::planPlaces(LaunchPlan &launch, unsigned rows) {
-  constexpr unsigned together = 4;
+  unsigned together = operations > longPlaces ? 1 : 4;
   llvm::erase_if(launch.axes,
                  [&](const AxisPlan &plan) { return plan.axis == rows; });
   AxisPlan plan = laneLoop(launch.lane, /*reduces=*/false);
   plan.copies = 1;
   plan.tile = 1024;
   launch.axes.push_back(plan);
-  launch.axes.push_back(
-      AxisPlan{.axis = rows, .copies = together, .tile = 4 * together});
+  launch.axes.push_back(AxisPlan{.axis = rows, .copies = together, .tile = 16});
 }
 
 /// Tiles of rows by lanes, where something is shared among rows.
