@@ -51,12 +51,14 @@ bool PlanStep::writes(std::size_t number) const {
 }
 
 /// From the end, so that what only such a step reads goes with it. A call out
-/// may do more than it writes.
+/// may do more than it writes; a fill or a copy of nothing does nothing.
 void OpPlan::dropUnread() {
   std::vector<bool> isRead(slots.size());
   auto isNeeded = [&](const PlanStep &step) {
     if (step.kind == PlanStep::Kind::Extern)
       return true;
+    if (step.kernels.empty() && step.tensors.front().elements() == 0)
+      return false;
     for (auto [number, tensor] : llvm::enumerate(step.tensors))
       if (step.writes(number) &&
           (isRead[tensor.slot] ||

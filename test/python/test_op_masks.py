@@ -20,6 +20,9 @@ op pair[T: Float, output_mask: bool[2]](x: T[N], y: f32[N]) -> (T[N]?, f32[N]?):
 op unread(x: f32[N], y: f32[N]) -> f32[N]:
     let never = root(y)
     return twice(x)
+
+op nothing_of(x: f32[N], y: f32[N]) -> (f32[N], f32[K]):
+    return twice(x), root(y).slice(0, 0, 0)
 """
 
 
@@ -46,6 +49,13 @@ def test_what_only_an_absent_result_needs_is_not_made(k: quern.Module) -> None:
     assert torch.equal(k.unread(x, y), x + x)
     with pytest.raises(quern.Error, match="there is no root below 0"):
         k.pair(x, y, output_mask="01")
+
+
+def test_what_a_result_has_nothing_of_is_not_made(k: quern.Module) -> None:
+    x, y = torch.randn(5), -torch.rand(5)
+    a, b = k.nothing_of(x, y)
+    assert b.shape == (0,)
+    assert torch.equal(a, x + x)
 
 
 @pytest.mark.parametrize("mode", ["bilinear", "bicubic", "nearest"])
