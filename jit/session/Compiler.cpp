@@ -163,14 +163,20 @@ CacheKey Compiler::keyOf(const CompileRequest &request,
       .finish();
 }
 
-/// Where a kernel is kept: what is ready serves rows of any length.
-std::shared_ptr<Compiler::Slot> Compiler::slotOf(const CompileRequest &request,
-                                                 const TargetInfo &machine) {
-  CompileRequest any = request;
-  any.specialization.shortRows = false;
-  CacheKey shared = keyOf(any, machine);
+/// Where a kernel is kept: what is ready serves rows of any length. Nothing is
+/// hashed, since calls of an `op` that reads numbers ask for each of its kernels
+/// every time; all are for one target.
+std::shared_ptr<Compiler::Slot>
+Compiler::slotOf(const CompileRequest &request) {
+  std::string key(request.text.bytes.begin(), request.text.bytes.end());
+  for (llvm::StringRef name :
+       {request.declaration->module, request.declaration->name}) {
+    key += name;
+    key += '\0';
+  }
+  key += keyText(request.specialization, /*ofAnyRows=*/true);
   std::lock_guard lock(slotsLock);
-  std::shared_ptr<Slot> &found = slots[shared.text()];
+  std::shared_ptr<Slot> &found = slots[key];
   if (!found)
     found = std::make_shared<Slot>();
   return found;
@@ -178,10 +184,7 @@ std::shared_ptr<Compiler::Slot> Compiler::slotOf(const CompileRequest &request,
 
 std::shared_ptr<const CompiledKernel>
 Compiler::inMemory(const CompileRequest &request) {
-  Result<TargetInfo> machine = target();
-  if (!machine)
-    return nullptr;
-  std::shared_ptr<Slot> slot = slotOf(request, *machine);
+  std::shared_ptr<Slot> slot = slotOf(request);
   std::unique_lock lock(slot->making, std::try_to_lock);
   return lock ? slot->kernel : nullptr;
 }
@@ -191,7 +194,7 @@ Compiler::kernel(const CompileRequest &request) {
   Result<TargetInfo> machine = target();
   if (!machine)
     return machine.error();
-  std::shared_ptr<Slot> slot = slotOf(request, *machine);
+  std::shared_ptr<Slot> slot = slotOf(request);
   // A failure is not kept: the next request tries, and reports, again.
   std::lock_guard lock(slot->making);
   if (slot->kernel)

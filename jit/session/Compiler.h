@@ -82,8 +82,7 @@ private:
     std::mutex making;
     std::shared_ptr<const CompiledKernel> kernel;
   };
-  std::shared_ptr<Slot> slotOf(const CompileRequest &request,
-                               const TargetInfo &machine);
+  std::shared_ptr<Slot> slotOf(const CompileRequest &request);
   /// What one compilation needs and the next one can use again.
   struct Tools {
     DslContext dsl;

@@ -31,7 +31,8 @@ struct Bytes {
 
 } // namespace
 
-std::string quern::jit::keyText(const Specialization &specialization) {
+std::string quern::jit::keyText(const Specialization &specialization,
+                                bool ofAnyRows) {
   Bytes bytes;
   bytes.byte(specialization.typeArguments.size());
   for (ElementType type : specialization.typeArguments)
@@ -56,7 +57,7 @@ std::string quern::jit::keyText(const Specialization &specialization) {
   for (std::uint16_t length : specialization.listLengths)
     bytes.number(length);
   bytes.byte(specialization.narrowOffsets);
-  bytes.byte(specialization.shortRows);
+  bytes.byte(specialization.shortRows && !ofAnyRows);
   bytes.byte(specialization.listed);
   return bytes.text;
 }
