@@ -147,15 +147,28 @@ Emitter::Values Emitter::laneScan(Frame &frame, qn::ScanOp scan, Copies copies,
     llvm::append_range(earlier, now);
     now = inlineRegion(frame, scan.getMerge(), earlier, copies);
   }
-  Values carried;
+  auto lastOf = [&](ValueRange values) {
+    Values last;
+    OpBuilder &b = in(frame);
+    for (Value value : values)
+      last.push_back(vector::ExtractOp::create(b, loc, value, lanes - 1));
+    return last;
+  };
+  Values carried, ends(state.begin(), state.end());
+  llvm::append_range(ends, lastOf(now));
   in(frame);
   for (Value value : state)
     carried.push_back(widen(value, lanes));
   Values whole = carried;
   llvm::append_range(whole, now);
   now = inlineRegion(frame, scan.getMerge(), whole, copies);
-  OpBuilder &b = in(frame);
-  for (auto [value, last] : llvm::zip(state, now))
-    value = vector::ExtractOp::create(b, loc, last, lanes - 1);
+  // An integer's way out of a lane and back into all is long: the next vector
+  // does not wait for it.
+  bool areIntegers = llvm::all_of(
+      scan.getInits().getTypes(), [](Type type) { return type.isInteger(); });
+  llvm::copy(areIntegers
+                 ? inlineRegion(frame, scan.getMerge(), ends, copies)
+                 : lastOf(now),
+             state.begin());
   return scan.getExclusive() ? shift(now, carried, 1) : now;
 }
