@@ -3,6 +3,7 @@
 `python test/python/operator_database.py DTYPE [--shard 2/4] [--out FILE] [ENTRY…]` runs the samples
 of every entry, each entry in a process of its own. Entries that differ are run once more by
 `aot_eager`, which gives the traced graph to ATen unchanged: what differs there too is not ours.
+Where floating values differ, both are held against those of float64, rounded once.
 An entry that takes more than 300 seconds of processor time, or waits ten times as long, hangs.
 A line an entry goes to FILE; what the file has already is not run again.
 """
@@ -26,6 +27,16 @@ Answer = tuple[str, str]
 SECONDS = 300
 
 
+def errors(function: Any, dtype: torch.dtype, ours: Any, eager: Any, *how: Any) -> str:
+    """How far both are from the exact results, in tolerances."""
+    try:
+        exact = opinfo.outcome(opinfo.in_float64(function, dtype), *how)
+    except Exception as error:
+        return f"no float64: {type(error).__name__}"
+    far = (opinfo.distance(results, exact, dtype) for results in (ours, eager))
+    return "off by {:.3g}, eager by {:.3g}".format(*far)
+
+
 def judge(name: str, dtype: torch.dtype, backend: str) -> Answer:
     """`same`, or how the entry fails."""
     op = opinfo.entry(name)
@@ -38,10 +49,12 @@ def judge(name: str, dtype: torch.dtype, backend: str) -> Answer:
     for number, sample in enumerate(opinfo.samples(op, dtype, gradient)):
         try:
             eager = opinfo.outcome(function, sample, gradient)
-            opinfo.assert_same(opinfo.outcome(compiled, sample, gradient), eager, op, dtype)
+            ours = opinfo.outcome(compiled, sample, gradient)
+            opinfo.assert_same(ours, eager, op, sample, dtype)
         except AssertionError as error:
             lines = [line for line in str(error).splitlines() if line.strip()]
-            return "differs", f"sample {number}: {' '.join(lines[:8])[:300]}"
+            far = errors(function, dtype, ours, eager, sample, gradient)
+            return "differs", f"sample {number}: {far}: {' '.join(lines[:8])[:300]}"
         except Exception as error:
             first = (str(error).strip() or "no message").splitlines()[0]
             return "raised", f"sample {number}: {type(error).__name__}: {first[:200]}"

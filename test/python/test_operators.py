@@ -40,7 +40,7 @@ def check(name: str, dtype: torch.dtype, **options: Any) -> None:
         eager = opinfo.outcome(function, sample, gradient)
         compiled = torch.compile(function, backend="quern", fullgraph=True, **options)
         ours = opinfo.outcome(compiled, sample, gradient)
-        opinfo.assert_same(ours, eager, op, dtype)
+        opinfo.assert_same(ours, eager, op, sample, dtype)
 
 
 @pytest.mark.filterwarnings("ignore")
