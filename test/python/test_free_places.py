@@ -14,7 +14,7 @@ def compare(name: str, ours: list[torch.Tensor], x: torch.Tensor = X, **kwargs: 
     op = opinfo.entry(name)
     sample = SampleInput(x, kwargs=kwargs)
     eager = opinfo.outcome(op.op, sample, False)
-    opinfo.assert_same({"output": ours}, eager, op, sample, x.dtype)
+    opinfo.assert_same({"output": ours}, eager, name, sample, x.dtype)
 
 
 def other_order(places: list[list[int]]) -> list[torch.Tensor]:
