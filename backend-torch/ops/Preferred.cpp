@@ -243,11 +243,11 @@ static bool areOurGradients(const Graph &graph, const Node &node,
     return false;
   if (of->type == DType::F16)
     return true;
-  std::int64_t most = of->type == DType::BF16 ? 512 : 0;
+  std::int64_t most = of->type == DType::BF16 ? 4096 : 0;
   if (operandOf(graph, node, "attn_mask"))
-    most /= 2;
+    most /= 8;
   if (isNumber(graph.argument(node, "is_causal"), 1))
-    most = 1536;
+    most = std::max<std::int64_t>(most, 1536);
   return of->keys && *of->keys <= most && of->manyQueries && !machine.hasTiles;
 }
 

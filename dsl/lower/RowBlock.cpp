@@ -282,24 +282,49 @@ void RowBlockBuilder::keepRows(Frame &frame, Block rows, Block inner) {
     replaceResult(value, which, rows);
 }
 
+Value RowBlockBuilder::orZero(Frame &frame, Value where, Value value) {
+  OpBuilder &b = emitter.in(frame);
+  Value none =
+      arith::ConstantOp::create(b, loc, b.getZeroAttr(value.getType()));
+  return arith::SelectOp::create(b, loc, where, value, none);
+}
+
+/// A whole vector of numbers that are rounded to be of pairs is rounded as
+/// those take numbers: what is below the normal ones is zero to them.
+Value RowBlockBuilder::valueToKeep(Frame &frame, const KeptValue &kept,
+                                   Copies copies, unsigned lanes) {
+  auto rounding = kept.value.getDefiningOp<arith::TruncFOp>();
+  if (!kept.isPaired() || !rounding || lanes != blocks.scores.lanes)
+    return emitter.wide(frame, kept.value, copies, lanes);
+  Value exact = emitter.wide(frame, rounding.getIn(), copies, lanes);
+  OpBuilder &b = emitter.in(frame);
+  auto rounded = LLVM::CallIntrinsicOp::create(
+      b, loc, VectorType::get({lanes}, b.getBF16Type()),
+      b.getStringAttr("llvm.x86.avx512bf16.cvtneps2bf16.512"),
+      ValueRange{exact});
+  return rounded->getResult(0);
+}
+
 /// Writes one kept value of a row.
 void RowBlockBuilder::keep(Frame &frame, unsigned which, Value line,
                            Block inner) {
   const KeptValue &kept = blocks.kept[which];
   Value base = buffer(frame, blocks.scores.products.size() + which);
+  base = scores.element(frame, base, line);
   AxisPlan plan{.axis = blocks.inner(), .lanes = blocks.scores.lanes};
   auto write = [&](Frame &at, Copies copies) {
     unsigned lanes = at.find(blocks.inner())->lanes;
-    Value value = emitter.wide(at, kept.value, copies, lanes);
-    if (kept.where) {
-      Value where = emitter.wide(at, kept.where, copies, lanes);
-      Value none = arith::ConstantOp::create(
-          emitter.in(at), loc, builder.getZeroAttr(value.getType()));
-      value = arith::SelectOp::create(emitter.in(at), loc, where, value, none);
-    }
+    Value value = valueToKeep(at, kept, copies, lanes);
+    if (kept.where)
+      value = orZero(at, emitter.wide(at, kept.where, copies, lanes), value);
+    // A pair's second element may lie behind the last one.
+    if (Value mask = at.find(blocks.inner())->mask; mask && kept.isPaired())
+      value = orZero(at, mask, value);
     Value column = emitter.position(at, blocks.inner(), copies);
-    Value to = scores.element(at, base, binary(at, '+', line, column));
-    emitter.write(at, to, value, blocks.scores.element, Value());
+    Type type = kept.value.getType();
+    Value to = LLVM::GEPOp::create(emitter.in(at), loc, base.getType(), type,
+                                   base, ArrayRef<LLVM::GEPArg>{column});
+    emitter.write(at, to, value, type, Value());
   };
   Emitter::Values none;
   emitter.nest(frame, {LoopSpec{plan, inner.lower, inner.upper}}, none,
@@ -351,14 +376,15 @@ void RowBlockBuilder::sumPanel(Frame &frame, unsigned which, unsigned product,
     tile.rowStep = stride(at);
     tile.deepStep = one;
     tile.sumStep = number(at, tiling.width());
-    tile.count = binary(at, '-', to, from);
+    tile.count = of.words(at, binary(at, '-', to, from));
     tile.isFirst = arith::CmpIOp::create(emitter.in(at), loc,
                                          arith::CmpIPredicate::eq, from, begin);
-    Value skip = binary(at, '*', from, number(at, tiling.width()));
+    Value before = of.words(at, from);
+    Value skip = binary(at, '*', before, number(at, tiling.width()));
     tile.columns = of.element(at, columns, skip);
     scores.loop(at, zero, count, tiling.height, [&](Frame &last, Value row) {
       Value line = binary(last, '*', row, tile.rowStep);
-      tile.rows = of.element(last, kept, binary(last, '+', line, from));
+      tile.rows = of.element(last, kept, binary(last, '+', line, before));
       Value sum = binary(last, '*', row, tile.sumStep);
       tile.sums = of.element(last, of.sumBuffers[product], sum);
       of.tile(last, tile);

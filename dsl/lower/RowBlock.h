@@ -48,6 +48,9 @@ private:
                   ContractionBuilder::TileAt at, Block inner);
   void keepRows(Frame &frame, Block rows, Block inner);
   void keep(Frame &frame, unsigned which, mlir::Value line, Block inner);
+  mlir::Value valueToKeep(Frame &frame, const KeptValue &kept, Copies copies,
+                          unsigned lanes);
+  mlir::Value orZero(Frame &frame, mlir::Value where, mlir::Value value);
   void sumUp(Frame &frame, unsigned which, llvm::ArrayRef<qn::StoreOp> stores,
              Block rows, Block inner);
   void sumPanel(Frame &frame, unsigned ofSums, unsigned product, Block rows,

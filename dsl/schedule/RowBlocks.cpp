@@ -28,7 +28,11 @@ struct Finder {
   bool addScore(qn::ReduceOp op, Factors factors);
   void findValues();
   bool addValue(qn::ReduceOp op, Factors factors);
+  void keepFactors();
+  void keepFactor(KeptSums &sums, const Product &product);
   void keepInputs();
+  void keepSources();
+  void keepIfDear(Value value);
   void findResults();
   KeptSums &sumsOver(AxisSet columns);
   unsigned keep(Value value, Value where);
@@ -184,15 +188,7 @@ bool Finder::addValue(qn::ReduceOp op, Factors factors) {
   product.rows = left;
   product.columns = right;
   product.sums = axisList(inner);
-  unsigned number = keep(left, op.getWhere());
-  if (Value where = op.getWhere()) {
-    llvm::SmallPtrSet<Operation *, 16> seen;
-    result.kept[number].replaces &= !areMadeOf(where, left.getDefiningOp()) &&
-                                    onlyUsedWhere(left, where, seen);
-  }
-  KeptSums &sums = sumsOver(own);
-  sums.tiling.products.push_back(std::move(product));
-  sums.factors.push_back(number);
+  sumsOver(own).tiling.products.push_back(std::move(product));
   return true;
 }
 
@@ -201,6 +197,28 @@ void Finder::findValues() {
     if (std::optional<Factors> factors = sumOfProducts(op))
       if (!isScore(op->getResult(0)))
         addValue(op, *factors);
+}
+
+void Finder::keepFactor(KeptSums &sums, const Product &product) {
+  qn::ReduceOp op = product.op;
+  unsigned number = keep(product.rows, op.getWhere());
+  sums.factors.push_back(number);
+  KeptValue &kept = result.kept[number];
+  kept.replaces &= !kept.isPaired();
+  if (!kept.where)
+    return;
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  kept.replaces &= !areMadeOf(kept.where, kept.value.getDefiningOp()) &&
+                   onlyUsedWhere(kept.value, kept.where, seen);
+}
+
+/// What meets columns is kept, as the words of pairs where it is of bf16.
+void Finder::keepFactors() {
+  for (KeptSums &sums : result.sums) {
+    pairUp(model, target, sums.tiling);
+    for (const Product &product : sums.tiling.products)
+      keepFactor(sums, product);
+  }
 }
 
 /// The arithmetic behind a value at every position of the inner axis.
@@ -220,22 +238,31 @@ unsigned Finder::costOf(Value value) const {
   return cost;
 }
 
+void Finder::keepIfDear(Value value) {
+  bool known = llvm::any_of(
+      result.kept, [&](const KeptValue &kept) { return kept.value == value; });
+  if (!known && !value.hasOneUse() &&
+      value.getType() == result.scores.element &&
+      (model.axesOf(value) & ~batch) == (rows | inner) &&
+      costOf(value) >= worthKeeping)
+    keep(value, Value());
+}
+
 /// What a reduction over the inner axis walks over is kept too, where it is
 /// dear and used again.
 void Finder::keepInputs() {
-  for (qn::ReduceOp op : reductions) {
-    if (model.axesOf(op.getAxes()) != inner || op.getInputs().size() != 1)
-      continue;
-    Value input = op.getInputs()[0];
-    bool known = llvm::any_of(result.kept, [&](const KeptValue &kept) {
-      return kept.value == input;
-    });
-    if (!known && !input.hasOneUse() &&
-        input.getType() == result.scores.element &&
-        (model.axesOf(input) & ~batch) == (rows | inner) &&
-        costOf(input) >= worthKeeping)
-      keep(input, Value());
-  }
+  for (qn::ReduceOp op : reductions)
+    if (model.axesOf(op.getAxes()) == inner && op.getInputs().size() == 1)
+      keepIfDear(op.getInputs()[0]);
+}
+
+/// So is what was rounded to be one of a pair.
+void Finder::keepSources() {
+  for (unsigned number = 0; number != result.kept.size(); ++number)
+    if (result.kept[number].isPaired())
+      if (auto rounded =
+              result.kept[number].value.getDefiningOp<arith::TruncFOp>())
+        keepIfDear(rounded.getIn());
 }
 
 /// Every panel of columns and every later pass would walk over a row again for
@@ -337,7 +364,9 @@ std::optional<RowBlocks> Finder::find() {
   result.scores.columns = axisList(inner);
   result.scores.rowBlock = std::int64_t(4) * result.scores.height;
   findValues();
+  keepFactors();
   keepInputs();
+  keepSources();
   findResults();
   findBounds();
   pairUp(model, target, result.scores);

@@ -6,11 +6,13 @@
 
 namespace quern {
 
-/// A value over rows and the inner axis that is written once for a block.
+/// A value over rows and the inner axis that is written once for a block; one
+/// of bf16 as the words that pairs are.
 struct KeptValue {
   mlir::Value value;
   mlir::Value where;    ///< null, or zero is kept where it is false
   bool replaces = true; ///< later uses of the value read it back
+  bool isPaired() const { return value.getType().isBF16(); }
 };
 
 /// A position of the inner axis that no reduction of the launch looks beyond.
