@@ -43,6 +43,15 @@ def QnStageRepeated : Pass<"qn-stage-repeated", "::mlir::ModuleOp"> {
   }];
 }
 
+def QnStageDear : Pass<"qn-stage-dear", "::mlir::ModuleOp"> {
+  let summary = "Stores dear values that every row would make again";
+  let description = [{
+    A channel's scale, one over a root, lies along the lanes of images whose
+    channels are neighbours: each pixel would make it anew, whole vectors of it.
+    What has the lanes and not every row becomes a launch of its own before.
+  }];
+}
+
 def QnToLoops : Pass<"qn-to-loops", "::mlir::ModuleOp"> {
   let summary = "Schedules kernels and makes loops of them";
   let options = [Option<"targetName", "target", "std::string",

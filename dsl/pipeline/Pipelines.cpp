@@ -11,8 +11,10 @@ void quern::simplifyPipeline(mlir::OpPassManager &passes, bool isForGpu) {
   passes.addPass(mlir::createCanonicalizerPass());
   passes.addPass(mlir::createCSEPass());
   passes.addPass(createQnStageRepeated());
-  if (!isForGpu)
+  if (!isForGpu) {
+    passes.addPass(createQnStageDear());
     passes.addPass(createQnCarryNan());
+  }
   passes.addPass(createQnKeepOld());
   if (!isForGpu)
     passes.addPass(createQnCompact());
