@@ -79,14 +79,15 @@ bool Emitter::storeBeside(Frame &frame, qn::StoreOp op, Value stored,
 
 /// The states of rows side by side, made row after row; they lie as those of
 /// all rows do.
-Emitter::Values Emitter::rowAfterRow(Frame &frame,
-                                     const ReductionGroup &group) {
+Emitter::Values
+Emitter::rowAfterRow(const ReductionGroup &group,
+                     llvm::function_ref<Values(ReductionGroup &)> make) const {
   SmallVector<Values> rows;
   for (Copies copy : group.outer) {
     ReductionGroup row = group;
     row.byRows = false;
     row.outer = {copy};
-    rows.push_back(allStates(frame, row));
+    rows.push_back(make(row));
   }
   Values states;
   unsigned at = 0;

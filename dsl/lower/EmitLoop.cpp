@@ -156,12 +156,28 @@ void Emitter::piecesLoop(Frame &frame, const LoopSpec &loop, Value lower,
   states = wholeOf(in(frame), std::move(pieces));
 }
 
+/// A turn without a loop around it.
+void Emitter::maskedTurn(Frame &frame, const LoopSpec &loop,
+                         ArrayRef<LoopSpec> rest, Values &states, Body body) {
+  Frame inner = Frame::inside(frame, frame.block);
+  inner.anchor = frame.anchor;
+  unsigned lanes = loop.plan.lanes;
+  inner.bind(Binding{.axis = loop.plan.axis,
+                     .position = loop.lower,
+                     .lanes = lanes,
+                     .mask = laneMask(frame, loop.lower, loop.upper, lanes)});
+  nest(inner, rest, states, body);
+}
+
 /// An unrolled loop, then one for the rest: masked where the target has masks,
 /// else vector by vector and then element by element; rows that go past the
 /// caches have their whole vectors there as well. A long body, or one of few
-/// turns, is made once, all of it masked.
+/// turns, is made once, all of it masked. Several squares side by side are
+/// followed by single ones.
 void Emitter::laneLoop(Frame &frame, const LoopSpec &loop,
                        ArrayRef<LoopSpec> rest, Values &states, Body body) {
+  if (loop.masked)
+    return maskedTurn(frame, loop, rest, states, body);
   unsigned copies = copiesOf(frame, frame.bound).size();
   if (loop.plan.fixed && loop.plan.once)
     return piecesLoop(frame, loop, loop.lower, rest, states, body);

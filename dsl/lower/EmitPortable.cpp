@@ -85,42 +85,93 @@ static bool mayBeShort(const ReductionGroup &group) {
   return plan.fixed && plan.once && llvm::all_of(group.members, allSettle);
 }
 
-/// The states of the 16 lanes that the tree of 64 comes to: those of the first
-/// elements, merged with those of the others only where there are others. False
-/// where all 64 are needed.
-bool Emitter::shortTree(Frame &frame, ReductionGroup &group, Values &states) {
-  if (!mayBeShort(group))
-    return false;
-  constexpr unsigned lanes = 16, pieces = 4;
+/// How many lanes a piece of the tree has, and how many pieces there are.
+constexpr unsigned pieceLanes = 16, pieceCount = 4;
+
+/// The states of one piece of the lanes.
+Emitter::Values Emitter::pieceOfTree(Frame &frame, ReductionGroup group,
+                                     unsigned number) {
   LoopSpec &loop = group.loops.back();
-  loop.plan.lanes = lanes;
-  auto piece = [&](Frame &at, unsigned number) {
-    loop.lower = constant(at, number * lanes);
-    Values made = initialStates(at, group);
-    loops(at, group, made);
-    return made;
-  };
-  Values first = piece(frame, 0);
+  loop.plan.lanes = pieceLanes;
+  loop.lower = constant(frame, number * pieceLanes);
+  Values states = initialStates(frame, group);
+  loops(frame, group, states);
+  return states;
+}
+
+/// The states of so many pieces, those of the first one known or not.
+Emitter::Values Emitter::treeOf(Frame &frame, const ReductionGroup &group,
+                                unsigned pieces, Values first) {
+  SmallVector<Values> all{std::move(first)};
+  all.resize(pieces);
+  for (unsigned number = 0; number != pieces; ++number)
+    if (all[number].empty())
+      all[number] = pieceOfTree(frame, group, number);
+  for (; all.size() > 1; all.resize(all.size() / 2))
+    for (std::size_t low = 0, half = all.size() / 2; low != half; ++low)
+      all[low] = mergeStates(frame, group, all[low], all[low + half]);
+  return all.front();
+}
+
+/// What `longer` makes where rows have more than so many pieces, else
+/// `shorter`.
+Emitter::Values Emitter::byLength(Frame &frame, const ReductionGroup &group,
+                                  unsigned pieces, Make longer, Make shorter) {
   Location loc = model.kernel.getLoc();
-  Value extent = this->extent(frame, loop.plan.axis);
-  Value most = constant(frame, lanes);
-  OpBuilder &b = in(frame);
-  Value isLonger =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ugt, extent, most);
-  auto branch = scf::IfOp::create(b, loc, ValueRange(first).getTypes(),
-                                  isLonger, /*withElseRegion=*/true);
+  Value extent = this->extent(frame, group.loops.back().plan.axis);
+  Value most = constant(frame, std::int64_t(pieces) * pieceLanes);
+  Value isLonger = arith::CmpIOp::create(
+      in(frame), loc, arith::CmpIPredicate::ugt, extent, most);
+  Values like = initialStates(frame, group);
+  auto branch =
+      scf::IfOp::create(in(frame), loc, ValueRange(like).getTypes(), isLonger,
+                        /*withElseRegion=*/true);
   Operation *anchor = std::exchange(frame.anchor, branch);
-  Frame longer = Frame::inside(frame, branch.thenBlock());
-  std::array<Values, pieces> all{first};
-  for (unsigned number = 1; number != pieces; ++number)
-    all[number] = piece(longer, number);
-  Values even = mergeStates(longer, group, all[0], all[2]);
-  Values odd = mergeStates(longer, group, all[1], all[3]);
-  Values whole = mergeStates(longer, group, even, odd);
-  scf::YieldOp::create(in(longer), loc, whole);
-  Frame shorter = Frame::inside(frame, branch.elseBlock());
-  scf::YieldOp::create(in(shorter), loc, first);
+  for (bool isThen : {true, false}) {
+    Frame inside =
+        Frame::inside(frame, isThen ? branch.thenBlock() : branch.elseBlock());
+    Values made = isThen ? longer(inside) : shorter(inside);
+    scf::YieldOp::create(in(inside), loc, made);
+  }
   frame.anchor = anchor;
-  states.assign(branch.result_begin(), branch.result_end());
+  return {branch.result_begin(), branch.result_end()};
+}
+
+/// Rows with masks instead of loops, one after the other: of the pieces that
+/// the longest may have, as many as there are.
+Emitter::Values Emitter::maskedTree(Frame &frame, const ReductionGroup &group,
+                                    unsigned pieces) {
+  auto rows = [&](Frame &at) {
+    return rowAfterRow(group, [&](const ReductionGroup &row) {
+      return treeOf(at, row, pieces, {});
+    });
+  };
+  if (pieces == pieceCount)
+    return rows(frame);
+  return byLength(
+      frame, group, pieces,
+      [&](Frame &at) { return maskedTree(at, group, 2 * pieces); }, rows);
+}
+
+/// The states of the 16 lanes that the tree of 64 comes to: those of the first
+/// elements, merged with those of the others only where there are others. Rows
+/// of little arithmetic have branches for all of them. False where all 64 are
+/// needed.
+bool Emitter::shortTree(Frame &frame, ReductionGroup &group, Values &states) {
+  bool masked = group.byRows && target.hasMask;
+  if (!mayBeShort(group) || masked != group.byRows)
+    return false;
+  LoopSpec &loop = group.loops.back();
+  loop.masked = masked;
+  loop.plan.lanes = pieceLanes;
+  if (masked) {
+    states = maskedTree(frame, group, 1);
+    return true;
+  }
+  Values first = pieceOfTree(frame, group, 0);
+  states = byLength(
+      frame, group, 1,
+      [&](Frame &at) { return treeOf(at, group, pieceCount, first); },
+      [&](Frame &) { return first; });
   return true;
 }

@@ -397,13 +397,14 @@ void Emitter::loops(Frame &frame, const ReductionGroup &group, Values &states) {
 }
 
 Emitter::Values Emitter::allStates(Frame &frame, ReductionGroup &group) {
-  if (group.byRows)
-    return rowAfterRow(frame, group);
-  if (group.inTurns)
-    return takeTurns(frame, group, 0, constant(frame, 0));
   Values states;
   if (shortTree(frame, group, states))
     return states;
+  if (group.byRows)
+    return rowAfterRow(
+        group, [&](ReductionGroup &row) { return allStates(frame, row); });
+  if (group.inTurns)
+    return takeTurns(frame, group, 0, constant(frame, 0));
   states = initialStates(frame, group);
   if (Value test = interior(frame, group))
     inBothCases(frame, group, test, states);

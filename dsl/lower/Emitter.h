@@ -94,6 +94,8 @@ public:
   mlir::Value inWorkspace(Frame &frame, mlir::Value bytes); ///< the place
 
   // EmitAccess.cpp
+  mlir::Value advance(Frame &frame, qn::OperandType type, mlir::Value pointer,
+                      mlir::Value offset);
   mlir::Value address(Frame &frame, mlir::BlockArgument operand, AxisSet axes,
                       Copies copies);
   void emitStores(Frame &frame, llvm::ArrayRef<qn::StoreOp> stores);
@@ -188,8 +190,6 @@ private:
   StrideClass strideAlong(qn::OperandType type, unsigned axis) const;
   mlir::Value stagedStride(Frame &frame, mlir::BlockArgument operand,
                            unsigned axis);
-  mlir::Value advance(Frame &frame, qn::OperandType type, mlir::Value pointer,
-                      mlir::Value offset);
   mlir::Value part(Frame &frame, qn::OperandType type, mlir::Value pointer,
                    std::optional<std::uint64_t> part);
   mlir::Value lanePointers(Frame &frame, mlir::BlockArgument operand,
@@ -229,13 +229,6 @@ private:
 
   // EmitPieces.cpp
   using Motions = llvm::DenseMap<mlir::Value, std::optional<Motion>>;
-  /// Scalar code for the first and the last lane of a vector.
-  struct Ends {
-    unsigned axis = 0;
-    Copies copies = 0;
-    Frame first, last;
-    llvm::DenseMap<mlir::Value, mlir::Value> known;
-  };
   std::optional<Motion> motion(mlir::Value value, const Binding &lane,
                                Motions &known);
   mlir::Value sameOutcome(Ends &ends, mlir::arith::CmpIPredicate predicate,
@@ -294,7 +287,8 @@ private:
   mlir::Value beside(Frame &frame, mlir::Value value);
   bool storeBeside(Frame &frame, qn::StoreOp op, mlir::Value stored,
                    Copies copies);
-  Values rowAfterRow(Frame &frame, const ReductionGroup &group);
+  Values rowAfterRow(const ReductionGroup &group,
+                     llvm::function_ref<Values(ReductionGroup &)> make) const;
 
   // EmitControl.cpp
   Values control(Frame &frame, mlir::Operation *op, Local &local,
@@ -419,6 +413,8 @@ private:
                  Values &states, Body body);
   void piecesLoop(Frame &frame, const LoopSpec &loop, mlir::Value lower,
                   llvm::ArrayRef<LoopSpec> rest, Values &states, Body body);
+  void maskedTurn(Frame &frame, const LoopSpec &loop,
+                  llvm::ArrayRef<LoopSpec> rest, Values &states, Body body);
   mlir::Value laneMask(Frame &frame, mlir::Value position, mlir::Value upper,
                        unsigned lanes);
 
@@ -439,6 +435,13 @@ private:
   // EmitPortable.cpp
   Values takeTurns(Frame &frame, ReductionGroup &group, unsigned bit,
                    mlir::Value turn);
+  Values pieceOfTree(Frame &frame, ReductionGroup group, unsigned number);
+  Values treeOf(Frame &frame, const ReductionGroup &group, unsigned pieces,
+                Values first);
+  using Make = llvm::function_ref<Values(Frame &)>;
+  Values byLength(Frame &frame, const ReductionGroup &group, unsigned pieces,
+                  Make longer, Make shorter);
+  Values maskedTree(Frame &frame, const ReductionGroup &group, unsigned pieces);
   bool shortTree(Frame &frame, ReductionGroup &group, Values &states);
 
   // EmitReduce.cpp
@@ -491,12 +494,6 @@ private:
   Values laneScan(Frame &frame, qn::ScanOp scan, Copies copies, unsigned lanes,
                   llvm::MutableArrayRef<mlir::Value> state);
 
-  /// A value written to the row of an output while `writer` runs, to be read
-  /// back when the output itself is made.
-  struct Kept {
-    qn::StoreOp store;
-    qn::ReduceOp writer;
-  };
   llvm::MapVector<mlir::Value, Kept> keptValues;
   llvm::SmallPtrSet<mlir::Operation *, 4> running; ///< loops being made
   const KernelModel &model;

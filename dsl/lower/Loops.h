@@ -11,6 +11,7 @@ struct LoopSpec {
   AxisPlan plan;
   mlir::Value lower, upper; ///< null: the axis's own bounds
   bool reverse = false;     ///< from the last position to the first
+  bool masked = false;      ///< one turn: lanes beyond the end do nothing
   /// Added to the lower bound where every so many positions are visited.
   mlir::Value turn = {};
   std::int64_t turns = 1;
@@ -45,6 +46,21 @@ struct ReductionGroup {
   bool inTurns = false;                ///< portable, without lanes of its own
   bool inOrder = false;                ///< one accumulator, elements in order
   bool byRows = false; ///< rows side by side have loops of their own
+};
+
+/// Scalar code for the first and the last lane of a vector.
+struct Ends {
+  unsigned axis = 0;
+  Copies copies = 0;
+  Frame first, last;
+  llvm::DenseMap<mlir::Value, mlir::Value> known;
+};
+
+/// A value written to the row of an output while `writer` runs, to be read
+/// back when the output itself is made.
+struct Kept {
+  qn::StoreOp store;
+  qn::ReduceOp writer;
 };
 
 } // namespace quern
