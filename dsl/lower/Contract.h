@@ -50,6 +50,8 @@ public:
     std::int64_t ahead = 0;
   };
   void tile(Frame &frame, const TileAt &at);
+  mlir::Value multiplyAdd(Frame &frame, mlir::Value row, mlir::Value column,
+                          mlir::Value sum);
   /// Packs panel `panel` of columns of a product, all of its depth, into the
   /// workspace from byte `start` on.
   void packColumnPanel(Frame &frame, unsigned number, mlir::Value panel,
@@ -128,8 +130,6 @@ private:
   mlir::Value packedRows(Frame &frame, unsigned number);
   void products(Frame &frame, unsigned number, Block rowRange,
                 Block columnRange);
-  mlir::Value multiplyAdd(Frame &frame, mlir::Value row, mlir::Value column,
-                          mlir::Value sum);
   using Begin = llvm::function_ref<mlir::Value(Frame &, unsigned)>;
   using Meet = llvm::function_ref<Values(Frame &, mlir::Value rows,
                                          mlir::Value columns, Values)>;

@@ -86,6 +86,10 @@ AxisPlan Emitter::innerPlan(Frame &frame, ReductionGroup &group,
     group.byRows = order != RowOrder::InTurns;
     plan.once = plan.fixed || order != RowOrder::Whole;
   }
+  // So many chains need none beside them.
+  constexpr unsigned manyChains = 8;
+  if (!team && group.outer.size() >= manyChains)
+    plan.copies = 1;
   return plan;
 }
 

@@ -145,6 +145,8 @@ Value LaunchBuilder::elements(Frame &root) {
 Value LaunchBuilder::runs(Frame &root) {
   if (contraction)
     return contraction->runs(root, launch);
+  if (rowBlocks)
+    return rowBlocks->runs(root);
   Value pays = columns->pays(root);
   if (launch.choice == LaunchChoice::IfPacked)
     return pays;

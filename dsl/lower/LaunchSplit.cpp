@@ -18,12 +18,12 @@ unsigned LaunchBuilder::stateCount() const {
 /// Bytes of workspace the launch needs: what is staged and other launches'
 /// results first, then its own.
 Value LaunchBuilder::workspace(Frame &root) {
+  if (launch.blocks)
+    return rowBlocks->workspace(root);
   if (launch.choice == LaunchChoice::IfPacked ||
       launch.choice == LaunchChoice::Streamed ||
       launch.choice == LaunchChoice::FewRows)
     return columns ? columns->workspace(root) : contraction->workspace(root);
-  if (launch.blocks)
-    return rowBlocks->workspace(root);
   Value bytes = behindStaged(emitter, root, schedule.partsOffset());
   if (launch.reductions.empty())
     return bytes;

@@ -17,8 +17,8 @@ RowBlockBuilder::RowBlockBuilder(Emitter &emitter, const KernelModel &model,
                                  ArrayRef<qn::StoreOp> stores,
                                  std::int64_t workspaceStart,
                                  OpBuilder &builder)
-    : emitter(emitter), model(model), blocks(blocks), stores(stores),
-      workspaceStart(workspaceStart), builder(builder),
+    : emitter(emitter), model(model), blocks(blocks), target(target),
+      stores(stores), workspaceStart(workspaceStart), builder(builder),
       loc(model.kernel.getLoc()), scores(emitter, model, blocks.scores, target,
                                          stores, workspaceStart, builder) {
   for (const KeptSums &kept : blocks.sums)
@@ -28,6 +28,8 @@ RowBlockBuilder::RowBlockBuilder(Emitter &emitter, const KernelModel &model,
 
 Value RowBlockBuilder::start(Frame &frame, unsigned ofSums) {
   Value bytes = behindStaged(emitter, frame, workspaceStart);
+  if (blocks.inPlace)
+    return bytes;
   if (ofSums > 0)
     bytes = binary(frame, '+', bytes, scores.columnBytes(frame));
   for (unsigned before = 0; before + 1 < ofSums; ++before)
@@ -64,12 +66,15 @@ void RowBlockBuilder::packColumns(Frame &frame, unsigned ofSums,
 
 void RowBlockBuilder::makeBuffers(Frame &root, Value worker) {
   const Tiling &tiling = blocks.scores;
-  rowBuffer =
-      scores.room(root, tiling.rowBlock * (tiling.depth + tiling.lanes));
-  for (auto [builder, kept] : llvm::zip(sums, blocks.sums))
+  if (!blocks.inPlace)
+    rowBuffer =
+        scores.room(root, tiling.rowBlock * (tiling.depth + tiling.lanes));
+  for (auto [builder, kept] : llvm::zip(sums, blocks.sums)) {
+    builder.sumLine = blocks.inPlace ? lineInPlace : tiling.width();
+    std::int64_t size = tiling.rowBlock * builder.sumLine + tiling.lanes;
     for (unsigned i = 0; i < kept.tiling.products.size(); ++i)
-      builder.sumBuffers.push_back(
-          builder.room(root, tiling.rowBlock * tiling.width() + tiling.lanes));
+      builder.sumBuffers.push_back(builder.room(root, size));
+  }
   Value skip = binary(root, '*', worker, ownWorkspace(root));
   skip = binary(root, '+', skip, workspace(root));
   Type type = LLVM::LLVMPointerType::get(builder.getContext());
@@ -158,8 +163,11 @@ void RowBlockBuilder::unit(Frame &frame, Value rowBlock, Stores storeRest) {
                             number(frame, blocks.rowBlock()));
   Block inner = innerRange(frame, rows);
   emitter.limits[blocks.inner()] = inner.upper;
-  for (unsigned which = 0; which < blocks.scores.products.size(); ++which)
+  unsigned count = blocks.inPlace ? 0 : blocks.scores.products.size();
+  for (unsigned which = 0; which < count; ++which)
     score(frame, which, rows, inner);
+  if (blocks.inPlace)
+    scoreInPlace(frame, rows, inner);
   for (auto [which, product] : llvm::enumerate(blocks.scores.products))
     replace(product.op->getResult(0), which, rows);
   if (!blocks.kept.empty())
@@ -168,7 +176,9 @@ void RowBlockBuilder::unit(Frame &frame, Value rowBlock, Stores storeRest) {
   for (unsigned which = 0; which < sums.size(); ++which) {
     auto isSummed = [&](qn::StoreOp store) { return isOver(store, which); };
     auto summed = llvm::filter_to_vector(rest, isSummed);
-    if (!summed.empty())
+    if (!summed.empty() && blocks.inPlace)
+      sumInPlace(frame, which, summed, rows, inner);
+    else if (!summed.empty())
       sumUp(frame, which, summed, rows, inner);
     llvm::erase_if(rest, isSummed);
   }

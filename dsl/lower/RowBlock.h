@@ -9,6 +9,8 @@ namespace quern {
 
 class RowBlockBuilder {
 public:
+  /// Columns whose sums are made together where they are read in place.
+  static constexpr std::int64_t lineInPlace = 256;
   using Block = ContractionBuilder::Block;
   /// Makes the stores that have axes without loops left.
   using Stores = llvm::function_ref<void(Frame &, llvm::ArrayRef<qn::StoreOp>)>;
@@ -18,6 +20,8 @@ public:
                   llvm::ArrayRef<qn::StoreOp> stores,
                   std::int64_t workspaceStart, mlir::OpBuilder &builder);
 
+  /// Whether there are few rows, or many, as the launch takes them.
+  mlir::Value runs(Frame &frame);
   /// Bytes of workspace that all tasks share, and of each worker's own.
   mlir::Value workspace(Frame &frame);
   mlir::Value ownWorkspace(Frame &frame);
@@ -28,6 +32,7 @@ public:
   void unit(Frame &frame, mlir::Value rowBlock, Stores storeRest);
 
 private:
+  using Values = Emitter::Values;
   /// Values over the inner axis that a worker keeps.
   std::int64_t buffers() const {
     return blocks.scores.products.size() + blocks.kept.size();
@@ -55,6 +60,20 @@ private:
              Block rows, Block inner);
   void sumPanel(Frame &frame, unsigned ofSums, unsigned product, Block rows,
                 mlir::Value panel, Block inner);
+  // RowsInPlace.cpp
+  using Rows =
+      llvm::function_ref<void(Frame &, mlir::Value first, unsigned together)>;
+  void together(Frame &frame, Block rows, Rows body);
+  void scoreInPlace(Frame &frame, Block rows, Block inner);
+  void scoreKeys(Frame &frame, mlir::Value first, mlir::Value row,
+                 unsigned together, Block inner);
+  void writeScores(Frame &at, unsigned which, mlir::Value line, Copies row);
+  void sumInPlace(Frame &frame, unsigned which,
+                  llvm::ArrayRef<qn::StoreOp> stores, Block rows, Block inner);
+  void sumColumns(Frame &frame, unsigned which, unsigned product, Block rows,
+                  Block inner, mlir::Value place);
+  Values addUp(Frame &frame, ContractionBuilder &of, mlir::Value columns,
+               llvm::ArrayRef<mlir::Value> lines, Block inner);
   void replace(mlir::Value value, unsigned which, Block rows);
   void replaceResult(mlir::Value value, unsigned which, Block rows);
   mlir::Value number(Frame &frame, std::int64_t value) {
@@ -67,6 +86,7 @@ private:
   Emitter &emitter;
   const KernelModel &model;
   const RowBlocks &blocks;
+  const TargetInfo &target;
   llvm::ArrayRef<qn::StoreOp> stores;
   std::int64_t workspaceStart;
   mlir::OpBuilder &builder;

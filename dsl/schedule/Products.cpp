@@ -130,11 +130,12 @@ void Schedule::addPacked(LaunchPlan launch, Tiling found,
 }
 
 /// Products that other reductions walk over: columns packed once, then blocks
-/// of rows.
+/// of rows; for few rows nothing is packed.
 void Schedule::addRowBlocks(const LaunchPlan &launch, RowBlocks found,
                             SmallVectorImpl<LaunchPlan> &all) {
   auto blocks = std::make_shared<const RowBlocks>(std::move(found));
   LaunchPlan rows;
+  rows.choice = LaunchChoice::IfPacked;
   rows.stores = launch.stores;
   rows.parallel = launch.parallel;
   rows.blocks = blocks;
@@ -157,6 +158,12 @@ void Schedule::addRowBlocks(const LaunchPlan &launch, RowBlocks found,
   rows.kind = LaunchKind::Rows;
   rows.axes.push_back(flattened(blocks->scores.rows, blocks->rowBlock()));
   rows.taskElements = 1 << 18;
+  all.push_back(rows);
+  rows.choice = LaunchChoice::FewRows;
+  rows.blocks = std::make_shared<const RowBlocks>(
+      *findRowBlocks(model, target, launch.stores, launch.parallel, uneven,
+                     /*inPlace=*/true));
+  rows.axes.back().tile = rowsInPlace;
   all.push_back(std::move(rows));
 }
 
@@ -165,7 +172,8 @@ void Schedule::addRowBlocks(const LaunchPlan &launch, RowBlocks found,
 std::optional<RowBlocks>
 Schedule::rowBlocksOf(LaunchPlan &launch, std::vector<LaunchPlan> &open) const {
   auto find = [&](const LaunchPlan &of) {
-    return findRowBlocks(model, target, of.stores, of.parallel, uneven);
+    return findRowBlocks(model, target, of.stores, of.parallel, uneven,
+                         /*inPlace=*/false);
   };
   auto count = [](const RowBlocks &of) { return of.scores.products.size(); };
   auto isStaged = [&](const LaunchPlan &of) {

@@ -362,14 +362,16 @@ std::optional<RowBlocks> Finder::find() {
   result.scores.batch = axisList(batch);
   result.scores.rows = axisList(rows);
   result.scores.columns = axisList(inner);
-  result.scores.rowBlock = std::int64_t(4) * result.scores.height;
+  result.scores.rowBlock =
+      result.inPlace ? rowsInPlace : std::int64_t(4) * result.scores.height;
   findValues();
   keepFactors();
   keepInputs();
   keepSources();
   findResults();
   findBounds();
-  pairUp(model, target, result.scores);
+  if (!result.inPlace)
+    pairUp(model, target, result.scores);
   for (Product &product : result.scores.products)
     chooseTurns(model, result.scores, product);
   for (KeptSums &sums : result.sums)
@@ -381,8 +383,9 @@ std::optional<RowBlocks> Finder::find() {
 std::optional<RowBlocks> quern::findRowBlocks(const KernelModel &model,
                                               const TargetInfo &target,
                                               ArrayRef<qn::StoreOp> stores,
-                                              AxisSet parallel,
-                                              AxisSet uneven) {
+                                              AxisSet parallel, AxisSet uneven,
+                                              bool inPlace) {
   Finder finder{model, target, stores, parallel, uneven};
+  finder.result.inPlace = inPlace;
   return finder.find();
 }

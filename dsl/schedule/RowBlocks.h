@@ -29,6 +29,8 @@ struct KeptSums {
 };
 
 struct RowBlocks {
+  /// Few rows: columns are read where they lie, none are packed.
+  bool inPlace = false;
   Tiling scores; ///< products over rows and the inner axis, its one column
   llvm::SmallVector<KeptSums, 1> sums;
   llvm::SmallVector<KeptValue> kept;
@@ -39,11 +41,15 @@ struct RowBlocks {
   std::int64_t rowBlock() const { return scores.rowBlock; }
 };
 
+/// Packing columns pays from more rows than these on.
+constexpr std::int64_t rowsInPlace = 32;
+
 /// How stores with these parallel axes are computed by blocks of rows, where
 /// some product has an axis that another reduction removes.
 std::optional<RowBlocks> findRowBlocks(const KernelModel &model,
                                        const TargetInfo &target,
                                        llvm::ArrayRef<qn::StoreOp> stores,
-                                       AxisSet parallel, AxisSet uneven);
+                                       AxisSet parallel, AxisSet uneven,
+                                       bool inPlace);
 
 } // namespace quern

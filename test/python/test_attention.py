@@ -115,9 +115,12 @@ def close(got: torch.Tensor, wanted: torch.Tensor, tolerance: float = 2e-5) -> N
 
 
 SIZES = [(1, 1, 1, 1), (7, 65, 8, 3), (33, 63, 40, 64), (65, 1000, 64, 33), (100, 31, 500, 16)]
+#: Rows that read keys and values where they lie, up to the first that do not.
+FEW = [(1, 130, 64, 64), (2, 17, 40, 77), (4, 9, 5, 600), (5, 8, 128, 128), (8, 1000, 16, 33)]
+FEW += [(9, 70, 64, 64)]
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", SIZES + FEW)
 def test_attention(kernels: quern.Module, size: tuple[int, int, int, int]) -> None:
     for batch in ((), (3,), (2, 3)):
         q, k, v = operands(*size, *batch)
@@ -125,13 +128,18 @@ def test_attention(kernels: quern.Module, size: tuple[int, int, int, int]) -> No
         close(kernels.attention(q, k, v, 0.3), wanted)
 
 
-def test_strided_heads(kernels: quern.Module) -> None:
+@pytest.mark.parametrize("queries", [1, 3, 33])
+def test_strided_heads(kernels: quern.Module, queries: int) -> None:
     q, k, v = (torch.randn(2, 33, 3, 16).transpose(1, 2) for _ in range(3))
+    q = q[..., :queries, :]
     wanted = torch.softmax(q.double() @ k.double().mT, -1) @ v.double()
+    close(kernels.attention(q, k, v, 1.0), wanted)
+    # Keys side by side, and values whose neighbours lie along the sum.
+    k, v = (t.mT.contiguous().mT for t in (k, v))
     close(kernels.attention(q, k, v, 1.0), wanted)
 
 
-@pytest.mark.parametrize("tokens", [1, 7, 32, 65, 130])
+@pytest.mark.parametrize("tokens", [1, 2, 7, 8, 9, 32, 65, 130])
 def test_causal(kernels: quern.Module, tokens: int) -> None:
     q, k, v = operands(tokens, tokens, 16, 20, 2)
     s = (q.double() @ k.double().mT * 0.25).masked_fill(
@@ -188,7 +196,7 @@ def scores(q: torch.Tensor, k: torch.Tensor, seen: int | None) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("name", MASKS)
-@pytest.mark.parametrize(("m", "n"), [(33, 50), (300, 129), (64, 32), (1, 70)])
+@pytest.mark.parametrize(("m", "n"), [(33, 50), (300, 129), (64, 32), (1, 70), (70, 1), (40, 6)])
 def test_gradient_of_keys_and_values(kernels: quern.Module, m: int, n: int, name: str) -> None:
     """A mask hides the first rows of the sums: all of them from keys that no row sees."""
     q, k, v = (t.double().requires_grad_() for t in operands(m, n, 16, 20, 2))
@@ -215,9 +223,10 @@ def test_windows(kernels: quern.Module, tokens: int) -> None:
     close(kernels.window(q, k, v), torch.softmax(s, -1) @ v.double())
 
 
-def test_a_mask_that_is_made_of_what_it_masks(kernels: quern.Module) -> None:
+@pytest.mark.parametrize("queries", [3, 37])
+def test_a_mask_that_is_made_of_what_it_masks(kernels: quern.Module, queries: int) -> None:
     """What is kept is zero where it is masked, which would not be masked again."""
-    q, k, v = operands(37, 70, 16, 20)
+    q, k, v = operands(queries, 70, 16, 20)
     s = q.double() @ k.double().mT
     p = torch.exp(s - s.amax(-1, keepdim=True))
     seen = p < 0.5
@@ -227,8 +236,9 @@ def test_a_mask_that_is_made_of_what_it_masks(kernels: quern.Module) -> None:
     close(sums, ((p + 1) * seen).sum(-1), 1e-4)
 
 
-def test_a_result_with_the_columns_of_two_sums(kernels: quern.Module) -> None:
-    q, k, v = operands(37, 70, 16, 20)
+@pytest.mark.parametrize("queries", [3, 37])
+def test_a_result_with_the_columns_of_two_sums(kernels: quern.Module, queries: int) -> None:
+    q, k, v = operands(queries, 70, 16, 20)
     w = torch.randn(70, 33)
     s = q.double() @ k.double().mT
     e = torch.exp(s - s.amax(-1, keepdim=True))
@@ -237,7 +247,7 @@ def test_a_result_with_the_columns_of_two_sums(kernels: quern.Module) -> None:
     close(sums, s.logsumexp(-1))
 
 
-@pytest.mark.parametrize(("m", "n"), [(1, 1), (33, 50), (70, 131)])
+@pytest.mark.parametrize(("m", "n"), [(1, 1), (5, 50), (33, 50), (70, 131)])
 def test_projections_within(kernels: quern.Module, m: int, n: int) -> None:
     """Both projections are stored, the scores are kept for a block of rows."""
     x, w, k = torch.randn(m, 24), torch.randn(24, 16) / 5, torch.randn(n, 24)
@@ -246,15 +256,18 @@ def test_projections_within(kernels: quern.Module, m: int, n: int) -> None:
     close(kernels.projected(x, w, k, u, v), torch.softmax(s, -1) @ v.double())
 
 
-def test_softmax_and_norm_behind_a_product(kernels: quern.Module) -> None:
-    x, w, r = torch.randn(45, 70), torch.randn(99, 70), torch.randn(45, 99)
+@pytest.mark.parametrize("rows", [1, 6, 45])
+def test_softmax_and_norm_behind_a_product(kernels: quern.Module, rows: int) -> None:
+    x, w, r = torch.randn(rows, 70), torch.randn(99, 70), torch.randn(rows, 99)
     close(kernels.softmax_of_product(x, w), torch.softmax(x.double() @ w.double().T, -1))
     y = x.double() @ w.double().T + r
     wanted = torch.nn.functional.layer_norm(y, (99,))
     close(kernels.normed_product(x, w.T.contiguous(), r), wanted, 1e-4)
 
 
-def test_small_floats(kernels: quern.Module) -> None:
-    q, k, v = (t.bfloat16() for t in operands(33, 65, 32, 20, 2))
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("queries", [1, 5, 33])
+def test_small_floats(kernels: quern.Module, queries: int, dtype: torch.dtype) -> None:
+    q, k, v = (t.to(dtype) for t in operands(queries, 65, 32, 20, 2))
     wanted = torch.softmax(q.double() @ k.double().mT * 0.2, -1) @ v.double()
     close(kernels.attention(q, k, v, 0.2), wanted, 2e-2)
