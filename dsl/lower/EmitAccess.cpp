@@ -2,6 +2,7 @@
 #include "dsl/lower/Emitter.h"
 #include "dsl/lower/InMemory.h"
 #include "dsl/lower/Turn.h"
+#include "dsl/schedule/Turned.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -203,8 +204,8 @@ Value Emitter::load(Frame &frame, qn::LoadOp load, Local &local,
 }
 
 /// Where lanes run across an operand's rows and as many copies as lanes along
-/// them: rows are read whole and transposed, for all copies at once. Null where
-/// that is not so.
+/// them, or as a square has: rows are read whole and transposed, for all copies
+/// at once. Null where that is not so.
 Value Emitter::loadTurned(Frame &frame, qn::LoadOp load, Copies copies) {
   auto operand = cast<BlockArgument>(load.getTensor());
   auto type = cast<qn::OperandType>(operand.getType());
@@ -216,7 +217,8 @@ Value Emitter::loadTurned(Frame &frame, qn::LoadOp load, Copies copies) {
     return Value();
   const Binding *along = nullptr;
   for (const Binding &binding : at.bindings)
-    if (binding.copies == lane->lanes &&
+    if ((binding.copies == lane->lanes ||
+         binding.copies == squareSide(lane->lanes, target.vectorBytes)) &&
         strideAlong(type, binding.axis) == StrideClass::One)
       along = &binding;
   if (!along || along->lanes > 1)
@@ -231,9 +233,9 @@ Value Emitter::loadTurned(Frame &frame, qn::LoadOp load, Copies copies) {
     Value distance = constant(at, row);
     distance = arith::MulIOp::create(in(at), load.getLoc(), step, distance);
     rows.push_back(read(at, advance(at, type, first, distance), load.getType(),
-                        lane->lanes, Value(), Value()));
+                        along->copies, Value(), Value()));
   }
-  rows = turned(in(at), load.getLoc(), rows);
+  rows = turnedRows(in(at), load.getLoc(), rows);
   for (auto [copy, row] : llvm::enumerate(rows))
     at.values[{load.getResult().getAsOpaquePointer(),
                others | Copies(copy) << (8 * along->slot)}] = row;

@@ -1,5 +1,6 @@
 // Loops over axes: plain ones, and lanes with an unrolled part and a rest.
 #include "dsl/lower/Emitter.h"
+#include "dsl/schedule/Turned.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -202,9 +203,14 @@ void Emitter::laneLoop(Frame &frame, const LoopSpec &loop,
   LoopSpec tail = loop;
   tail.plan.copies = 1;
   bool streamsRows = streaming && launch->axes.size() > 1;
-  if ((!target.hasMask || streamsRows) && loop.plan.lanes > 1 &&
-      loop.plan.copies > 1 && !target.isGpu()) {
-    Value lanes = constant(frame, loop.plan.lanes);
+  bool isRow = (!target.hasMask || streamsRows) && loop.plan.lanes > 1 &&
+               loop.plan.copies > 1;
+  unsigned side = squareSide(loop.plan.lanes, target.vectorBytes);
+  bool hasSquares = launch && launch->turned >= 0 && loop.plan.lanes > side;
+  if (hasSquares)
+    tail.plan.lanes = side;
+  if ((isRow || hasSquares) && !target.isGpu()) {
+    Value lanes = constant(frame, tail.plan.lanes);
     Value few = arith::RemUIOp::create(in(frame), loc, left, lanes);
     Value whole = arith::SubIOp::create(in(frame), loc, loop.upper, few);
     plainLoop(frame, tail, middle, whole, /*mask=*/false, rest, states, body);

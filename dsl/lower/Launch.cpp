@@ -227,7 +227,11 @@ void LaunchBuilder::unit(Frame &frame, ValueRange position) {
     return finishDots(frame, loops);
   if (launch.scatter && launch.lane < 0)
     return scatterLoops(frame, loops);
-  if (launch.turned >= 0 && !target.isGpu())
+  if (launch.choice == LaunchChoice::Narrow)
+    return shortLines(frame, loops.front(), loops.back());
+  // Squares narrower than a line of the cache follow each other along it.
+  if (launch.turned >= 0 && !target.isGpu() &&
+      loops.front().plan.lanes == loops.back().plan.copies)
     std::swap(loops.front(), loops.back());
   // Rows past the caches are read several lines at a time.
   if (emitter.ahead.rows && launch.turned < 0 &&

@@ -42,6 +42,12 @@ protected:
   void unit(Frame &frame, mlir::ValueRange position);
   void packedUnit(Frame &frame, mlir::ValueRange position);
   void inner(Frame &frame, llvm::ArrayRef<qn::StoreOp> stores);
+  // LaunchNarrow.cpp
+  using OtherLines = llvm::function_ref<void(Frame &)>;
+  void shortLines(Frame &frame, const LoopSpec &lines, const LoopSpec &along);
+  void shortLine(Frame &frame, std::int64_t length, OtherLines others);
+  mlir::Value areLines(Frame &frame, std::int64_t length);
+  void putTogether(Frame &frame, std::int64_t length);
   void storeLoops(Frame &frame, llvm::ArrayRef<qn::StoreOp> stores,
                   AxisSet missing);
   // LaunchDots.cpp

@@ -143,6 +143,14 @@ Value LaunchBuilder::elements(Frame &root) {
 
 /// Whether this launch is the one of its choices that has units.
 Value LaunchBuilder::runs(Frame &root) {
+  bool isNarrow = launch.choice == LaunchChoice::Narrow;
+  if (isNarrow || launch.choice == LaunchChoice::Wide) {
+    const AxisPlan &last = launch.axes.back();
+    Value extent = emitter.extent(root, isNarrow ? last.axis : launch.lane);
+    Value side = emitter.constant(root, isNarrow ? last.tile : last.copies);
+    auto how = isNarrow ? arith::CmpIPredicate::slt : arith::CmpIPredicate::sge;
+    return arith::CmpIOp::create(emitter.in(root), loc, how, extent, side);
+  }
   if (contraction)
     return contraction->runs(root, launch);
   if (rowBlocks)

@@ -53,3 +53,50 @@ SmallVector<Value> quern::turned(OpBuilder &builder, Location loc,
   }
   return vectors;
 }
+
+/// Two vectors as one.
+static Value behindEachOther(OpBuilder &builder, Value first, Value second) {
+  std::int64_t lanes = cast<VectorType>(first.getType()).getNumElements();
+  auto all = llvm::to_vector(llvm::seq<std::int64_t>(0, 2 * lanes));
+  return vector::ShuffleOp::create(builder, first.getLoc(), first, second, all);
+}
+
+/// The elements of two vectors in turns, of the lower or the upper half of each
+/// segment.
+static Value interleaved(OpBuilder &builder, Value first, Value second,
+                         std::int64_t segment, bool upper) {
+  std::int64_t lanes = cast<VectorType>(first.getType()).getNumElements();
+  SmallVector<std::int64_t> mask;
+  for (std::int64_t lane = 0; lane != lanes; ++lane) {
+    std::int64_t within = lane % segment;
+    std::int64_t from = lane - within + within / 2 + (upper ? segment / 2 : 0);
+    mask.push_back(within % 2 ? lanes + from : from);
+  }
+  return vector::ShuffleOp::create(builder, first.getLoc(), first, second,
+                                   mask);
+}
+
+SmallVector<Value> quern::turnedRows(OpBuilder &builder, Location loc,
+                                     ArrayRef<Value> rows) {
+  std::size_t side = cast<VectorType>(rows[0].getType()).getNumElements();
+  SmallVector<Value> all(rows);
+  if (rows.size() == side)
+    return turned(builder, loc, std::move(all));
+  // The same row of every square becomes one vector.
+  for (std::size_t count = rows.size(); count != side; count /= 2) {
+    SmallVector<Value> both;
+    for (std::size_t at = 0; at != count; at += 2 * side)
+      for (std::size_t row = at; row != at + side; ++row)
+        both.push_back(behindEachOther(builder, all[row], all[row + side]));
+    all = std::move(both);
+  }
+  for (std::size_t round = side; round > 1; round /= 2) {
+    SmallVector<Value> next;
+    for (std::size_t row = 0; row != side / 2; ++row)
+      for (bool upper : {false, true})
+        next.push_back(interleaved(builder, all[row], all[row + side / 2],
+                                   std::int64_t(side), upper));
+    all = std::move(next);
+  }
+  return all;
+}

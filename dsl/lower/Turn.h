@@ -12,4 +12,10 @@ llvm::SmallVector<mlir::Value> turned(mlir::OpBuilder &builder,
                                       mlir::Location loc,
                                       llvm::SmallVector<mlir::Value> vectors);
 
+/// Rows of L lanes, a multiple of L of them, into L vectors with an element of
+/// each row: squares lie side by side and are turned together.
+llvm::SmallVector<mlir::Value> turnedRows(mlir::OpBuilder &builder,
+                                          mlir::Location loc,
+                                          llvm::ArrayRef<mlir::Value> rows);
+
 } // namespace quern

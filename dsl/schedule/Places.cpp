@@ -83,8 +83,6 @@ bool Schedule::planTwoAxes(LaunchPlan &launch) {
     planPlaces(launch, across);
   else
     return false;
-  // A square that is narrower than a vector would send pieces of lines.
-  bool isNarrow = launch.turned >= 0 && launch.axes.end()[-2].lanes < lanes;
-  launch.streams = !isNarrow && onlyNeighbours(launch);
+  launch.streams = onlyNeighbours(launch);
   return true;
 }

@@ -1,5 +1,6 @@
 // The launches that contractions become: packed, streamed, or read in place.
 #include "dsl/schedule/Schedule.h"
+#include "dsl/schedule/Turned.h"
 
 using namespace mlir;
 using namespace quern;
@@ -201,6 +202,14 @@ Schedule::rowBlocksOf(LaunchPlan &launch, std::vector<LaunchPlan> &open) const {
 
 void Schedule::addContractions() {
   SmallVector<LaunchPlan, 2> all;
+  auto addOthers = [&](LaunchPlan launch) {
+    std::optional<LaunchPlan> narrow = narrowLines(launch);
+    if (narrow)
+      launch.choice = LaunchChoice::Wide;
+    all.push_back(std::move(launch));
+    if (narrow)
+      all.push_back(std::move(*narrow));
+  };
   std::vector<LaunchPlan> open(std::make_move_iterator(launches.rbegin()),
                                std::make_move_iterator(launches.rend()));
   while (!open.empty()) {
@@ -218,7 +227,7 @@ void Schedule::addContractions() {
     else if (auto columns = columnsOf(launch))
       addColumns(std::move(launch), std::move(*columns), all);
     else
-      all.push_back(std::move(launch));
+      addOthers(std::move(launch));
   }
   launches = std::move(all);
 }

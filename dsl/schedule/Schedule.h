@@ -65,6 +65,8 @@ enum class LaunchChoice : std::uint8_t {
   FewRows,  ///< where packing would, but for few rows
   Small,    ///< where packing would, but for few elements
   Streamed, ///< where packing rows would, but not columns
+  Narrow,   ///< where lines of results are shorter than vectors
+  Wide,     ///< where they are not
   InPlace   ///< where it does not
 };
 

@@ -47,18 +47,38 @@ std::optional<int> LaunchPlan::alongTurned(const KernelModel &model,
   return found;
 }
 
-/// Squares of the two axes: a tile of them is read and written by whole cache
-/// lines. Wider squares than 16 grow the code by their area. A tile is long
-/// along the lanes, so that results are written in runs, and the tiles that lie
+/// Where lines of the results are shorter than a square, lanes run along the
+/// operand.
+std::optional<LaunchPlan> quern::narrowLines(const LaunchPlan &launch) {
+  constexpr std::int64_t run = 1024;
+  if (launch.kind != LaunchKind::Stores || launch.turned < 0)
+    return std::nullopt;
+  LaunchPlan narrow = launch;
+  narrow.choice = LaunchChoice::Narrow;
+  narrow.lane = launch.turned;
+  narrow.turned = -1;
+  narrow.streams = false;
+  narrow.axes.pop_back_n(2);
+  narrow.axes.push_back(AxisPlan{.axis = unsigned(launch.turned),
+                                 .lanes = launch.axes.end()[-2].lanes,
+                                 .tile = run});
+  narrow.axes.push_back(AxisPlan{.axis = unsigned(launch.lane),
+                                 .tile = launch.axes.back().copies});
+  return narrow;
+}
+
+/// Squares of the two axes, as many side by side as a vector has room for: a
+/// tile of them is read and written by whole cache lines. A tile is long along
+/// the lanes, so that results are written in runs, and the tiles that lie
 /// beside each other in the operand follow each other: its pages are at hand.
 void Schedule::planTurned(LaunchPlan &launch, unsigned turned) {
   constexpr std::int64_t run = 256;
-  unsigned side = std::min(lanes, 16u);
+  unsigned side = squareSide(lanes, target.vectorBytes);
   launch.turned = turned;
   llvm::erase_if(launch.axes,
                  [&](const AxisPlan &plan) { return plan.axis == turned; });
   launch.axes.push_back(
-      AxisPlan{.axis = unsigned(launch.lane), .lanes = side, .tile = run});
+      AxisPlan{.axis = unsigned(launch.lane), .lanes = lanes, .tile = run});
   launch.axes.push_back(
       AxisPlan{.axis = turned, .copies = side, .tile = 4 * side});
   launch.taskElements = 16384;

@@ -30,6 +30,7 @@ qn.rowwise @copy axes [C] (%x: !qn.tensor<f32, [C:1]>,
 // MASKS: llvm.intr.masked.store
 // MASKS: } else {
 // MASKS-NOT: nontemporal
+// MASKS: llvm.func @bytes_plan
 // A row that all rows read is there once.
 // CHECK-LABEL: llvm.func @shifted_task
 // CHECK: %[[STRIDE:.*]] = arith.muli %{{.*}}, %c4_i64
@@ -51,11 +52,10 @@ qn.rowwise @shifted axes [R, C] (%x: !qn.tensor<f32, [R, C:1]>,
   qn.store %s, %out : f32, !qn.tensor<f32, [R, C:1]>
 }
 
-// Squares of transposed bytes are narrower than a vector: their rows would be
-// pieces of lines.
+// Squares of transposed bytes lie side by side, as many as fill a vector: no
+// pieces of lines are stored.
 // CHECK-LABEL: llvm.func @bytes_task
-// CHECK-NOT: nontemporal
-// CHECK: llvm.return
+// CHECK: llvm.store {{.*}}nontemporal{{.*}} : vector<32xi8>
 qn.rowwise @bytes axes [R, C] (%x: !qn.tensor<i8, [R:1, C]>,
     %out: !qn.tensor<i8, [R, C:1]>) {
   %v = qn.load %x : !qn.tensor<i8, [R:1, C]>

@@ -24,11 +24,17 @@ qn.rowwise @add axes [R, C] (%x: !qn.tensor<f32, [R, C:1]>,
   qn.store %s, %out : f32, !qn.tensor<f32, [R, C:1]>
 }
 
-// Squares of bytes have 16 lanes: the code of a square grows with its area.
+// Squares of bytes have 16 lanes: the code of a square grows with its area. Two
+// of them lie side by side in a vector and are turned together. They follow each
+// other along a line of the operand.
 // CHECK-LABEL: llvm.func @bytes_task
-// CHECK: vector<16xi8>
-// CHECK-NOT: vector<32xi8>
-// CHECK: llvm.return
+// CHECK: scf.for {{.*}} step %c32_i64
+// CHECK: scf.for {{.*}} step %c16_i64
+// CHECK-COUNT-32: llvm.load {{.*}} -> vector<16xi8>
+// CHECK-COUNT-16: vector.shuffle {{.*}} : vector<16xi8>, vector<16xi8>
+// CHECK-COUNT-64: vector.shuffle {{.*}} : vector<32xi8>, vector<32xi8>
+// CHECK-NOT: vector.shuffle
+// CHECK-COUNT-16: llvm.store {{.*}} : vector<32xi8>
 qn.rowwise @bytes axes [R, C] (%x: !qn.tensor<i8, [R, C:1]>,
     %y: !qn.tensor<i8, [R:1, C]>, %out: !qn.tensor<i8, [R, C:1]>) {
   %a = qn.load %x : !qn.tensor<i8, [R, C:1]>
@@ -41,6 +47,7 @@ qn.rowwise @bytes axes [R, C] (%x: !qn.tensor<i8, [R, C:1]>,
 // CHECK-LABEL: llvm.func @copied_task
 // CHECK-COUNT-24: vector.shuffle
 // CHECK-NOT: scatter
+// CHECK: llvm.func @copied_1_plan
 qn.rowwise @copied axes [C, R] (%x: !qn.tensor<f32, [R, C:1]>,
     %out: !qn.tensor<f32, [C, R:1]>) {
   %v = qn.load %x : !qn.tensor<f32, [R, C:1]>
@@ -51,6 +58,7 @@ qn.rowwise @copied axes [C, R] (%x: !qn.tensor<f32, [R, C:1]>,
 // CHECK-LABEL: llvm.func @both_task
 // CHECK-COUNT-48: vector.shuffle
 // CHECK-NOT: scatter
+// CHECK: llvm.func @both_1_plan
 qn.rowwise @both axes [R, C] (%x: !qn.tensor<f32, [R:1, C]>,
     %y: !qn.tensor<f32, [R:1, C]>, %out: !qn.tensor<f32, [R, C:1]>) {
   %a = qn.load %x : !qn.tensor<f32, [R:1, C]>
@@ -62,6 +70,7 @@ qn.rowwise @both axes [R, C] (%x: !qn.tensor<f32, [R:1, C]>,
 // CHECK-LABEL: llvm.func @other_order_task
 // CHECK-COUNT-24: vector.shuffle
 // CHECK-NOT: scatter
+// CHECK: llvm.func @other_order_1_plan
 qn.rowwise @other_order axes [R, C] (%x: !qn.tensor<f32, [R, C:1]>,
     %out: !qn.tensor<f32, [C, R:1]>) {
   %v = qn.load %x : !qn.tensor<f32, [R, C:1]>

@@ -91,6 +91,22 @@ def test_two_axes(module: _quern.Module, dtype: torch.dtype) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_lines_of_few_elements(module: _quern.Module, dtype: torch.dtype) -> None:
+    """Images with a few channels; lines of the result lie together or apart."""
+    generator = random.Random(str(dtype))
+    for channels in (2, 3, 4, 5, 8, 15, 16):
+        for pixels in (1, 16, 65, generator.choice(EXTENTS), 515):
+            x = filled((2, channels, pixels), dtype).transpose(1, 2)
+            assert torch.equal(module.copied(x), x)
+            out = placed(filled(tuple(x.shape), dtype), generator)
+            module.copied(x, out=out)
+            assert torch.equal(out, x)
+            if dtype not in (torch.bool, torch.complex64):
+                y = filled(tuple(x.shape), dtype)
+                assert torch.equal(module.added(y, x), x + y)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_orders_of_more_axes(module: _quern.Module, dtype: torch.dtype) -> None:
     generator = random.Random(str(dtype))
     orders = [(1, 0, 2), (0, 2, 1), (2, 1, 0), (1, 2, 0), (2, 0, 1), (0, 2, 1, 3), (0, 2, 3, 1)]
