@@ -212,10 +212,11 @@ void Finder::keepFactor(KeptSums &sums, const Product &product) {
                    onlyUsedWhere(kept.value, kept.where, seen);
 }
 
-/// What meets columns is kept, as the words of pairs where it is of bf16.
+/// What meets packed columns is kept as the words of pairs where it is of bf16.
 void Finder::keepFactors() {
   for (KeptSums &sums : result.sums) {
-    pairUp(model, target, sums.tiling);
+    if (!result.inPlace)
+      pairUp(model, target, sums.tiling);
     for (const Product &product : sums.tiling.products)
       keepFactor(sums, product);
   }
