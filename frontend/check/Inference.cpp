@@ -151,11 +151,14 @@ static bool isCompileTime(const Expression *value) {
     return isCompileTime(select->condition) && isCompileTime(select->left) &&
            isCompileTime(select->right);
   }
-  case ExpressionKind::Builtin:
-    return llvm::all_of(llvm::cast<BuiltinExpression>(value)->operands,
-                        isCompileTime) &&
-           llvm::cast<BuiltinExpression>(value)->builtin != Builtin::Size &&
-           llvm::cast<BuiltinExpression>(value)->builtin != Builtin::Index;
+  case ExpressionKind::Builtin: {
+    // `thread.x` and `size(C)` have no operands either, and are of a call.
+    const auto *builtin = llvm::cast<BuiltinExpression>(value);
+    BuiltinGroup group = builtinInfo(builtin->builtin).group;
+    bool isPure =
+        group == BuiltinGroup::Scalar || group == BuiltinGroup::TypeValue;
+    return isPure && llvm::all_of(builtin->operands, isCompileTime);
+  }
   default:
     return false;
   }
@@ -163,11 +166,6 @@ static bool isCompileTime(const Expression *value) {
 
 bool check::isCompileTimeValue(const Expression *value) {
   return isCompileTime(value);
-}
-
-static bool isAmong(const Constant &value, const ConstantParameter &parameter) {
-  return parameter.choices.empty() || parameter.hasElse ||
-         choiceOf(parameter, value).has_value();
 }
 
 bool DeclarationChecker::constantGeneric(const ast::Argument &argument,
@@ -193,7 +191,7 @@ bool DeclarationChecker::constantGeneric(const ast::Argument &argument,
   if (!value)
     return false;
   const auto *constant = llvm::dyn_cast<ConstantExpression>(value);
-  if (constant && !isAmong(constant->value, parameter)) {
+  if (constant && !isAmong(parameter, constant->value)) {
     report(argument.value->span, diag::NotAChoice, source(argument.value->span),
            parameter.name)
         .label(parameter.span, "its values are listed here");

@@ -2,6 +2,7 @@
 #include "frontend/check/Lists.h"
 
 #include "frontend/typed/Arithmetic.h"
+#include "frontend/typed/ConstantValue.h"
 
 #include <cmath>
 
@@ -53,6 +54,24 @@ static BinaryOperator typedOperator(ast::BinaryOp op) {
   llvm_unreachable("all operators have a typed one");
 }
 
+/// Of `MODE == "c"` the side that the parameter on the other one, which lists
+/// its values, never has.
+static std::pair<const Expression *, const ConstantParameter *>
+unlistedSide(const Expression *comparison) {
+  const auto *binary = llvm::dyn_cast_if_present<BinaryExpression>(comparison);
+  if (!binary || (binary->op != BinaryOperator::Equal &&
+                  binary->op != BinaryOperator::NotEqual))
+    return {};
+  for (auto [one, other] : {std::pair(binary->left, binary->right),
+                            std::pair(binary->right, binary->left)}) {
+    const auto *named = llvm::dyn_cast<ConstantParameterExpression>(one);
+    const auto *value = llvm::dyn_cast<ConstantExpression>(other);
+    if (named && value && !isAmong(*named->parameter, value->value))
+      return {value, named->parameter};
+  }
+  return {};
+}
+
 /// A long sum is a tree that leans left: walk down its spine, not the stack.
 const Expression *DeclarationChecker::binaryChain(const ast::BinaryExpr &expr) {
   constexpr unsigned longest = 512;
@@ -79,6 +98,11 @@ const Expression *DeclarationChecker::binaryChain(const ast::BinaryExpr &expr) {
     const Expression *right = check(binary->right);
     value = makeBinary(typedOperator(binary->op), binary->span,
                        binary->operatorSpan, value, right);
+    if (auto [side, parameter] = unlistedSide(value); side) {
+      report(side->span, diag::NotAChoice, source(side->span), parameter->name)
+          .label(parameter->span, "its values are listed here");
+      value = nullptr;
+    }
   }
   return value;
 }

@@ -212,3 +212,8 @@ std::optional<Constant> typed::choiceOf(const ConstantParameter &parameter,
   }
   return std::nullopt;
 }
+
+bool typed::isAmong(const ConstantParameter &parameter, const Constant &value) {
+  return parameter.choices.empty() || parameter.hasElse ||
+         choiceOf(parameter, value).has_value();
+}

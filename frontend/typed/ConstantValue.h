@@ -35,5 +35,7 @@ evaluateConstant(const Expression &expression,
 /// `value`, or the same number in whatever type; nothing where none is.
 std::optional<Constant> choiceOf(const ConstantParameter &parameter,
                                  const Constant &value);
+/// Whether the parameter may have that value at all.
+bool isAmong(const ConstantParameter &parameter, const Constant &value);
 
 } // namespace quern::typed
