@@ -1,6 +1,7 @@
 // Runs over a declaration's body, in as many passes as it takes.
 #include "frontend/check/AttributeChecker.h"
 #include "frontend/check/Divided.h"
+#include "frontend/check/MetRows.h"
 #include "frontend/check/OldValues.h"
 #include "frontend/check/Presence.h"
 #include "frontend/typed/AlongLocal.h"
@@ -96,13 +97,22 @@ void DeclarationChecker::checkBody() {
 }
 
 /// A `mut` parameter is stored once, at the end: a text that goes on with what
-/// it has assigned is mostly another language's.
-void DeclarationChecker::warnOldValues() {
+/// it has assigned is mostly another language's. And who scatters rows wants
+/// one result of each.
+void DeclarationChecker::warnWhole() {
   for (const OldValue &old : oldValues(declaration))
     report(old.read->span, diag::OldValue, source(old.read->span))
         .label(old.assigned->span, "assigned here")
         .hint("name the new value with `let` and go on with that, or the old "
               "one in front of the assignment");
+  for (const MetRows &met : metRows(declaration)) {
+    const Axis &row = declaration.axis(met.axis);
+    std::string axis = (row.pack ? "*" : "") + row.name.str();
+    report(met.scatter->span, diag::RowsMeet, axis)
+        .label(met.scatter->into->span, "this has no `" + axis + "`")
+        .hint("what is changed needs the axis too: a parameter that has it, or "
+              "a `var` whose type says it");
+  }
 }
 
 /// A barrier that some threads of a block do not reach for certain.
@@ -121,7 +131,7 @@ void DeclarationChecker::checkBarriers() {
 /// called may stand behind its caller.
 void DeclarationChecker::checkWhole() {
   if (declaration.isLifted() && !declaration.hasError)
-    warnOldValues();
+    warnWhole();
   if (declaration.kind == DeclarationKind::Kernel && !declaration.hasError)
     checkBarriers();
   if (declaration.kind != DeclarationKind::Rowwise || declaration.hasError)

@@ -437,7 +437,7 @@ private:
   // Bodies.cpp: the order of the above, and passes over bodies
   void adoptSignature();
   void checkBarriers();
-  void warnOldValues();
+  void warnWhole();
   void runBody(const ast::Block &body);
   static bool fallsThrough(typed::Block block);
   static llvm::StringRef returnHint(typed::Block block);
