@@ -160,7 +160,9 @@ std::string DeclarationChecker::castHint(const Expression *to,
   // A `var` that begins with a literal can begin with another type.
   const auto *named = llvm::dyn_cast<VariableExpression>(to);
   const Binding *binding = named ? lookup(named->variable->name) : nullptr;
-  if (binding && binding->alias && rank(to).first == rank(of).first) {
+  bool becomesFloat = into && rank(of).first;
+  if (binding && binding->alias &&
+      (becomesFloat || rank(to).first == rank(of).first)) {
     std::string name = named->variable->name.str();
     return "`" + name + "` is `" + spell(to->scalar()) +
            "` by its first value; write `var " + name + " = " +
