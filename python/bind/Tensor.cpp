@@ -4,6 +4,7 @@
 #include "python/bind/ElementTypes.h"
 #include "python/bind/Errors.h"
 #include "python/bind/NumpyArray.h"
+#include "python/bind/Refusal.h"
 
 #include <algorithm>
 #include <string>
@@ -163,7 +164,7 @@ bool Borrowed::read(PyObject *object, FrameworkCache &cache, const char *what) {
   if (maker.api) {
     DLTensor source;
     if (maker.api->borrow(object, &source) != 0) {
-      explain(("`" + std::string(what) + "` cannot be read").c_str());
+      explainRefusal(object, what);
       return false;
     }
     return take(source, what) && isPlain(object, tensor, what) &&

@@ -74,7 +74,20 @@ NO_TENSORS: dict[str, tuple[Any, str]] = {
     "a list": ([1.0, 2.0], "`x` must be a tensor, not list"),
     "a capsule": (torch.ones(4).__dlpack__(), "must be a tensor, not PyCapsule"),
     "no memory": (torch.ones(2, device="meta"), "`x` cannot be read: Cannot pack tensors on meta"),
-    "sparse": (torch.eye(3).to_sparse(), "`x` cannot be read"),
+    "sparse": (torch.eye(3).to_sparse(), r"`x` is sparse, .* pass `x\.to_dense\(\)`"),
+    "another layout": (torch.eye(4).to_mkldnn(), r"laid out for oneDNN, .* pass `x\.to_dense\(\)`"),
+    "nested": (
+        torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.jagged),
+        r"`x` is nested, .* pass `x\.values\(\)`",
+    ),
+    "nested without offsets": (
+        torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]),
+        r"`x` is nested, .* pass `x\.to_padded_tensor\(0\)`",
+    ),
+    "quantized": (
+        torch.quantize_per_tensor(torch.ones(3), 0.1, 0, torch.quint8),
+        r"`x` is quantized, .* pass `x\.dequantize\(\)`",
+    ),
     "a large number": (2**70, "must fit 64 bits"),
     "a text": ("a", "takes a tensor, not a string"),
 }
