@@ -34,13 +34,15 @@ constexpr llvm::StringLiteral known[] = {"help",    "types",   "axes",
                                          "shape",   "scalars", "constants",
                                          "threads", "repeat",  "seed"};
 
-/// "4x8" → {4, 8}; nothing when it is no list of extents.
-std::optional<std::vector<std::int64_t>> readExtents(llvm::StringRef text) {
-  std::vector<std::int64_t> extents;
+using Extents = std::vector<std::int64_t>;
+
+/// "4x8" → {4, 8}, "" → {}; nothing when it is no list of extents.
+std::optional<Extents> readExtents(llvm::StringRef text) {
+  Extents extents;
+  if (text.empty())
+    return extents;
   for (llvm::StringRef part : llvm::split(text, 'x')) {
     std::int64_t extent;
-    if (part.empty())
-      continue;
     if (part.getAsInteger(10, extent) || extent < 0)
       return std::nullopt;
     extents.push_back(extent);
@@ -51,7 +53,7 @@ std::optional<std::vector<std::int64_t>> readExtents(llvm::StringRef text) {
 /// What the options say, in the form that inputs are made from.
 struct Plan {
   Wishes types, axes, scalars, constants;
-  std::vector<std::int64_t> shape;
+  Extents shape;
   std::int64_t seed, repeat;
   int threads;
 };
@@ -64,6 +66,8 @@ public:
   bool make();
 
   std::vector<std::unique_ptr<OwnedTensor>> tensors;
+  /// Names and places of the tensors that the call writes.
+  std::vector<std::pair<llvm::StringRef, std::size_t>> written;
   std::vector<Argument> arguments;
   std::vector<std::pair<std::string, Argument>> constants;
 
@@ -72,7 +76,8 @@ private:
   bool hasNames(llvm::StringRef option, const Wishes &wishes,
                 llvm::function_ref<bool(llvm::StringRef)> has);
   ElementType typeOf(typed::ScalarType type);
-  std::vector<std::int64_t> extentsOf(typed::AxisId axis);
+  std::optional<Extents> extentsWished(const typed::Axis &axis);
+  Extents extentsOf(typed::AxisId axis);
   Argument scalar(const typed::Parameter &parameter);
   void tensor(const typed::Parameter &parameter);
 
@@ -102,6 +107,11 @@ bool Inputs::hasWishes() {
     return llvm::any_of(declaration.axes,
                         [&](const auto &each) { return each.name == name; });
   };
+  for (const typed::Axis &axis : declaration.axes)
+    if (!axis.pack && extentsWished(axis).value_or(Extents{64}).size() != 1)
+      return complain(usage,
+                      "`" + axis.name + "` of `--axes` is one axis, not `" +
+                          plan.axes.at(axis.name.str()) + "`") == success;
   auto isScalar = [&](llvm::StringRef name) {
     return llvm::any_of(declaration.parameters, [&](const auto &each) {
       return !each.isTensor && each.variable->name == name;
@@ -116,16 +126,18 @@ ElementType Inputs::typeOf(typed::ScalarType type) {
   return type.substitute(types);
 }
 
-std::vector<std::int64_t> Inputs::extentsOf(typed::AxisId id) {
+/// What `--axes` says of an axis or a pack.
+std::optional<Extents> Inputs::extentsWished(const typed::Axis &axis) {
+  auto wish = plan.axes.find(axis.name.str());
+  return wish == plan.axes.end() ? std::nullopt : readExtents(wish->second);
+}
+
+Extents Inputs::extentsOf(typed::AxisId id) {
   const typed::Axis &axis = declaration.axis(id);
   if (auto *fixed =
           llvm::dyn_cast_or_null<typed::ConstantExpression>(axis.extent))
     return {fixed->value.integer};
-  auto wish = plan.axes.find(axis.name.str());
-  if (wish != plan.axes.end())
-    if (auto extents = readExtents(wish->second))
-      return *extents;
-  return {64};
+  return extentsWished(axis).value_or(Extents{64});
 }
 
 Argument Inputs::scalar(const typed::Parameter &parameter) {
@@ -147,7 +159,7 @@ Argument Inputs::scalar(const typed::Parameter &parameter) {
 }
 
 void Inputs::tensor(const typed::Parameter &parameter) {
-  std::vector<std::int64_t> sizes = plan.shape;
+  Extents sizes = plan.shape;
   if (declaration.kind != typed::DeclarationKind::Elementwise) {
     sizes.clear();
     for (const typed::Dimension &dimension : parameter.dimensions) {
@@ -162,6 +174,8 @@ void Inputs::tensor(const typed::Parameter &parameter) {
       sizes.push_back(product);
     }
   }
+  if (parameter.isMutable)
+    written.emplace_back(parameter.variable->name, tensors.size());
   tensors.push_back(
       std::make_unique<OwnedTensor>(typeOf(parameter.element), sizes));
   fillRandom(*tensors.back(), source);
@@ -246,9 +260,9 @@ int runRepeatedly(BoundKernel &kernel, std::vector<void *> &pointers,
   return success;
 }
 
-int runAndPrint(BoundKernel &kernel,
-                const std::vector<std::unique_ptr<OwnedTensor>> &inputs,
-                std::int64_t repeat) {
+/// Prints what it gives, and behind their names what it wrote.
+int runAndPrint(BoundKernel &kernel, const Inputs &given, std::int64_t repeat) {
+  const auto &inputs = given.tensors;
   std::vector<std::unique_ptr<OwnedTensor>> outputs;
   std::vector<void *> pointers;
   for (const auto &tensor : inputs)
@@ -265,10 +279,13 @@ int runAndPrint(BoundKernel &kernel,
                                      llvm::Twine(spelling(tensor->type)) +
                                      jit::shapeText(tensor->sizes));
   int code = runRepeatedly(kernel, pointers, repeat);
-  if (code == success)
-    for (const auto &output : outputs)
-      llvm::outs() << summary(*output) << '\n';
-  return code;
+  if (code != success)
+    return code;
+  for (const auto &output : outputs)
+    llvm::outs() << summary(*output) << '\n';
+  for (auto [name, place] : given.written)
+    llvm::outs() << name << ": " << summary(*inputs[place]) << '\n';
+  return success;
 }
 
 /// Why nothing runs: `wanted` is not there, or several could.
@@ -323,5 +340,5 @@ int command::run(Words words) {
       module->bind(declaration->name, inputs.arguments, {}, inputs.constants);
   if (!bound)
     return complain(bound.error());
-  return runAndPrint(*bound, inputs.tensors, plan->repeat);
+  return runAndPrint(*bound, inputs, plan->repeat);
 }

@@ -130,6 +130,8 @@ def test_output_that_cannot_be_written_is_named(stage: str, two: Path) -> None:
         (("run", "--axes=R=3"), "`--axes` names `R`, which `gate` does not have"),
         (("run", "--scalars=x=3"), "`--scalars` names `x`, which `gate` does not have"),
         (("run", "--axes=R=3y"), "`--axes` takes extents: N=64,R=4x8"),
+        (("run", "--axes=R=x"), "`--axes` takes extents: N=64,R=4x8"),
+        (("run", "--shape=4x"), "`--shape` takes extents: 4x8"),
         (("run", "--seed=x"), "`--seed` takes an integer from 0 on, not `x`"),
         (("run", "--threads=-1"), "`--threads` takes an integer from 0 on, not `-1`"),
         (("run", "--repeat=0"), "`--repeat` takes an integer from 1 on, not `0`"),
@@ -143,6 +145,23 @@ def test_what_an_option_cannot_mean_is_said(
     assert done.returncode in (1, 2)
     assert done.stderr == f"quern: {message}\n"
     assert done.stdout == ""
+
+
+def test_a_run_shows_what_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "fill.qn"
+    path.write_text(
+        "rowwise fill[T: Float](x: T[N, *S], y: mut T[N, *S], z: mut i64[N]) -> T[N]:\n"
+        "    y = 2\n    z = index(N)\n    return T(3)\n"
+    )
+    done = run("run", str(path), "--axes=N=3,S=1x1")
+    assert [line.split()[:3] for line in done.stdout.splitlines()] == [
+        ["f32[3]:", "3.000000", "3.000000"],
+        ["y:", "f32[3,", "1,"],
+        ["z:", "i64[3]:", "0.000000"],
+    ]
+    done = run("run", str(path), "--axes=N=3x4")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "quern: `N` of `--axes` is one axis, not `3x4`\n"
 
 
 @pytest.mark.parametrize("words", [("run", "gaet"), ("build", "gaet", "--emit=qn")])
