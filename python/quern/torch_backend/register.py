@@ -57,7 +57,8 @@ def op(name: str, source: str) -> Any:
     """
     namespace, separator, short = name.partition("::")
     if not separator or not namespace.isidentifier() or not short.isidentifier():
-        raise ValueError(f"`{name}` must be a namespace and a name: `mylib::{short or name}`")
+        wish = short if short.isidentifier() else "silu_mul"
+        raise ValueError(f"`{name}` must be a namespace and a name: `mylib::{wish}`")
     module = session().compile(source, f"{short}.qn")
     made = define(name, module, _callable(module, name, short))
     _add(source, [(f"{namespace}::{each}", each) for each in made])
