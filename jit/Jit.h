@@ -283,6 +283,17 @@ public:
                                      std::span<const TensorView> results) = 0;
 };
 
+/// Waits for code in the place of a caller that meanwhile heeds its user, who
+/// may end the call.
+class CodeWaiter {
+public:
+  virtual ~CodeWaiter() = default;
+  /// Comes back when all are ready, or with why the call goes no further. Asked
+  /// at every value that an `op` reads, whether or not code is to be made.
+  virtual Result<std::monostate>
+  wait(const std::vector<BoundKernel> &kernels) = 0;
+};
+
 /// One JIT: target, caches, threads, the library. Thread-safe.
 class QUERN_API Session {
 public:
@@ -308,6 +319,8 @@ public:
   void setThreads(int threads);
   /// Without one, an `op` with `extern` cannot be bound.
   void setExternRunner(std::shared_ptr<ExternRunner> runner);
+  /// Without one, an `op` waits for code as if nobody could interrupt it.
+  void setCodeWaiter(std::shared_ptr<CodeWaiter> waiter);
   Counters counters() const;
   /// Gives back to the system what compiling took and running does not need:
   /// the memory that is free, and the compiler's own code, which the next

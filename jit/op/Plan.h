@@ -73,6 +73,8 @@ struct OpPlan {
   void dropUnread();
   /// Gives every temporary its place; those that never live together may share.
   void placeTemporaries();
+  /// Those of all launches.
+  std::vector<BoundKernel> kernels() const;
   /// Waits for the code of every launch.
   Result<std::monostate> ready();
   /// False where code is to be made or loaded for one.

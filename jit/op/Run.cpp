@@ -236,6 +236,13 @@ char *OpPlan::address(const PlanTensor &tensor,
   return base ? base + tensor.offset : nullptr;
 }
 
+std::vector<BoundKernel> OpPlan::kernels() const {
+  std::vector<BoundKernel> all;
+  for (const PlanStep &step : steps)
+    all.insert(all.end(), step.kernels.begin(), step.kernels.end());
+  return all;
+}
+
 Result<std::monostate> OpPlan::ready() {
   for (PlanStep &step : steps)
     for (BoundKernel &kernel : step.kernels)

@@ -49,12 +49,18 @@ struct OpPlace {
   const typed::Declaration *fill = nullptr; ///< `fill(x, value)`
 };
 
+/// Whom the session's owner sends; either may be null.
+struct OpHelpers {
+  std::shared_ptr<ExternRunner> externs;
+  std::shared_ptr<CodeWaiter> waiter;
+};
+
 class OpTracer {
 public:
   /// `bind` makes the kernels that are called; it reports by itself.
-  OpTracer(CallBinder bind, std::shared_ptr<ExternRunner> externs,
-           OpPlace place, Pool &pool, DiagnosticEngine &report)
-      : bind(bind), externs(std::move(externs)), place(std::move(place)),
+  OpTracer(CallBinder bind, OpHelpers helpers, OpPlace place, Pool &pool,
+           DiagnosticEngine &report)
+      : bind(bind), helpers(std::move(helpers)), place(std::move(place)),
         pool(pool), report(report) {}
 
   /// Parameters and then outputs become pointers of the plan. Nothing comes
@@ -172,7 +178,7 @@ private:
   constantsOf(const typed::CallExpression &expression);
 
   CallBinder bind;
-  std::shared_ptr<ExternRunner> externs;
+  OpHelpers helpers;
   OpPlace place;
   Pool &pool;
   DiagnosticEngine &report;

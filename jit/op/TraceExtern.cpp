@@ -17,7 +17,7 @@ static Argument externArgument(Argument argument, const Type &type) {
 
 /// Results are fresh temporaries of the shapes that the runner says.
 OpTracer::MaybeValue OpTracer::callExtern(const ExternExpression &expression) {
-  if (!externs)
+  if (!helpers.externs)
     return unsupported(expression.span, "`extern` without a framework");
   if (place.device) {
     report.report(expression.span, fault::ExternOnDevice, expression.symbol,
@@ -26,7 +26,7 @@ OpTracer::MaybeValue OpTracer::callExtern(const ExternExpression &expression) {
   }
   PlanStep step;
   step.kind = PlanStep::Kind::Extern;
-  step.runner = externs;
+  step.runner = helpers.externs;
   step.call.symbol = expression.symbol.str();
   // The call's views refer to shapes that lie here.
   std::deque<OpValue> values;
@@ -49,7 +49,7 @@ OpTracer::MaybeValue OpTracer::callExtern(const ExternExpression &expression) {
         step.tensors.push_back(element.tensor);
   }
   step.written.assign(step.tensors.size(), false);
-  auto specs = externs->infer(step.call);
+  auto specs = helpers.externs->infer(step.call);
   if (!specs) {
     failed = specs.error();
     return std::nullopt;

@@ -204,6 +204,8 @@ OpTracer::MaybeValue OpTracer::readOnHost(const BuiltinExpression &expression) {
     return unsupported(expression.span, "`host` of a tensor without values");
   // Others' work on the operands may be in any stream.
   auto done = place.device ? place.device->waitForAll() : std::monostate();
+  if (done && helpers.waiter)
+    done = helpers.waiter->wait(plan->kernels());
   if (done)
     done = plan->advance(pointers, pool);
   if (!done) {

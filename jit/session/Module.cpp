@@ -202,7 +202,8 @@ Module::State::bindOp(const CallRequest &request, DiagnosticEngine &report,
   bound->core = core;
   bound->name = request.declaration.name.str();
   bound->device = *device;
-  OpTracer tracer(bindCallee, core->externs, place, core->pool, report);
+  OpTracer tracer(bindCallee, {core->externs, core->waiter}, place, core->pool,
+                  report);
   bound->plan = tracer.trace(request, std::move(solution),
                              bound->binding.operands, bound->binding.outputs);
   if (!bound->plan) {

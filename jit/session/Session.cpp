@@ -234,6 +234,11 @@ void Session::setExternRunner(std::shared_ptr<ExternRunner> runner) {
   state->core->externs = std::move(runner);
 }
 
+void Session::setCodeWaiter(std::shared_ptr<CodeWaiter> waiter) {
+  std::lock_guard lock(state->core->frontend);
+  state->core->waiter = std::move(waiter);
+}
+
 Counters Session::counters() const {
   SessionCore &core = *state->core;
   return {core.compiler.compiles.load(std::memory_order_relaxed),

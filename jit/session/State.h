@@ -31,7 +31,9 @@ struct SessionCore {
   jit::Pool pool;
   jit::Devices devices;
   std::atomic<std::int64_t> launches{0};
-  std::shared_ptr<ExternRunner> externs; ///< or null; set before it is used
+  /// Or null; set before they are used.
+  std::shared_ptr<ExternRunner> externs;
+  std::shared_ptr<CodeWaiter> waiter;
 
   /// The front end serves one thread at a time.
   std::mutex frontend;

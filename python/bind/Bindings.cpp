@@ -3,6 +3,7 @@
 #include "python/bind/Externs.h"
 #include "python/bind/Function.h"
 #include "python/bind/Tables.h"
+#include "python/bind/Waiting.h"
 
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -65,6 +66,7 @@ std::shared_ptr<Session> makeSession(int threads, const std::string &cache,
   options.target = target;
   auto session = valueOrThrow(Session::create(options));
   session->setExternRunner(makeExternRunner());
+  session->setCodeWaiter(makeCodeWaiter());
   return session;
 }
 

@@ -90,13 +90,14 @@ std::optional<BoundKernel> bind(FunctionObject &self,
   PyEval_RestoreThread(thread);
   if (bound)
     return std::move(*bound);
-  raise(self.errorClass, bound.error());
+  if (!PyErr_Occurred()) // else the user has interrupted it
+    raise(self.errorClass, bound.error());
   return std::nullopt;
 }
 
 /// Whether the code is there; else an exception is set.
 bool isCompiled(FunctionObject &self, const BoundKernel &kernel) {
-  auto ready = awaitCode(kernel);
+  auto ready = awaitCode({kernel});
   if (ready && !*ready)
     raise(self.errorClass, ready->error());
   return ready && *ready;

@@ -2,6 +2,7 @@
 #include "python/bind/Waiting.h"
 
 #include <Python.h>
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -35,8 +36,22 @@ void leaveAtOnce(int status, void *) {
   _exit(status);
 }
 
-void finish(const std::shared_ptr<Work> &work, BoundKernel kernel) {
-  Result<std::monostate> result = kernel.ready();
+using Kernels = std::vector<BoundKernel>;
+
+Result<std::monostate> make(Kernels &kernels) {
+  for (BoundKernel &kernel : kernels)
+    if (auto ready = kernel.ready(); !ready)
+      return ready;
+  return std::monostate();
+}
+
+bool areReady(Kernels &kernels) {
+  return std::ranges::all_of(
+      kernels, [](BoundKernel &kernel) { return kernel.readyAtOnce(); });
+}
+
+void finish(const std::shared_ptr<Work> &work, Kernels kernels) {
+  Result<std::monostate> result = make(kernels);
   std::lock_guard guard(work->lock);
   work->result = std::move(result);
   unheard -= work->isUnheard;
@@ -58,27 +73,57 @@ bool isDone(Work &work, std::chrono::milliseconds most) {
                              [&] { return work.result.has_value(); });
 }
 
-Result<std::monostate> withoutLock(BoundKernel kernel) {
+Result<std::monostate> withoutLock(Kernels &kernels) {
   PyThreadState *state = PyEval_SaveThread();
-  auto result = kernel.ready();
+  auto result = make(kernels);
   PyEval_RestoreThread(state);
   return result;
 }
 
+/// How long a signal waits to be answered.
+constexpr std::chrono::milliseconds step(100);
+
+class Waiter : public CodeWaiter {
+public:
+  Result<std::monostate> wait(const Kernels &kernels) override {
+    Kernels made = kernels;
+    if (areReady(made) && !isTime())
+      return std::monostate();
+    PyGILState_STATE state = PyGILState_Ensure();
+    auto result = awaitCode(std::move(made));
+    if (result && *result && PyErr_CheckSignals() != 0)
+      result = std::nullopt;
+    PyGILState_Release(state);
+    return result ? std::move(*result) : Error{"interrupted", {}};
+  }
+
+private:
+  /// Whether the last signals were answered long ago.
+  bool isTime() {
+    auto now = std::chrono::steady_clock::now().time_since_epoch();
+    if (now - last.load() < step)
+      return false;
+    last = now;
+    return true;
+  }
+  std::atomic<std::chrono::steady_clock::duration> last{};
+};
+
 } // namespace
 
-std::optional<Result<std::monostate>> awaitCode(BoundKernel kernel) {
-  constexpr std::chrono::milliseconds step(100);
-  if (kernel.readyAtOnce())
+std::optional<Result<std::monostate>> awaitCode(Kernels kernels) {
+  if (areReady(kernels))
     return std::monostate();
   // A device's driver keeps what is current for each thread.
-  if (kernel.device() != DeviceId{})
-    return withoutLock(kernel);
+  if (std::ranges::any_of(kernels, [](const BoundKernel &kernel) {
+        return kernel.device() != DeviceId{};
+      }))
+    return withoutLock(kernels);
   auto work = std::make_shared<Work>();
   try {
-    std::thread(finish, work, kernel).detach();
+    std::thread(finish, work, kernels).detach();
   } catch (const std::system_error &) { // no more threads
-    return withoutLock(kernel);
+    return withoutLock(kernels);
   }
   while (true) {
     PyThreadState *state = PyEval_SaveThread();
@@ -91,6 +136,10 @@ std::optional<Result<std::monostate>> awaitCode(BoundKernel kernel) {
     abandon(*work);
     return std::nullopt;
   }
+}
+
+std::shared_ptr<CodeWaiter> makeCodeWaiter() {
+  return std::make_shared<Waiter>();
 }
 
 } // namespace quern::python
