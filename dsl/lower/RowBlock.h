@@ -72,8 +72,15 @@ private:
                   llvm::ArrayRef<qn::StoreOp> stores, Block rows, Block inner);
   void sumColumns(Frame &frame, unsigned which, unsigned product, Block rows,
                   Block inner, mlir::Value place);
+  void addToLines(Frame &frame, unsigned which, unsigned product,
+                  llvm::ArrayRef<mlir::Value> numbers,
+                  llvm::ArrayRef<mlir::Value> places, Block keys,
+                  mlir::Value isFirst);
   Values addUp(Frame &frame, ContractionBuilder &of, mlir::Value columns,
-               llvm::ArrayRef<mlir::Value> lines, Block inner);
+               llvm::ArrayRef<mlir::Value> lines, Block keys,
+               mlir::ValueRange before);
+  void byKeys(Frame &frame, Block inner,
+              llvm::function_ref<void(Frame &, Block)> body);
   void replace(mlir::Value value, unsigned which, Block rows);
   void replaceResult(mlir::Value value, unsigned which, Block rows);
   mlir::Value number(Frame &frame, std::int64_t value) {

@@ -39,10 +39,25 @@ void RowBlockBuilder::together(Frame &frame, Block rows, Rows body) {
   frame.anchor = anchor;
 }
 
+/// Some keys at a time, which are near when all rows but the first read them;
+/// once where there are none.
+void RowBlockBuilder::byKeys(Frame &frame, Block inner,
+                             llvm::function_ref<void(Frame &, Block)> body) {
+  constexpr std::int64_t keys = 128;
+  Value one = binary(frame, '+', inner.lower, number(frame, 1));
+  Value most = binary(frame, '>', inner.upper, one);
+  scores.loop(frame, inner.lower, most, keys, [&](Frame &at, Value from) {
+    Value to = binary(at, '+', from, number(at, keys));
+    body(at, {from, binary(at, '<', to, inner.upper)});
+  });
+}
+
 void RowBlockBuilder::scoreInPlace(Frame &frame, Block rows, Block inner) {
-  together(frame, rows, [&](Frame &at, Value first, unsigned together) {
-    Value row = binary(at, '+', rows.lower, first);
-    scoreKeys(at, first, row, together, inner);
+  byKeys(frame, inner, [&](Frame &part, Block keys) {
+    together(part, rows, [&](Frame &at, Value first, unsigned together) {
+      Value row = binary(at, '+', rows.lower, first);
+      scoreKeys(at, first, row, together, keys);
+    });
   });
 }
 
@@ -130,21 +145,17 @@ void RowBlockBuilder::sumInPlace(Frame &frame, unsigned which,
               line);
 }
 
-/// Adds the products of these kept lines and the bound columns: vectors of the
-/// first line, then of the next.
+/// Adds the products of these kept lines and the bound columns to sums: vectors
+/// of the first line, then of the next.
 Emitter::Values RowBlockBuilder::addUp(Frame &frame, ContractionBuilder &of,
                                        Value columns, ArrayRef<Value> lines,
-                                       Block inner) {
+                                       Block keys, ValueRange before) {
   const Binding lane = *frame.find(of.columns.last());
   auto copies = emitter.copiesOf(frame, axisBit(lane.axis));
   Type element = blocks.scores.element;
-  Value zero = arith::ConstantOp::create(emitter.in(frame), loc,
-                                         builder.getZeroAttr(element));
-  zero = emitter.widen(zero, lane.lanes);
   Value one = number(frame, 1);
-  auto loop =
-      scf::ForOp::create(emitter.in(frame), loc, inner.lower, inner.upper, one,
-                         Values(copies.size() * lines.size(), zero));
+  auto loop = scf::ForOp::create(emitter.in(frame), loc, keys.lower, keys.upper,
+                                 one, before);
   Operation *anchor = std::exchange(frame.anchor, loop);
   Frame at = Frame::inside(frame, loop.getBody());
   Value position = loop.getInductionVar();
@@ -169,32 +180,56 @@ Emitter::Values RowBlockBuilder::addUp(Frame &frame, ContractionBuilder &of,
 /// Sums of the bound columns for all rows, which go to `place` of their lines.
 void RowBlockBuilder::sumColumns(Frame &frame, unsigned which, unsigned product,
                                  Block rows, Block inner, Value place) {
+  byKeys(frame, inner, [&](Frame &part, Block keys) {
+    Value isFirst =
+        arith::CmpIOp::create(emitter.in(part), loc, arith::CmpIPredicate::eq,
+                              keys.lower, inner.lower);
+    Value count = binary(part, '-', rows.upper, rows.lower);
+    Value last = binary(part, '-', count, number(part, 1));
+    together(part, rows, [&](Frame &at, Value first, unsigned together) {
+      Values lines, places;
+      for (unsigned number = 0; number < together; ++number) {
+        Value row = binary(at, '+', first, this->number(at, number));
+        Value to = binary(at, '*', row, this->number(at, lineInPlace));
+        places.push_back(binary(at, '+', to, place));
+        lines.push_back(binary(at, '<', row, last));
+      }
+      addToLines(at, which, product, lines, places, keys, isFirst);
+    });
+  });
+}
+
+/// Adds what these keys give to the sums at `places`, of kept lines by number.
+void RowBlockBuilder::addToLines(Frame &frame, unsigned which, unsigned product,
+                                 ArrayRef<Value> numbers,
+                                 ArrayRef<Value> places, Block keys,
+                                 Value isFirst) {
   const KeptSums &of = blocks.sums[which];
-  const Binding lane = *frame.find(sums[which].columns.last());
+  ContractionBuilder &builder = sums[which];
+  const Binding lane = *frame.find(builder.columns.last());
+  unsigned vectors = lane.copies;
   Type element = blocks.scores.element;
-  Value one = number(frame, 1),
-        count = binary(frame, '-', rows.upper, rows.lower);
-  Value last = binary(frame, '-', count, one);
-  auto body = [&](Frame &at, Value first, unsigned together) {
-    Value kept =
-        buffer(at, blocks.scores.products.size() + of.factors[product]);
-    Values lines, places;
-    for (unsigned number = 0; number < together; ++number) {
-      Value row = binary(at, '+', first, this->number(at, number));
-      Value to = binary(at, '*', row, this->number(at, lineInPlace));
-      places.push_back(binary(at, '+', to, place));
-      row = binary(at, '*', binary(at, '<', row, last), stride(at));
-      lines.push_back(scores.element(at, kept, row));
+  Value kept =
+      buffer(frame, blocks.scores.products.size() + of.factors[product]);
+  Value zero = arith::ConstantOp::create(emitter.in(frame), loc,
+                                         this->builder.getZeroAttr(element));
+  zero = emitter.widen(zero, lane.lanes);
+  Values lines, to, before;
+  for (auto [row, place] : llvm::zip(numbers, places)) {
+    Value line = binary(frame, '*', row, stride(frame));
+    lines.push_back(scores.element(frame, kept, line));
+    for (unsigned vector = 0; vector < vectors; ++vector) {
+      Value skip = number(frame, std::int64_t(vector) * lane.lanes);
+      skip = binary(frame, '+', place, skip);
+      to.push_back(scores.element(frame, builder.sumBuffers[product], skip));
+      Value sum = emitter.read(frame, to.back(), element, lane.lanes, lane.mask,
+                               Value());
+      before.push_back(
+          arith::SelectOp::create(emitter.in(frame), loc, isFirst, zero, sum));
     }
-    Values made = addUp(at, sums[which], of.tiling.products[product].columns,
-                        lines, inner);
-    std::size_t vectors = made.size() / together;
-    for (auto [number, sum] : llvm::enumerate(made)) {
-      Value to = this->number(at, std::int64_t(number % vectors) * lane.lanes);
-      to = binary(at, '+', places[number / vectors], to);
-      to = scores.element(at, sums[which].sumBuffers[product], to);
-      emitter.write(at, to, sum, element, lane.mask);
-    }
-  };
-  together(frame, rows, body);
+  }
+  Values made = addUp(frame, builder, of.tiling.products[product].columns,
+                      lines, keys, before);
+  for (auto [pointer, sum] : llvm::zip(to, made))
+    emitter.write(frame, pointer, sum, element, lane.mask);
 }
