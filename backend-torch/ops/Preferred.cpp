@@ -204,11 +204,13 @@ struct AttentionClass {
   DType type = DType::F64;
   std::optional<std::int64_t> queries, keys;
   bool manyQueries = false; ///< enough that packing the keys for them pays
+  bool fewQueries = false;  ///< keys are read where they lie
 };
 } // namespace
 
 static std::optional<AttentionClass> attentionOf(const Graph &graph,
                                                  const Node &node) {
+  constexpr std::int64_t inPlace = 32;
   const TensorFacts *query = operandOf(graph, node, "query");
   const TensorFacts *key = operandOf(graph, node, "key");
   if (!query || !key || query->sizes.size() != 4 || key->sizes.size() != 4 ||
@@ -219,6 +221,7 @@ static std::optional<AttentionClass> attentionOf(const Graph &graph,
   found.manyQueries =
       query->sizes[2] == key->sizes[2] ||
       (found.queries && found.keys && 4 * *found.queries >= *found.keys);
+  found.fewQueries = found.queries && *found.queries <= inPlace;
   return found;
 }
 
@@ -230,8 +233,8 @@ static bool isOurAttention(const Graph &graph, const Node &node,
   if (!of || !isWide(machine) || machine.hasTiles)
     return false;
   bool isSmall = of->keys && *of->keys <= fewKeys;
-  return of->manyQueries || (isSmall && of->type == DType::F16) ||
-         (isSmall && of->type == DType::BF16 && of->queries == 1);
+  return of->manyQueries || of->fewQueries ||
+         (isSmall && of->type == DType::F16);
 }
 
 /// Its derivatives are where ATen adds them up in f16, and up to so many keys:
