@@ -65,14 +65,13 @@ void RowBlockBuilder::scoreInPlace(Frame &frame, Block rows, Block inner) {
 /// do, and several keys are read at a time; else they run along the keys.
 void RowBlockBuilder::scoreKeys(Frame &frame, Value first, Value row,
                                 unsigned together, Block inner) {
-  constexpr unsigned sums = 2 * severalRows;
   const Tiling &tiling = blocks.scores;
   scores.rows.bindCopies(frame, row, together);
   AxisSet rowAxes;
   for (unsigned axis : scores.rows.list())
     rowAxes |= axisBit(axis);
   AxisPlan plan{.axis = blocks.inner()};
-  plan.copies = together > 1 ? severalRows : sums;
+  plan.copies = severalRows;
   plan.repeats = tiling.products[0].turnColumns;
   if (!plan.repeats) {
     plan.lanes = tiling.lanes;
