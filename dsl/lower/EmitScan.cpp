@@ -164,11 +164,10 @@ Emitter::Values Emitter::laneScan(Frame &frame, qn::ScanOp scan, Copies copies,
   now = inlineRegion(frame, scan.getMerge(), whole, copies);
   // An integer's way out of a lane and back into all is long: the next vector
   // does not wait for it.
-  bool areIntegers = llvm::all_of(
-      scan.getInits().getTypes(), [](Type type) { return type.isInteger(); });
-  llvm::copy(areIntegers
-                 ? inlineRegion(frame, scan.getMerge(), ends, copies)
-                 : lastOf(now),
+  bool areIntegers = llvm::all_of(scan.getInits().getTypes(),
+                                  [](Type type) { return type.isInteger(); });
+  llvm::copy(areIntegers ? inlineRegion(frame, scan.getMerge(), ends, copies)
+                         : lastOf(now),
              state.begin());
   return scan.getExclusive() ? shift(now, carried, 1) : now;
 }

@@ -157,14 +157,10 @@ public:
   void combine(Frame &frame, qn::ScatterOp op, mlir::ValueRange pointers,
                Values values, mlir::Value mask, Copies copies);
 
-  // EmitCompact.cpp
-  void reportBeyond(Frame &frame, qn::CompactOp op, mlir::Value count);
-  mlir::Value compact(Frame &frame, qn::CompactOp op, mlir::Value at,
-                      mlir::Value end);
-
   mlir::OpBuilder &in(Frame &frame);
 
 private:
+  friend class PackedWriter;
   using Local = llvm::DenseMap<mlir::Value, mlir::Value>;
 
   // EmitValue.cpp
@@ -373,12 +369,6 @@ private:
   mlir::Value globalPointer(mlir::Value at);
   mlir::Value shortOffset(Frame &frame, mlir::Value position,
                           mlir::Value stride);
-
-  // EmitCompact.cpp
-  void writePacked(Frame &frame, qn::CompactOp op, mlir::ValueRange values,
-                   mlir::Value at, mlir::Value mask);
-  mlir::Value compactOne(Frame &frame, qn::CompactOp op, mlir::Value at,
-                         mlir::Value end);
 
   // EmitJoined.cpp
   mlir::Value wordAt(Frame &frame, unsigned first, unsigned step,

@@ -1,6 +1,7 @@
 // The launches of a write without gaps: how many values stand before a part of
 // the axis says where it writes, apart from all others.
 #include "dsl/lower/Launch.h"
+#include "dsl/lower/PackedWriter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -34,7 +35,7 @@ void LaunchBuilder::begins(Frame &frame) {
   emitter.writeSlot(frame, emitter.slot(frame, parts, schedule.partsOffset()),
                     all);
   if (op.getChecked())
-    emitter.reportBeyond(frame, op, all);
+    PackedWriter(emitter, op).reportBeyond(frame, all);
 }
 
 /// Writes one part from where those before it end, up to where the next one
@@ -63,6 +64,6 @@ void LaunchBuilder::compact(Frame &frame, Value number, const LoopSpec &part) {
   loop.plan.copies = 1;
   Emitter::Values at{begin};
   emitter.nest(inside, {loop}, at, [&](Frame &body, Emitter::Values &states) {
-    states[0] = emitter.compact(body, op, states[0], end);
+    states[0] = PackedWriter(emitter, op).write(body, states[0], end);
   });
 }

@@ -164,8 +164,8 @@ CacheKey Compiler::keyOf(const CompileRequest &request,
 }
 
 /// Where a kernel is kept: what is ready serves rows of any length. Nothing is
-/// hashed, since calls of an `op` that reads numbers ask for each of its kernels
-/// every time; all are for one target.
+/// hashed, since calls of an `op` that reads numbers ask for each of its
+/// kernels every time; all are for one target.
 std::shared_ptr<Compiler::Slot>
 Compiler::slotOf(const CompileRequest &request) {
   std::string key(request.text.bytes.begin(), request.text.bytes.end());

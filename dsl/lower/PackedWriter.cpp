@@ -1,6 +1,5 @@
 // Writes of what a condition leaves of a vector, packed together.
-#include "dsl/lower/Emitter.h"
-#include "dsl/lower/InMemory.h"
+#include "dsl/lower/PackedWriter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -15,18 +14,16 @@ static unsigned lanesOf(Value value) {
   return type ? type.getNumElements() : 1;
 }
 
-/// An error of the launch where there are more values than places.
-void Emitter::reportBeyond(Frame &frame, qn::CompactOp op, Value count) {
+void PackedWriter::reportBeyond(Frame &frame, Value count) {
   StringAttr places = op.getTensor().getType().getAxes()[0];
-  Value size = extent(frame, model.axisOf(places)), one = constant(frame, 1);
-  Location loc = op.getLoc();
-  OpBuilder &b = in(frame);
+  Value size = emitter.extent(frame, emitter.model.axisOf(places));
+  Value one = emitter.constant(frame, 1);
+  OpBuilder &b = emitter.in(frame);
   Value fits =
       arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, count, size);
   Value last = arith::SubIOp::create(b, loc, count, one);
-  report(frame,
-         {op, sites.of(op, 0, places, ErrorSite::Kind::Index), last, size},
-         fits);
+  std::int64_t site = emitter.sites.of(op, 0, places, ErrorSite::Kind::Index);
+  emitter.report(frame, {op, site, last, size}, fits);
 }
 
 /// How many lanes of a mask are set.
@@ -50,31 +47,31 @@ static Value packed(OpBuilder &b, Value value, Value mask) {
 }
 
 /// Writes elements as they lie in memory to place `at`, vectors from there on.
-void Emitter::writePacked(Frame &frame, qn::CompactOp op, ValueRange values,
-                          Value at, Value mask) {
+void PackedWriter::put(Frame &frame, ValueRange values, Value at, Value mask) {
   auto operand = cast<BlockArgument>(op.getTensor());
   qn::OperandType type = op.getTensor().getType();
   unsigned lanes = lanesOf(values.front());
-  unsigned axis = model.axisOf(type.getAxes()[0]);
+  unsigned axis = emitter.model.axisOf(type.getAxes()[0]);
   if (type.getStrides()[0] == StrideClass::Dynamic) {
-    Value step = stride(frame, operand, 0);
-    at = arith::MulIOp::create(in(frame), op.getLoc(), at, step);
+    Value step = emitter.stride(frame, operand, 0);
+    at = arith::MulIOp::create(emitter.in(frame), loc, at, step);
   }
-  Value pointer = advance(frame, type, pointerTo(frame, operand), at);
-  if (lanes > 1 && strideAlong(type, axis) != StrideClass::One)
-    pointer = lanePointers(frame, operand, pointer,
-                           Binding{.axis = axis, .lanes = lanes});
+  Value pointer =
+      emitter.advance(frame, type, emitter.pointerTo(frame, operand), at);
+  if (lanes > 1 && emitter.strideAlong(type, axis) != StrideClass::One)
+    pointer = emitter.lanePointers(frame, operand, pointer,
+                                   Binding{.axis = axis, .lanes = lanes});
   for (auto [number, value] : llvm::enumerate(values)) {
-    Value to = number ? part(frame, type, pointer, number) : pointer;
-    write(frame, to, value, getElementTypeOrSelf(value.getType()), mask);
+    Value to = number ? emitter.part(frame, type, pointer, number) : pointer;
+    emitter.write(frame, to, value, getElementTypeOrSelf(value.getType()),
+                  mask);
   }
 }
 
 /// One value, where the condition holds and there is room.
-Value Emitter::compactOne(Frame &frame, qn::CompactOp op, Value at, Value end) {
-  Location loc = op.getLoc();
-  Value when = emit(frame, op.getWhen(), 0);
-  OpBuilder &b = in(frame);
+Value PackedWriter::writeOne(Frame &frame, Value at, Value end) {
+  Value when = emitter.emit(frame, op.getWhen(), 0);
+  OpBuilder &b = emitter.in(frame);
   Value room =
       arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, at, end);
   Value goes = arith::AndIOp::create(b, loc, when, room);
@@ -82,36 +79,34 @@ Value Emitter::compactOne(Frame &frame, qn::CompactOp op, Value at, Value end) {
   Operation *anchor = std::exchange(frame.anchor, branch);
   Frame side = Frame::inside(frame, branch.thenBlock());
   side.anchor = branch.thenBlock()->getTerminator();
-  Values values;
+  Emitter::Values values;
   for (Value value : op.getValues()) {
-    Value made = emit(side, value, 0);
-    values.push_back(toMemory(side, made, value.getType()));
+    Value made = emitter.emit(side, value, 0);
+    values.push_back(emitter.toMemory(side, made, value.getType()));
   }
-  writePacked(side, op, values, at, Value());
+  put(side, values, at, Value());
   frame.anchor = anchor;
-  OpBuilder &behind = in(frame);
+  OpBuilder &behind = emitter.in(frame);
   Value more = arith::ExtUIOp::create(behind, loc, behind.getI64Type(), when);
   return arith::AddIOp::create(behind, loc, at, more);
 }
 
-/// Writes the values of the lanes that ask from place `at` on, not beyond
-/// `end`; gives where the next ones go.
-Value Emitter::compact(Frame &frame, qn::CompactOp op, Value at, Value end) {
-  const Binding *lane = laneOf(frame, frame.bound);
+Value PackedWriter::write(Frame &frame, Value at, Value end) {
+  const Binding *lane = emitter.laneOf(frame, frame.bound);
   if (!lane)
-    return compactOne(frame, op, at, end);
-  Location loc = op.getLoc();
+    return writeOne(frame, at, end);
   unsigned lanes = lane->lanes;
-  Value mask = both(frame, wide(frame, op.getWhen(), 0, lanes), lane->mask);
-  Values values;
+  Value asks = emitter.wide(frame, op.getWhen(), 0, lanes);
+  Value mask = emitter.both(frame, asks, lane->mask);
+  Emitter::Values values;
   for (Value value : op.getValues()) {
-    Value made = wide(frame, value, 0, lanes);
-    made = toMemory(frame, made, value.getType());
-    values.push_back(packed(in(frame), made, mask));
+    Value made = emitter.wide(frame, value, 0, lanes);
+    made = emitter.toMemory(frame, made, value.getType());
+    values.push_back(packed(emitter.in(frame), made, mask));
   }
-  Value count = countOf(in(frame), loc, mask, lanes);
-  Value all = constant(frame, lanes);
-  OpBuilder &b = in(frame);
+  Value count = countOf(emitter.in(frame), loc, mask, lanes);
+  Value all = emitter.constant(frame, lanes);
+  OpBuilder &b = emitter.in(frame);
   Value left = arith::SubIOp::create(b, loc, end, at);
   // Lanes behind the last value are written over by the next ones.
   Value fits =
@@ -122,11 +117,11 @@ Value Emitter::compact(Frame &frame, qn::CompactOp op, Value at, Value end) {
   for (Block *block : {branch.thenBlock(), branch.elseBlock()}) {
     Frame side = Frame::inside(frame, block);
     side.anchor = block->getTerminator();
-    bool isWhole = block == branch.thenBlock();
-    Value some =
-        isWhole ? Value() : laneMask(side, constant(side, 0), few, lanes);
-    writePacked(side, op, values, at, some);
+    Value some;
+    if (block == branch.elseBlock())
+      some = emitter.laneMask(side, emitter.constant(side, 0), few, lanes);
+    put(side, values, at, some);
   }
   frame.anchor = anchor;
-  return arith::AddIOp::create(in(frame), loc, at, count);
+  return arith::AddIOp::create(emitter.in(frame), loc, at, count);
 }
