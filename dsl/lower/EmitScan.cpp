@@ -117,6 +117,16 @@ Emitter::Values Emitter::plainScan(Frame &frame, qn::ScanOp scan, Copies copies,
   return scan.getExclusive() ? old : now;
 }
 
+static Emitter::Values lastOf(OpBuilder &b, ValueRange vectors) {
+  Emitter::Values last;
+  for (Value each : vectors) {
+    std::int64_t lanes = cast<VectorType>(each.getType()).getNumElements();
+    last.push_back(
+        vector::ExtractOp::create(b, each.getLoc(), each, lanes - 1));
+  }
+  return last;
+}
+
 /// Every lane takes what lies 1, 2, 4, … lanes before it, then what came before
 /// the vector.
 Emitter::Values Emitter::laneScan(Frame &frame, qn::ScanOp scan, Copies copies,
@@ -147,15 +157,8 @@ Emitter::Values Emitter::laneScan(Frame &frame, qn::ScanOp scan, Copies copies,
     llvm::append_range(earlier, now);
     now = inlineRegion(frame, scan.getMerge(), earlier, copies);
   }
-  auto lastOf = [&](ValueRange values) {
-    Values last;
-    OpBuilder &b = in(frame);
-    for (Value value : values)
-      last.push_back(vector::ExtractOp::create(b, loc, value, lanes - 1));
-    return last;
-  };
   Values carried, ends(state.begin(), state.end());
-  llvm::append_range(ends, lastOf(now));
+  llvm::append_range(ends, lastOf(in(frame), now));
   in(frame);
   for (Value value : state)
     carried.push_back(widen(value, lanes));
@@ -167,7 +170,7 @@ Emitter::Values Emitter::laneScan(Frame &frame, qn::ScanOp scan, Copies copies,
   bool areIntegers = llvm::all_of(scan.getInits().getTypes(),
                                   [](Type type) { return type.isInteger(); });
   llvm::copy(areIntegers ? inlineRegion(frame, scan.getMerge(), ends, copies)
-                         : lastOf(now),
+                         : lastOf(in(frame), now),
              state.begin());
   return scan.getExclusive() ? shift(now, carried, 1) : now;
 }

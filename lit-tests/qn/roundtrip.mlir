@@ -124,3 +124,17 @@ qn.rowwise @joined axes [C] (%x: !qn.tensor<complex<f32>, [C:1]>,
 // CHECK-LABEL: qn.rowwise @few axes [C] short (
 qn.rowwise @few axes [C] short (%x: !qn.tensor<f32, [C:1]>) {
 }
+
+// CHECK-LABEL: qn.rowwise @compact
+qn.rowwise @compact axes [K, N] (%y: !qn.tensor<f32, [K:1]>, %x: !qn.tensor<f32, [N:1]>, %f: i1, %one: i64, %z: i64) {
+  %v = qn.load %x : !qn.tensor<f32, [N:1]>
+  %n = qn.reduce (%one : i64) init (%z : i64) over [N] step {
+  ^bb0(%s: i64, %e: i64):
+    qn.yield %s : i64
+  } merge {
+  ^bb0(%a: i64, %b: i64):
+    qn.yield %a : i64
+  }
+  // CHECK: qn.compact %{{.*}} to %{{.*}} along N when %{{.*}} count %{{.*}} checked : f32 to <f32, [K:1]>
+  qn.compact %v to %y along N when %f count %n checked : f32 to !qn.tensor<f32, [K:1]>
+}
