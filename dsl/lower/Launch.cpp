@@ -229,6 +229,12 @@ void LaunchBuilder::unit(Frame &frame, ValueRange position) {
     return scatterLoops(frame, loops);
   if (launch.choice == LaunchChoice::Narrow)
     return shortLines(frame, loops.front(), loops.back());
+  elementLoops(frame, loops);
+}
+
+/// The loops over the elements of a unit.
+void LaunchBuilder::elementLoops(Frame &frame,
+                                 SmallVectorImpl<LoopSpec> &loops) {
   // Squares narrower than a line of the cache follow each other along it.
   if (launch.turned >= 0 && !target.isGpu() &&
       loops.front().plan.lanes == loops.back().plan.copies)

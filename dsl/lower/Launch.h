@@ -40,6 +40,7 @@ protected:
   mlir::Value runs(Frame &root);
   void fence();
   void unit(Frame &frame, mlir::ValueRange position);
+  void elementLoops(Frame &frame, llvm::SmallVectorImpl<LoopSpec> &loops);
   void packedUnit(Frame &frame, mlir::ValueRange position);
   void inner(Frame &frame, llvm::ArrayRef<qn::StoreOp> stores);
   // LaunchNarrow.cpp
