@@ -44,12 +44,17 @@ Value LaunchBuilder::areLines(Frame &frame, std::int64_t length) {
   Value holds = isSize(emitter.extent(frame, launch.axes.back().axis));
   for (qn::StoreOp store : launch.stores) {
     auto operand = cast<BlockArgument>(store.getTensor());
-    for (auto [number, name] :
-         llvm::enumerate(store.getTensor().getType().getAxes()))
-      if (static_cast<int>(model.axisOf(name)) == launch.lane) {
-        Value follows = isSize(emitter.stride(frame, operand, number));
-        holds = arith::AndIOp::create(emitter.in(frame), loc, holds, follows);
-      }
+    qn::OperandType type = store.getTensor().getType();
+    for (auto [number, name] : llvm::enumerate(type.getAxes())) {
+      if (static_cast<int>(model.axisOf(name)) != launch.lane)
+        continue;
+      // Where the stride is known it is one, or nothing moves.
+      bool isAsked = type.getStrides()[number] == StrideClass::Dynamic;
+      Value step = isAsked ? emitter.stride(frame, operand, number)
+                           : emitter.constant(frame, 1);
+      Value follows = isSize(step);
+      holds = arith::AndIOp::create(emitter.in(frame), loc, holds, follows);
+    }
   }
   return holds;
 }

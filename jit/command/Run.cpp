@@ -265,6 +265,7 @@ int runAndPrint(BoundKernel &kernel, const Inputs &given, std::int64_t repeat) {
   const auto &inputs = given.tensors;
   std::vector<std::unique_ptr<OwnedTensor>> outputs;
   std::vector<void *> pointers;
+  pointers.reserve(inputs.size() + kernel.outputs().size());
   for (const auto &tensor : inputs)
     pointers.push_back(tensor->memory.get());
   for (const TensorSpec &spec : kernel.outputs()) {
