@@ -38,3 +38,15 @@ def test_as_eager(reduction: str, rows: slice | int) -> None:
     (expected * expected.detach().cos()).sum().backward()
     torch.testing.assert_close(mine.grad, theirs.grad)
     assert not quern.counters()["fallbacks"]
+
+
+def test_a_number_is_one_class() -> None:
+    for label in (0, -1):
+        x = torch.tensor(0.5, requires_grad=True)
+        loss = torch.compile(functional.multilabel_margin_loss, backend="quern")
+        given = loss(x, torch.tensor(label))
+        assert given.shape == ()
+        assert given.item() == 0
+        (slope,) = torch.autograd.grad(given, x)
+        assert slope.shape == ()
+        assert slope.item() == 0

@@ -11,6 +11,11 @@ _aten = torch.ops.aten
 _NONE, _MEAN = 0, 1
 
 
+def _classes(x: torch.Tensor) -> torch.Tensor:
+    """A number alone is one class."""
+    return x if x.dim() else x.reshape(1)
+
+
 def _margins(x: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, ...]:
     """For each row which class stands at a place, 0 where none does; what margin each
     other class has from it, else 0; and which classes stand at any place."""
@@ -26,11 +31,13 @@ def _margins(x: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, ...]:
 
 
 def _forward(x: torch.Tensor, target: torch.Tensor, reduction: int) -> Any:
+    shape = x.shape
+    x, target = _classes(x), _classes(target)
     _, margins, labelled = _margins(x, target)
     rows = margins.sum((-2, -1)) / x.shape[-1]
     if reduction != _NONE:
         rows = rows.mean() if reduction == _MEAN else rows.sum()
-    return rows, labelled.to(x.dtype)
+    return rows, labelled.to(x.dtype).reshape(shape)
 
 
 def _backward(
@@ -40,12 +47,14 @@ def _backward(
     reduction: int,
     labelled: torch.Tensor,
 ) -> Any:
+    shape = x.shape
+    x, target = _classes(x), _classes(target)
     at, margins, _ = _margins(x, target)
     counts = (margins > 0).to(x.dtype)
     slope = counts.sum(-2).scatter_add(-1, at, -counts.sum(-1))
     rows = x.shape[0] if x.dim() == 2 and reduction == _MEAN else 1
     factor = gradient.unsqueeze(-1) if gradient.dim() else gradient
-    return slope * (factor / (x.shape[-1] * rows))
+    return (slope * (factor / (x.shape[-1] * rows))).reshape(shape)
 
 
 def loss_decompositions() -> dict[Any, Callable[..., Any]]:
