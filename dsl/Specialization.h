@@ -51,6 +51,9 @@ struct Specialization {
   /// The call has few positions along the axes that are reduced and neighbours
   /// lie along: the code has a way for such rows too. Any code serves any call.
   bool shortRows = false;
+  /// The call repeats a small operand for many rows: what is dear of it is made
+  /// once. Any code serves any call.
+  bool repeatedRows = false;
   /// For a GPU: a launch serves calls of a list, each with a row of a table.
   bool listed = false;
   bool operator==(const Specialization &) const = default;

@@ -24,6 +24,9 @@ def Qn_RowwiseOp : Qn_Op<"rowwise", [
     `short` asks for a second way, for rows of few elements: several of them are
     reduced side by side.
 
+    `repeated` says that what lies along the lanes is small and used for many
+    rows: what is dear of it is worth a launch of its own.
+
     `listed` is for a GPU: a launch serves several calls, whose packets are rows
     of a table (docs/decisions/0020).
 
@@ -42,13 +45,15 @@ def Qn_RowwiseOp : Qn_Op<"rowwise", [
     OptionalAttr<DenseI64ArrayAttr>:$numbers,
     UnitAttr:$wide,
     UnitAttr:$short_rows,
+    UnitAttr:$repeated_rows,
     UnitAttr:$listed,
     OptionalAttr<I64Attr>:$staged
   );
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $sym_name `axes` custom<AxisList>($axes) (`wide` $wide^)?
-    (`short` $short_rows^)? (`listed` $listed^)? (`staged` $staged^)?
+    (`short` $short_rows^)? (`repeated` $repeated_rows^)?
+    (`listed` $listed^)? (`staged` $staged^)?
     attr-dict-with-keyword custom<Body>($body)
   }];
   let extraClassDeclaration = [{

@@ -75,6 +75,7 @@ Operation *Generator::generate() {
   } else {
     auto rows = b.create<qn::RowwiseOp>(name, kernelAxes, argumentTypes);
     rows.setShortRows(request.specialization.shortRows);
+    rows.setRepeatedRows(request.specialization.repeatedRows);
     rows.setListed(request.specialization.listed);
     open(rows);
   }

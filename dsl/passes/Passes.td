@@ -48,7 +48,8 @@ def QnStageDear : Pass<"qn-stage-dear", "::mlir::ModuleOp"> {
   let description = [{
     A channel's scale, one over a root, lies along the lanes of images whose
     channels are neighbours: each pixel would make it anew, whole vectors of it.
-    What has the lanes and not every row becomes a launch of its own before.
+    What has the lanes and not every row becomes a launch of its own before,
+    where it is small beside the rows.
   }];
 }
 

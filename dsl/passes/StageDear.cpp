@@ -38,9 +38,10 @@ private:
 };
 } // namespace
 
-/// Whether the kernel only makes elements of elements.
+/// Whether the kernel only makes elements of elements, for rows enough.
 bool DearValues::isPlain() const {
-  return model.valid && model.reductions.empty() && model.scans.empty() &&
+  return model.valid && model.kernel.getRepeatedRows() &&
+         model.reductions.empty() && model.scans.empty() &&
          model.scatters.empty() && model.sorts.empty() &&
          model.joined.empty() && !model.kernel.getStaged();
 }

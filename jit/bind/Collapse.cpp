@@ -102,6 +102,7 @@ private:
                       bool isLast) const;
   bool isNarrow() const;
   bool hasShortRows() const;
+  bool hasRepeatedRows(llvm::ArrayRef<Extents> own) const;
   std::vector<bool> unitScalars() const;
 
   const Declaration &declaration;
@@ -301,18 +302,20 @@ StrideClass Collapser::classOf(std::int64_t stride, std::int64_t extent,
   return stride == 1 ? StrideClass::One : StrideClass::Dynamic;
 }
 
+/// The largest number where there are more elements.
+static std::int64_t countOf(llvm::ArrayRef<std::int64_t> sizes) {
+  std::int64_t count = 1;
+  for (std::int64_t size : sizes)
+    if (llvm::MulOverflow(count, std::max<std::int64_t>(size, 1), count))
+      return std::numeric_limits<std::int64_t>::max();
+  return count;
+}
+
 /// Every extent, every offset and every count of an operand's elements fits 31
 /// bits. (Extents of axes that are summed multiply to more than anything that
 /// is counted.)
 bool Collapser::isNarrow() const {
   constexpr std::int64_t limit = std::numeric_limits<std::int32_t>::max();
-  auto countOf = [&](llvm::ArrayRef<std::int64_t> sizes) {
-    std::int64_t count = 1;
-    for (std::int64_t size : sizes)
-      if (llvm::MulOverflow(count, std::max<std::int64_t>(size, 1), count))
-        return std::numeric_limits<std::int64_t>::max();
-    return count;
-  };
   if (llvm::any_of(binding.extents,
                    [](std::int64_t extent) { return extent > limit; }))
     return false;
@@ -343,6 +346,27 @@ bool Collapser::hasShortRows() const {
     isShort = true;
   }
   return isShort;
+}
+
+/// A small operand with neighbours is read for each of many rows of a result;
+/// `own` are the extents of each operand's axes.
+bool Collapser::hasRepeatedRows(llvm::ArrayRef<Extents> own) const {
+  constexpr std::int64_t many = 8, small = 1 << 14;
+  std::int64_t most = 0, least = small + 1;
+  for (auto [operand, extents, strides] :
+       llvm::zip_equal(solution.operands, own, binding.strides)) {
+    if (!operand.present)
+      continue;
+    Extents moving;
+    for (auto [extent, stride] : llvm::zip_equal(extents, strides))
+      moving.push_back(stride == 0 ? 1 : extent);
+    std::int64_t count = countOf(moving);
+    if (operand.isResult)
+      most = std::max(most, count);
+    else if (count > 1 && llvm::is_contained(strides, 1))
+      least = std::min(least, count);
+  }
+  return least <= small && most / least >= many;
 }
 
 /// Windows step by scalars of the call, mostly by one.
@@ -404,7 +428,9 @@ void Collapser::finish() {
     OperandLayout layout;
     layout.present = operand.present;
     if (operand.present) {
-      const Extents &own = isLifted ? binding.extents : extents[number];
+      if (isLifted)
+        extents[number] = binding.extents;
+      const Extents &own = extents[number];
       for (auto [axis, stride] : llvm::enumerate(binding.strides[number])) {
         bool isLast = axis + 1 == own.size();
         // A number, or a tensor of one element, is the same everywhere.
@@ -422,6 +448,7 @@ void Collapser::finish() {
   binding.isEmpty = isLifted && llvm::is_contained(binding.extents, 0);
   binding.specialization.narrowOffsets = isNarrow();
   binding.specialization.shortRows = hasShortRows();
+  binding.specialization.repeatedRows = hasRepeatedRows(extents);
   binding.specialization.unitScalars = unitScalars();
 }
 

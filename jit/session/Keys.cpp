@@ -58,6 +58,7 @@ std::string quern::jit::keyText(const Specialization &specialization,
     bytes.number(length);
   bytes.byte(specialization.narrowOffsets);
   bytes.byte(specialization.shortRows && !ofAnyRows);
+  bytes.byte(specialization.repeatedRows && !ofAnyRows);
   bytes.byte(specialization.listed);
   return bytes.text;
 }

@@ -138,6 +138,7 @@ Module::State::bindKernel(const CallRequest &request, const Observed &observed,
   bound->device = *device;
   // A device's schedules look at extents themselves.
   binding->specialization.shortRows &= *device == DeviceId{};
+  binding->specialization.repeatedRows &= *device == DeviceId{};
   bound->request = {module, &declaration, text, binding->specialization};
   bound->binding = std::move(*binding);
   if (llvm::any_of(declaration.results,

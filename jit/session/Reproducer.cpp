@@ -91,6 +91,7 @@ json::Object describe(const Specialization &given) {
       {"lists", listOf(given.listLengths, number)},
       {"narrow", given.narrowOffsets},
       {"short", given.shortRows},
+      {"repeated", given.repeatedRows},
       {"listed", given.listed}};
 }
 
@@ -119,6 +120,7 @@ Specialization specializationOf(const json::Object &object) {
        [&](Number number, Text) { made.listLengths.push_back(number); });
   made.narrowOffsets = object.getBoolean("narrow").value_or(true);
   made.shortRows = object.getBoolean("short").value_or(false);
+  made.repeatedRows = object.getBoolean("repeated").value_or(false);
   made.listed = object.getBoolean("listed").value_or(false);
   return made;
 }

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import _quern
 import pytest
 import quern
 import torch
@@ -47,3 +50,19 @@ def test_batch_norm_of_channels_last(dtype: torch.dtype) -> None:
     given = torch.compile(step, backend="quern")(x)
     assert given.stride() == step(x).stride()
     torch.testing.assert_close(given, step(x))
+
+
+def test_only_many_rows_of_few_values_have_a_code_of_their_own(tmp_path: Path) -> None:
+    """Each call in a session of its own, whose code comes from the disk where it is the same."""
+    few = [(2, 64), (3, 1000), (16, 20000)]
+    many = [(700, 64), (9, 16000)]
+    known: set[bool] = set()
+    for rows, channels in (few[0], many[0], *few[1:], many[1]):
+        session = _quern.Session(threads=1, cache=str(tmp_path), target="")
+        norm = session.compile(SOURCE, "norm.qn").norm
+        x, mean, variance = torch.randn(rows, channels), torch.randn(channels), torch.rand(channels)
+        exact = (x.double() - mean) / (variance.double() + 0.001).sqrt()
+        torch.testing.assert_close(norm(x, mean, variance), exact.float())
+        is_known = (rows, channels) in many
+        assert session.counters()["disk_hits"] == (is_known in known)
+        known.add(is_known)
