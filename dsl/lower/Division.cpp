@@ -15,8 +15,9 @@ namespace {
 
 class LaneDivision {
 public:
-  LaneDivision(OpBuilder &b, Location loc, VectorType type, bool isSigned)
-      : b(b), loc(loc), type(type), isSigned(isSigned) {}
+  LaneDivision(OpBuilder &b, Location loc, VectorType type, bool isSigned,
+               bool isUniform)
+      : b(b), loc(loc), type(type), isSigned(isSigned), isUniform(isUniform) {}
 
   /// For up to 32 bits: through floats that hold every operand.
   Value narrow(Value left, Value right);
@@ -35,11 +36,14 @@ private:
   }
   Value areSmall(Value left, Value right);
   Value quotient(Value left, Value right);
+  /// Floats divided, the result to be cut.
+  Value divided(Value left, Value right);
 
   OpBuilder &b;
   Location loc;
   VectorType type;
   bool isSigned;
+  bool isUniform; ///< one divisor for all lanes
 };
 
 /// The bits of 1.5 * 2^52. Added to a number of less than 52 bits, as bits or
@@ -56,15 +60,36 @@ Value LaneDivision::narrow(Value left, Value right) {
       return arith::SIToFPOp::create(b, loc, floats, value);
     return arith::UIToFPOp::create(b, loc, floats, value);
   };
-  Value quotient = arith::DivFOp::create(b, loc, convert(left), convert(right));
+  Value quotient = divided(convert(left), convert(right));
   if (isSigned)
     return arith::FPToSIOp::create(b, loc, type, quotient);
   return arith::FPToUIOp::create(b, loc, type, quotient);
 }
 
-/// Whether all lanes of both are below 2^51 (in size, where signed).
+/// By one divisor for all lanes its reciprocal is multiplied. With a half added
+/// to the dividend the quotient is half a divisor's part from integers, farther
+/// than two roundings lead while operands have two bits less than a float.
+Value LaneDivision::divided(Value left, Value right) {
+  if (!isUniform)
+    return arith::DivFOp::create(b, loc, left, right);
+  auto type = cast<VectorType>(left.getType());
+  Value half = arith::ConstantOp::create(
+      b, loc,
+      DenseElementsAttr::get(type, b.getFloatAttr(type.getElementType(), 0.5)));
+  if (isSigned)
+    half = math::CopySignOp::create(b, loc, half, left);
+  left = arith::AddFOp::create(b, loc, left, half);
+  Value one = arith::ConstantOp::create(
+      b, loc, b.getFloatAttr(type.getElementType(), 1));
+  Value divisor = vector::ExtractOp::create(b, loc, right, 0);
+  Value reciprocal = arith::DivFOp::create(b, loc, one, divisor);
+  reciprocal = vector::BroadcastOp::create(b, loc, type, reciprocal);
+  return arith::MulFOp::create(b, loc, left, reciprocal);
+}
+
+/// Whether all lanes of both are below 2^50 (in size, where signed).
 Value LaneDivision::areSmall(Value left, Value right) {
-  std::int64_t limit = std::int64_t(1) << (isSigned ? 52 : 51);
+  std::int64_t limit = std::int64_t(1) << (isSigned ? 51 : 50);
   if (isSigned) {
     Value half = integers(limit / 2);
     left = arith::AddIOp::create(b, loc, left, half);
@@ -83,7 +108,7 @@ Value LaneDivision::quotient(Value left, Value right) {
     Value sum = arith::BitcastOp::create(b, loc, base.getType(), bits);
     return arith::SubFOp::create(b, loc, sum, base);
   };
-  Value exact = arith::DivFOp::create(b, loc, convert(left), convert(right));
+  Value exact = divided(convert(left), convert(right));
   Value cut = math::TruncOp::create(b, loc, exact);
   Value sum = arith::AddFOp::create(b, loc, cut, base);
   Value bits = arith::BitcastOp::create(b, loc, type, sum);
@@ -111,7 +136,9 @@ Value quern::divideVectors(OpBuilder &b, Operation *op, ValueRange operands) {
   if (!type || type.getRank() != 1)
     return {};
   bool isSigned = isa<arith::DivSIOp, arith::RemSIOp>(op);
-  LaneDivision lanes(b, op->getLoc(), type, isSigned);
+  auto splat = operands[1].getDefiningOp<vector::BroadcastOp>();
+  bool isUniform = splat && !isa<VectorType>(splat.getSource().getType());
+  LaneDivision lanes(b, op->getLoc(), type, isSigned, isUniform);
   unsigned width = type.getElementTypeBitWidth();
   if (width != 8 && width != 16 && width != 32 && width != 64)
     return {};

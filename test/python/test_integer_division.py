@@ -13,6 +13,9 @@ elementwise quotient[T: Int](a: T, b: T) -> T:
 elementwise rest[T: Int](a: T, b: T) -> T:
     return a % b
 
+rowwise by_each[T: Int](x: T[N], divisors: T[R]) -> (T[R, N], T[R, N]):
+    return (x // divisors, x % divisors)
+
 rowwise by_number(x: i64[N], d: int) -> (i64[N], i64[N]):
     return (x // d, x % d)
 """
@@ -53,3 +56,17 @@ def test_one_divisor(kernels: quern.Module, divisor: int) -> None:
         quotient, rest = kernels.by_number(x, divisor)
         np.testing.assert_array_equal(quotient, x // divisor)
         np.testing.assert_array_equal(rest, x % divisor)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_a_divisor_for_each_row(kernels: quern.Module, dtype: str) -> None:
+    """Lanes share a divisor, so its reciprocal is multiplied."""
+    numbers = around(dtype)
+    near = [n * d + step for n in numbers[::3].tolist() for d in (3, 5, 7, 100) for step in (-1, 0)]
+    info = np.iinfo(dtype)
+    dividends = np.unique(np.array([x for x in near if info.min <= x <= info.max], dtype))
+    dividends, divisors = np.concatenate([numbers, dividends]), numbers[numbers != 0]
+    quotient, rest = kernels.by_each(dividends, divisors)
+    with np.errstate(over="ignore"):
+        np.testing.assert_array_equal(quotient, np.floor_divide(dividends, divisors[:, None]))
+        np.testing.assert_array_equal(rest, np.mod(dividends, divisors[:, None]))
