@@ -20,13 +20,15 @@ Value Emitter::operand(Frame &frame, Value value, Local &local, Copies copies) {
   return known ? known : emit(frame, value, copies);
 }
 
-/// Code of a region in place; `local` is taken by value, since what a region
-/// makes is not seen outside.
+/// Code of a region in place, but for what is known; `local` is taken by value,
+/// since what a region makes is not seen outside.
 Emitter::Values Emitter::regionValues(Frame &frame, Region &region, Local local,
                                       ValueRange arguments, Copies copies) {
   for (auto [argument, value] : llvm::zip(region.getArguments(), arguments))
     local[argument] = value;
   for (Operation &op : region.front().without_terminator()) {
+    if (op.getNumResults() == 1 && local.contains(op.getResult(0)))
+      continue;
     Values made = operation(frame, &op, local, copies);
     for (auto [result, value] : llvm::zip(op.getResults(), made))
       local[result] = value;

@@ -1,5 +1,6 @@
 // Reductions: shared loops, several accumulators, merging across lanes.
 #include "dsl/lower/Emitter.h"
+#include "dsl/schedule/Ascending.h"
 #include "dsl/schedule/Windows.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -129,12 +130,18 @@ void Emitter::planLoops(Frame &frame, ReductionGroup &group) {
          group.scans[0].getReverse()});
   if (group.inTurns)
     group.loops.push_back({AxisPlan{.axis = unsigned(last)}, {}, {}});
-  if (lane < 0)
-    return;
-  AxisPlan plan = innerPlan(frame, group, lane);
-  group.loops.push_back({plan, {}, {}});
-  group.inner = plan.copies;
-  group.lanes = true;
+  if (lane >= 0) {
+    AxisPlan plan = innerPlan(frame, group, lane);
+    group.loops.push_back({plan, {}, {}});
+    group.inner = plan.copies;
+    group.lanes = true;
+  }
+  group.ascends =
+      isFree && !target.isGpu() &&
+      llvm::equal(group.loops, op.getAxes().getAsRange<StringAttr>(),
+                  [&](const LoopSpec &loop, StringAttr name) {
+                    return loop.plan.axis == model.axisOf(name);
+                  });
 }
 
 /// Accumulators lie by member, by copy (outer, then inner), by state; where the
@@ -182,6 +189,11 @@ void Emitter::step(Frame &frame, const ReductionGroup &group, Values &states) {
     unsigned used = inner ? inner->copies : 1;
     unsigned regular = group.outer.size() * group.inner * width;
     MutableArrayRef<Value> all(states);
+    Local known;
+    if (group.ascends)
+      for (auto [test, holds] : ascendingTests(model, op))
+        known[test] = arith::ConstantOp::create(in(frame), op.getLoc(),
+                                                builder.getBoolAttr(holds));
     for (auto [number, copy] : llvm::enumerate(group.outer)) {
       SmallVector<Copies> copies(used, copy);
       for (unsigned unrolled = 1; unrolled < used; ++unrolled)
@@ -197,7 +209,7 @@ void Emitter::step(Frame &frame, const ReductionGroup &group, Values &states) {
         MutableArrayRef<Value> state = all.slice(place, width);
         if (unrolled == 0 && !alone && isEven)
           even = evenStates(frame, op, which, state);
-        stepOne(frame, op, which, state, even);
+        stepOne(frame, op, which, state, even, known);
       }
     }
     at += regular + (separateTail(group) ? group.outer.size() * width : 0);
@@ -251,7 +263,8 @@ Emitter::Values Emitter::evenStates(Frame &frame, qn::ReduceOp op,
 }
 
 void Emitter::stepOne(Frame &frame, qn::ReduceOp op, Copies copies,
-                      MutableArrayRef<Value> state, ValueRange even) {
+                      MutableArrayRef<Value> state, ValueRange even,
+                      const Local &known) {
   unsigned lanes = lanesOf(state.front());
   if (unsigned reduced = reducedLanes(frame, model, op);
       lanes < reduced && countsMasks(op, target))
@@ -274,7 +287,7 @@ void Emitter::stepOne(Frame &frame, qn::ReduceOp op, Copies copies,
         argument = number;
     for (Value input : op.getInputs())
       arguments.push_back(wide(frame, input, copies, lanes));
-    stepped = inlineRegion(frame, op.getStep(), arguments, copies);
+    stepped = regionValues(frame, op.getStep(), known, arguments, copies);
   }
   if (Value mask = maskOf(frame, op, copies))
     stepped = select(frame, mask, stepped, Values(state.begin(), state.end()));

@@ -59,6 +59,8 @@ public:
   llvm::SmallPtrSet<mlir::Operation *, 8> wanted; ///< the launch's reductions
   bool valid = true;                              ///< no diagnostic was given
 
+  using Local = llvm::DenseMap<mlir::Value, mlir::Value>;
+
   // EmitValue.cpp
   mlir::Value emit(Frame &frame, mlir::Value value, Copies copies);
   Values emitAll(Frame &frame, mlir::ValueRange values, Copies copies);
@@ -128,7 +130,7 @@ public:
   /// One step of a reduction from and to `state`.
   void stepOne(Frame &frame, qn::ReduceOp op, Copies copies,
                llvm::MutableArrayRef<mlir::Value> state,
-               mlir::ValueRange even = {});
+               mlir::ValueRange even = {}, const Local &known = Local());
   Values evenStates(Frame &frame, qn::ReduceOp op, Copies copies,
                     llvm::ArrayRef<mlir::Value> state);
   /// The states after the positions `lower` to `upper` of an axis.
@@ -161,8 +163,6 @@ public:
 
 private:
   friend class PackedWriter;
-  using Local = llvm::DenseMap<mlir::Value, mlir::Value>;
-
   // EmitValue.cpp
   Frame &home(Frame &from, AxisSet axes);
   Copies project(const Frame &frame, AxisSet axes, Copies copies) const;

@@ -45,7 +45,8 @@ struct ReductionGroup {
   bool lanes = false;                  ///< the innermost loop runs over lanes
   bool inTurns = false;                ///< portable, without lanes of its own
   bool inOrder = false;                ///< one accumulator, elements in order
-  bool byRows = false; ///< rows side by side have loops of their own
+  bool ascends = false; ///< each accumulator has its elements in order
+  bool byRows = false;  ///< rows side by side have loops of their own
 };
 
 /// Scalar code for the first and the last lane of a vector.
