@@ -22,7 +22,8 @@ def Qn_RowwiseOp : Qn_Op<"rowwise", [
     it, and is a launch of its own.
 
     `short` asks for a second way, for rows of few elements: several of them are
-    reduced side by side.
+    reduced side by side. Where windows are reduced and few results stand side by
+    side, lanes run along the windows.
 
     `repeated` says that what lies along the lanes is small and used for many
     rows: what is dear of it is worth a launch of its own.

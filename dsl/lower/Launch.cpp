@@ -227,7 +227,7 @@ void LaunchBuilder::unit(Frame &frame, ValueRange position) {
     return finishDots(frame, loops);
   if (launch.scatter && launch.lane < 0)
     return scatterLoops(frame, loops);
-  if (launch.choice == LaunchChoice::Narrow)
+  if (launch.choice == LaunchChoice::Narrow && launch.lines.windows < 0)
     return shortLines(frame, loops.front(), loops.back());
   elementLoops(frame, loops);
 }

@@ -37,6 +37,7 @@ protected:
   mlir::Value passedBytes(Frame &root);
   mlir::Value exceedsCaches(Frame &root);
   Ahead rowsAhead() const;
+  mlir::Value narrowBelow(Frame &root);
   mlir::Value runs(Frame &root);
   void fence();
   void unit(Frame &frame, mlir::ValueRange position);

@@ -142,14 +142,31 @@ Value LaunchBuilder::elements(Frame &root) {
 }
 
 /// Whether this launch is the one of its choices that has units.
+/// Shorter lines of results are narrow.
+Value LaunchBuilder::narrowBelow(Frame &root) {
+  const Lines &lines = launch.lines;
+  Value wide = emitter.constant(root, lines.wide);
+  if (lines.windows < 0)
+    return wide;
+  Value windows = localExtent(root, lines.windows);
+  OpBuilder &b = emitter.in(root);
+  wide = arith::MinSIOp::create(b, loc, wide, windows);
+  if (!lines.longWindows)
+    return wide;
+  Value least = emitter.constant(root, lines.longWindows);
+  Value all = emitter.constant(root, std::int64_t(1) << 62);
+  Value isLong = arith::CmpIOp::create(
+      emitter.in(root), loc, arith::CmpIPredicate::sge, windows, least);
+  return arith::SelectOp::create(emitter.in(root), loc, isLong, all, wide);
+}
+
 Value LaunchBuilder::runs(Frame &root) {
   bool isNarrow = launch.choice == LaunchChoice::Narrow;
   if (isNarrow || launch.choice == LaunchChoice::Wide) {
-    const AxisPlan &last = launch.axes.back();
-    Value extent = emitter.extent(root, isNarrow ? last.axis : launch.lane);
-    Value side = emitter.constant(root, isNarrow ? last.tile : last.copies);
+    Value extent = emitter.extent(root, launch.lines.axis);
+    Value wide = narrowBelow(root);
     auto how = isNarrow ? arith::CmpIPredicate::slt : arith::CmpIPredicate::sge;
-    return arith::CmpIOp::create(emitter.in(root), loc, how, extent, side);
+    return arith::CmpIOp::create(emitter.in(root), loc, how, extent, wide);
   }
   if (contraction)
     return contraction->runs(root, launch);

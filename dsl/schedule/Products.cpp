@@ -204,8 +204,12 @@ void Schedule::addContractions() {
   SmallVector<LaunchPlan, 2> all;
   auto addOthers = [&](LaunchPlan launch) {
     std::optional<LaunchPlan> narrow = narrowLines(launch);
-    if (narrow)
+    if (!narrow)
+      narrow = alongWindows(launch);
+    if (narrow) {
       launch.choice = LaunchChoice::Wide;
+      launch.lines = narrow->lines;
+    }
     all.push_back(std::move(launch));
     if (narrow)
       all.push_back(std::move(*narrow));

@@ -21,7 +21,7 @@ Schedule::Schedule(KernelModel &model, const TargetInfo &target)
   formLaunches();
   for (LaunchPlan &launch : launches)
     if (launch.reductions.empty() && !launch.compact)
-      planAxes(launch);
+      planAxes(launch, ~AxisSet());
   if (target.isGpu())
     addParts();
   else
@@ -348,7 +348,7 @@ void Schedule::planScatter(LaunchPlan &launch) {
   launch.axes.push_back(plan);
 }
 
-void Schedule::planAxes(LaunchPlan &launch) {
+void Schedule::planAxes(LaunchPlan &launch, AxisSet mayBeLanes) {
   if (launch.scatter) {
     planScatter(launch);
     launch.taskElements = worthOfTask(launch);
@@ -369,7 +369,7 @@ void Schedule::planAxes(LaunchPlan &launch) {
     reduces |= bool(facts.combined);
   }
   std::optional<int> portable = portableAxis(launch);
-  launch.lane = portable.value_or(bestAxis(all));
+  launch.lane = portable.value_or(bestAxis(all & mayBeLanes));
   bool tiled = launch.lane >= 0 && hasAxis(launch.parallel, launch.lane);
   int rows = tiled ? reusedAxis(launch, launch.lane) : -1;
   int windows = tiled && reduces && rows < 0 && !portable && !target.isGpu()

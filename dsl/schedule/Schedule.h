@@ -77,6 +77,16 @@ enum class RowOrder : std::uint8_t {
   Whole    ///< row after row, whole vectors and then the rest
 };
 
+/// Which lines of results tell Narrow launches from Wide ones.
+struct Lines {
+  unsigned axis = 0;
+  std::int64_t wide = 0; ///< elements of a line that is not narrow
+  /// A local axis: narrow lines are shorter than this too; or -1.
+  int windows = -1;
+  /// So long an axis makes every line narrow; 0: none does.
+  std::int64_t longWindows = 0;
+};
+
 /// One launch: stores that share their parallel axes, or a step of a reduction
 /// that several tasks share.
 struct LaunchPlan {
@@ -89,6 +99,7 @@ struct LaunchPlan {
   qn::CompactOp compact; ///< alone in its launches, behind the stores
   qn::SortOp sort;       ///< alone in its launch, in front of what reads it
   LaunchChoice choice = LaunchChoice::Always;
+  Lines lines;
   /// How a contraction is cut, for all launches that it may become.
   std::shared_ptr<const Tiling> tiling;
   /// How products are kept, for Rows and the launches that pack for it.
@@ -205,7 +216,9 @@ private:
   void planScatter(LaunchPlan &launch);
   void planShortRows(LaunchPlan &launch) const;
   std::int64_t worthOfTask(const LaunchPlan &launch) const;
-  void planAxes(LaunchPlan &launch);
+  /// With lanes along one of the axes that may have them.
+  void planAxes(LaunchPlan &launch, AxisSet mayBeLanes);
+  std::optional<LaunchPlan> alongWindows(const LaunchPlan &launch);
   void addContractions();
   void chooseInPlace(const LaunchPlan &launch, bool dots, Tiling &tiling) const;
   void addPacked(LaunchPlan launch, Tiling found,

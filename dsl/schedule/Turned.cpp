@@ -55,6 +55,8 @@ std::optional<LaunchPlan> quern::narrowLines(const LaunchPlan &launch) {
     return std::nullopt;
   LaunchPlan narrow = launch;
   narrow.choice = LaunchChoice::Narrow;
+  narrow.lines = {.axis = unsigned(launch.lane),
+                  .wide = launch.axes.back().copies};
   narrow.lane = launch.turned;
   narrow.turned = -1;
   narrow.streams = false;

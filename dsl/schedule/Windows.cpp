@@ -84,6 +84,43 @@ void Schedule::planWindow(LaunchPlan &launch, unsigned rows, unsigned lane) {
   launch.windows = true;
 }
 
+/// Whether neighbours along an axis are read from places apart.
+static bool isApart(const KernelModel &model, Value index, unsigned axis) {
+  Operation *op = index.getDefiningOp();
+  if (!hasAxis(model.axesOf(index), axis) || isa<qn::IndexOp>(op))
+    return false;
+  return isa<arith::MulIOp>(op) ||
+         llvm::any_of(op->getOperands(),
+                      [&](Value each) { return isApart(model, each, axis); });
+}
+
+/// Where lines of the results are shorter than half a vector and than the
+/// windows, lanes run along those; and along long windows wherever lanes along
+/// the results would gather.
+std::optional<LaunchPlan> Schedule::alongWindows(const LaunchPlan &launch) {
+  if (!model.kernel.getShortRows() || target.isGpu() || launch.lane < 0 ||
+      !hasAxis(launch.parallel, launch.lane) || launch.axes.empty() ||
+      portableAxis(launch))
+    return std::nullopt;
+  LaunchPlan along;
+  along.stores = launch.stores;
+  along.parallel = launch.parallel;
+  planAxes(along, ~launch.parallel);
+  if (along.lane < 0 || !model.localAxis(along.lane))
+    return std::nullopt;
+  along.choice = LaunchChoice::Narrow;
+  along.lines = {.axis = unsigned(launch.lane),
+                 .wide = std::int64_t(lanes) / 2,
+                 .windows = along.lane};
+  model.kernel.getBody().walk([&](qn::LoadOp load) {
+    if (llvm::any_of(load.getIndices(), [&](Value index) {
+          return isApart(model, index, launch.lane);
+        }))
+      along.lines.longWindows = std::int64_t(lanes) * 2;
+  });
+  return along;
+}
+
 /// Whether a position is a sum of axes and of what does not move.
 static bool isSum(const KernelModel &model, Value index) {
   Operation *op = index.getDefiningOp();

@@ -103,6 +103,7 @@ private:
   bool isNarrow() const;
   bool hasShortRows() const;
   bool hasRepeatedRows(llvm::ArrayRef<Extents> own) const;
+  bool hasNarrowWindows() const;
   std::vector<bool> unitScalars() const;
 
   const Declaration &declaration;
@@ -369,6 +370,25 @@ bool Collapser::hasRepeatedRows(llvm::ArrayRef<Extents> own) const {
   return least <= small && most / least >= many;
 }
 
+/// Windows are added up, and lines of the results are shorter than vectors, or
+/// windows may be longer.
+bool Collapser::hasNarrowWindows() const {
+  constexpr std::int64_t few = 8, longWindows = 16;
+  bool addsWindows = llvm::any_of(llvm::zip(declaration.axes, observed.reduced),
+                                  [](auto pair) {
+                                    auto [axis, isReduced] = pair;
+                                    return isReduced && axis.upper;
+                                  });
+  if (!addsWindows)
+    return false;
+  std::int64_t line = 0, longest = 0;
+  for (const auto &each : solution.operands)
+    if (!each.sizes.empty() && each.strides.back() == 1)
+      (each.isResult ? line : longest) =
+          std::max(each.isResult ? line : longest, each.sizes.back());
+  return line > 0 && (line < few || longest / line >= longWindows);
+}
+
 /// Windows step by scalars of the call, mostly by one.
 std::vector<bool> Collapser::unitScalars() const {
   std::vector<bool> units;
@@ -447,7 +467,7 @@ void Collapser::finish() {
   layAlike();
   binding.isEmpty = isLifted && llvm::is_contained(binding.extents, 0);
   binding.specialization.narrowOffsets = isNarrow();
-  binding.specialization.shortRows = hasShortRows();
+  binding.specialization.shortRows = hasShortRows() || hasNarrowWindows();
   binding.specialization.repeatedRows = hasRepeatedRows(extents);
   binding.specialization.unitScalars = unitScalars();
 }
