@@ -199,7 +199,7 @@ Emitter::Values Emitter::whileTest(Frame &test, scf::WhileOp loop, Local local,
 /// Goes on where `goes` holds in some lane that has not left before; lanes that
 /// left keep what was handed on when they did.
 void Emitter::whileLeave(Frame &test, scf::WhileOp loop, Value goes,
-                         Values handed, unsigned lanes) {
+                         ValueRange handed, unsigned lanes) {
   auto arguments = test.block->getArguments();
   unsigned count = loop.getInits().size();
   in(test);
@@ -250,8 +250,7 @@ Emitter::Values Emitter::lanesLoop(Frame &frame, scf::WhileOp loop,
     inside.active = before->getArguments().back();
     Values tested =
         whileTest(inside, loop, local, before->getArguments(), copies);
-    whileLeave(inside, loop, tested[0], Values(llvm::drop_begin(tested)),
-               lanes);
+    whileLeave(inside, loop, tested[0], ValueRange(tested).drop_front(), lanes);
   };
   auto step = [&](Block *after) {
     Frame body = Frame::inside(frame, after);

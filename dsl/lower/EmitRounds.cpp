@@ -65,7 +65,7 @@ Emitter::Values Emitter::rounds(Frame &frame, scf::WhileOp loop,
     auto condition = loop.getConditionOp();
     Value goes = emit(inside, condition.getCondition(), 0);
     Values handed = emitAll(inside, condition.getArgs(), 0);
-    whileLeave(inside, loop, goes, std::move(handed), lanesOf(states.back()));
+    whileLeave(inside, loop, goes, handed, lanesOf(states.back()));
   };
   auto step = [&](Block *after) {
     auto now = after->getArguments();

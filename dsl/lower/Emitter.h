@@ -306,7 +306,7 @@ private:
   Values lanesLoop(Frame &frame, mlir::scf::WhileOp loop, Local &local,
                    mlir::ValueRange states, Copies copies);
   void whileLeave(Frame &test, mlir::scf::WhileOp loop, mlir::Value goes,
-                  Values handed, unsigned lanes);
+                  mlir::ValueRange handed, unsigned lanes);
   mlir::Value withinBounds(Frame &body, mlir::Value at, mlir::Value lower,
                            mlir::Value upper);
   mlir::Value extremeLane(Frame &frame, mlir::Value value, bool largest);

@@ -76,10 +76,10 @@ int quern::windowAxis(const KernelModel &model, ArrayRef<qn::StoreOp> stores,
 /// what is stored.
 void Schedule::planWindow(LaunchPlan &launch, unsigned rows, unsigned lane) {
   constexpr unsigned height = 4;
+  launch.axes.push_back(AxisPlan{
+      .axis = rows, .copies = height, .tile = std::int64_t(4) * height});
   launch.axes.push_back(
-      AxisPlan{.axis = rows, .copies = height, .tile = 4 * height});
-  launch.axes.push_back(
-      AxisPlan{.axis = lane, .lanes = lanes, .tile = 4 * lanes});
+      AxisPlan{.axis = lane, .lanes = lanes, .tile = std::int64_t(4) * lanes});
   launch.taskElements = 65536;
   launch.windows = true;
 }
