@@ -10,9 +10,10 @@ using namespace quern::typed;
 
 namespace {
 
-class Finder {
+class RowFinder {
 public:
-  explicit Finder(const Declaration &declaration) : declaration(declaration) {}
+  explicit RowFinder(const Declaration &declaration)
+      : declaration(declaration) {}
   void follow(Block block);
   llvm::SmallVector<MetRows, 1> found;
 
@@ -26,8 +27,8 @@ private:
 
 } // namespace
 
-void Finder::stored(const Expression *value,
-                    llvm::ArrayRef<Dimension> dimensions) {
+void RowFinder::stored(const Expression *value,
+                       llvm::ArrayRef<Dimension> dimensions) {
   // The cast is the store's: a sum becomes the result's type.
   if (const auto *cast = llvm::dyn_cast_if_present<CastExpression>(value))
     value = cast->operand;
@@ -43,7 +44,7 @@ void Finder::stored(const Expression *value,
         found.push_back({scatter, axis});
 }
 
-void Finder::assign(const AssignStatement &statement) {
+void RowFinder::assign(const AssignStatement &statement) {
   if (statement.targets.size() != 1 || !statement.targets.front())
     return;
   const Variable *target = statement.targets.front();
@@ -53,7 +54,7 @@ void Finder::assign(const AssignStatement &statement) {
       stored(statement.value, parameter.dimensions);
 }
 
-void Finder::follow(Block block) {
+void RowFinder::follow(Block block) {
   for (const Statement *statement : block) {
     if (const auto *let = llvm::dyn_cast<LetStatement>(statement)) {
       if (let->variables.size() == 1)
@@ -71,7 +72,7 @@ void Finder::follow(Block block) {
 }
 
 llvm::SmallVector<MetRows, 1> check::metRows(const Declaration &declaration) {
-  Finder finder(declaration);
+  RowFinder finder(declaration);
   finder.follow(declaration.body);
   return std::move(finder.found);
 }
