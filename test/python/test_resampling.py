@@ -178,3 +178,31 @@ def test_an_infinite_gradient_stays_where_it_is(mode: str, form: torch.memory_fo
     (mine,) = torch.autograd.grad(compiled(x), x, gradient)
     (theirs,) = torch.autograd.grad(function(x), x, gradient)
     torch.testing.assert_close(mine, theirs, equal_nan=True)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("size", [(5, 3), (40, 26), (19, 12), (2, 50)])
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+def test_averages(mode: str, size: tuple[int, int], form: torch.memory_format) -> None:
+    """What is made smaller is averaged along each axis by itself."""
+    torch.manual_seed(0)
+    function = resampling(mode, size=size, antialias=True)
+    compiled = torch.compile(function, backend=quern.backend, dynamic=False)
+    compare(function, compiled, torch.randn(2, 3, 19, 12).contiguous(memory_format=form))
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+def test_averages_of_what_an_output_reads(mode: str) -> None:
+    """An infinite element and gradient reach what reads them, and nothing else."""
+    function = resampling(mode, size=(7, 9), antialias=True)
+    compiled = torch.compile(function, backend=quern.backend, dynamic=False)
+    x, gradient = torch.rand(1, 1, 17, 20) + 1, torch.rand(1, 1, 7, 9) + 1
+    x[0, 0, 8, 11] = gradient[0, 0, 3, 5] = torch.inf
+    results = []
+    for call in (function, compiled):
+        own = x.clone().requires_grad_()
+        y = call(own)
+        results += [y.detach(), *torch.autograd.grad(y, own, gradient)]
+    assert torch.equal(results[0].isfinite(), results[2].isfinite())
+    assert torch.equal(results[1].isfinite(), results[3].isfinite())
+    assert 0 < (~results[1].isfinite()).sum() < 100
