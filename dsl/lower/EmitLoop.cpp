@@ -95,6 +95,20 @@ static Value leftOf(Emitter &emitter, Frame &frame, const AxisPlan &plan,
   return arith::SelectOp::create(b, loc, few, left, length);
 }
 
+/// Where the unrolled part of a loop ends that leaves so many positions.
+static Value middleOf(Emitter &emitter, Frame &frame, const LoopSpec &loop,
+                      Value left) {
+  Location loc = left.getLoc();
+  Value one = loop.plan.repeats ? emitter.constant(frame, 1) : Value();
+  OpBuilder &b = emitter.in(frame);
+  Value middle = arith::SubIOp::create(b, loc, loop.upper, left);
+  if (!one)
+    return middle;
+  Value several =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ugt, left, one);
+  return arith::SelectOp::create(b, loc, several, loop.upper, middle);
+}
+
 /// Lanes of a portable loop's rest that are worth a test: short rows fill few
 /// of its 64.
 constexpr unsigned pieceLanes = 16;
@@ -188,19 +202,17 @@ void Emitter::laneLoop(Frame &frame, const LoopSpec &loop,
                      states, body);
   Location loc = model.kernel.getLoc();
   Value left = leftOf(*this, frame, loop.plan, lengthOf(frame, loop));
-  Value middle = arith::SubIOp::create(in(frame), loc, loop.upper, left);
-  if (loop.plan.repeats) {
-    Value one = constant(frame, 1);
-    Value several = arith::CmpIOp::create(in(frame), loc,
-                                          arith::CmpIPredicate::ugt, left, one);
-    middle =
-        arith::SelectOp::create(in(frame), loc, several, loop.upper, middle);
-  }
+  Value middle = middleOf(*this, frame, loop, left);
   plainLoop(frame, loop, loop.lower, middle, /*mask=*/false, rest, states,
             body);
   if (loop.plan.fixed && !target.isGpu())
     return piecesLoop(frame, loop, middle, rest, states, body);
   LoopSpec tail = loop;
+  if (unsigned fewer = std::exchange(tail.plan.copiesOfRest, 0)) {
+    tail.plan.copies = fewer;
+    tail.lower = middle;
+    return laneLoop(frame, tail, rest, states, body);
+  }
   tail.plan.copies = 1;
   bool streamsRows = streaming && launch->axes.size() > 1;
   bool isRow = (!target.hasMask || streamsRows) && loop.plan.lanes > 1 &&

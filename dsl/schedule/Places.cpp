@@ -1,5 +1,6 @@
 // Positions that lanes compute and that several rows share: borders, mirrors,
 // weights between neighbours.
+#include "dsl/dialect/Behind.h"
 #include "dsl/schedule/Schedule.h"
 #include "dsl/schedule/Windows.h"
 
@@ -62,6 +63,33 @@ int Schedule::placesAxis(const LaunchPlan &launch) const {
     }
   }
   return found;
+}
+
+/// Whether a step of a sum reads what all lanes have in common.
+static bool sharesSteps(const KernelModel &model, qn::ReduceOp sum, int lane) {
+  AxisSet steps = model.axesOf(sum.getAxes());
+  auto isShared = [&](Operation *op) {
+    auto load = dyn_cast<qn::LoadOp>(op);
+    AxisSet axes = load ? model.axesOf(load.getResult()) : AxisSet();
+    return (axes & steps) && !hasAxis(axes, lane) ? WalkResult::interrupt()
+                                                  : WalkResult::advance();
+  };
+  return walkBehind(sum.getInputs(), isShared);
+}
+
+/// What finds and weighs the row of a step costs as much for one vector of sums
+/// as for many: half of the registers hold sums, and what is left of a row goes
+/// by as many vectors as elsewhere.
+void Schedule::widenShared(const LaunchPlan &launch, AxisPlan &plan) const {
+  auto sums = reductionsBehind(launch.stores, /*all=*/true);
+  llvm::erase_if(sums, [&](qn::ReduceOp op) {
+    return !hasAxis(model.axesOf(op->getResult(0)), launch.lane);
+  });
+  if (target.isGpu() || sums.size() != 1 || sums[0].getInits().size() != 1 ||
+      !sharesSteps(model, sums[0], launch.lane))
+    return;
+  plan.copiesOfRest = plan.copies;
+  plan.copies = std::max(plan.copies, target.vectorRegisters / 2);
 }
 
 void Schedule::planPlaces(LaunchPlan &launch, unsigned rows) {

@@ -392,6 +392,8 @@ void Schedule::planAxes(LaunchPlan &launch, AxisSet mayBeLanes) {
     return;
   planShortRows(launch);
   AxisPlan plan = laneLoop(launch.lane, reduces);
+  if (reduces)
+    widenShared(launch, plan);
   plan.tile = reduces ? plan.lanes * plan.copies : 4096;
   launch.axes.push_back(plan);
   launch.streams = !reduces && onlyNeighbours(launch);

@@ -30,6 +30,7 @@ struct AxisPlan {
   /// Copies behind the end make the last position again, where two or more are
   /// left: what serves several costs as much for fewer.
   bool repeats = false;
+  unsigned copiesOfRest = 0; ///< of what is left behind; 0: one
   bool fixed = false;    ///< lanes are part of the result: never fewer of them
   bool once = false;     ///< all turns are masked, where the target has masks
   std::int64_t most = 0; ///< tiles at most, larger ones then; 0: any number
@@ -211,6 +212,7 @@ private:
   void planTile(LaunchPlan &launch, unsigned rows, unsigned lane);
   void planWindow(LaunchPlan &launch, unsigned rows, unsigned lane);
   bool planTwoAxes(LaunchPlan &launch);
+  void widenShared(const LaunchPlan &launch, AxisPlan &plan) const;
   int placesAxis(const LaunchPlan &launch) const;
   void planPlaces(LaunchPlan &launch, unsigned rows);
   void planScatter(LaunchPlan &launch);
