@@ -102,18 +102,24 @@ const Expression *DeclarationChecker::makeLoad(Span span,
   return node;
 }
 
+std::string check::nameOfElement(llvm::StringRef name, const Type &type) {
+  bool isSingle = type.isTensor() && type.ranked && type.dimensions.empty();
+  return (name + (isSingle ? "[]" : "[i]")).str();
+}
+
 void DeclarationChecker::reportPositionCount(const ast::IndexExpr &expr,
                                              AxisList own) {
   auto report = this->report(expr.span, diag::PositionCount,
                              expr.indices.size(), own.size());
+  bool isSingle = own.empty() && place == Place::Kernel;
+  if (isSingle)
+    report.hint("its one element is `" + source(expr.base->span) + "[]`");
   if (expr.indices.size() > own.size())
     return;
   // The axes of an array in a kernel have no names.
   bool isNamed = !own.empty() && own.front().valid();
   llvm::StringRef first = isNamed ? axes[own.front().index].name : "";
-  if (own.empty())
-    report.hint("axes stand in the type: `f32[N]`");
-  else if (place == Place::Kernel)
+  if (place == Place::Kernel)
     report.hint("a thread reads and writes single elements, `x[i, j]`");
   else if (!first.empty())
     report.hint("`.at(" + first +

@@ -85,7 +85,8 @@ const Variable *DeclarationChecker::assignable(const ast::Expr *target) {
   if (variable->kind == VariableKind::Let)
     report.hint("define it with `var`");
   else if (place == Place::Kernel && !variable->type->isScalar())
-    report.hint("a thread writes elements: `" + variable->name + "[i] = …`");
+    report.hint("a thread writes elements: `" +
+                nameOfElement(variable->name, *variable->type) + " = …`");
   return nullptr;
 }
 

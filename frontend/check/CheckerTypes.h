@@ -93,6 +93,9 @@ struct GenericArguments {
 /// Known when compiling, once the parameters are.
 bool isCompileTimeValue(const Expression *value);
 
+/// How text names an element: `x[i]`; a tensor without axes has one.
+std::string nameOfElement(llvm::StringRef name, const typed::Type &type);
+
 /// Per axis of a callee, the caller's axes it stands for.
 using BoundAxes = llvm::ArrayRef<llvm::SmallVector<AxisId, 4>>;
 using AxisBindings = llvm::SmallVectorImpl<llvm::SmallVector<AxisId, 4>>;

@@ -42,8 +42,10 @@ const LoadExpression *DeclarationChecker::placeOperand(const ast::Expr *written,
   if (!isPlain) {
     bool isWhole = !target->type->isScalar();
     report(target->span, diag::PlaceNeeded, user)
-        .hint(isWhole ? "name the first one: `" + source(target->span) + "[i]`"
-                      : "");
+        .hint(isWhole
+                  ? "name the first one: `" +
+                        nameOfElement(source(target->span), *target->type) + "`"
+                  : "");
     return nullptr;
   }
   for (const Parameter &parameter : parameters)

@@ -52,8 +52,6 @@ List<Argument> Parser::parseIndices() {
   advance();
   llvm::SmallVector<Argument, 8> indices;
   unsigned highest = 1;
-  if (at(Kind::RightBracket))
-    fail(here(), diag::ExpectedExpression, found());
   parseList(Kind::RightBracket, [&] {
     if (at(Kind::Colon))
       fail(here(), diag::SliceIndex)

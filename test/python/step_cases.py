@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from kernel_cases import Array, Case, bits, dtype, floats
+from kernel_cases import Array, Case, bits, dtype, floats, numbers
 from philox_reference import reference
 
 FILE = "steps"
@@ -150,6 +150,21 @@ def attended() -> Iterator[Case]:
         )
 
 
+def singles() -> Iterator[Case]:
+    for element, count in (("f32", 100), ("i32", 33), ("f64", 1), ("i64", 64)):
+        x = abs(numbers(element, count))
+        limit, most, calls = np.array(3, x.dtype), np.array(2, x.dtype), np.array(5)
+        total = np.array(7, {"f32": "f4", "f64": "f8"}.get(element, "i8"))
+        wanted = [total + x[x < 3].sum(dtype=total.dtype), max(most, x.max()), 13]
+        yield Case(
+            "updates",
+            "step_of_one",
+            [x, limit, total, most, calls],
+            [np.array(w) for w in wanted],
+            types={"T": element},
+        )
+
+
 def cases() -> list[Case]:
-    groups = (near, cells, drawn, products, losses, updates, attended)
+    groups = (near, cells, drawn, products, losses, updates, singles, attended)
     return [case for group in groups for case in group()]
