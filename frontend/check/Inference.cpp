@@ -274,6 +274,10 @@ bool DeclarationChecker::functionGeneric(const ast::Argument &argument,
   }
   symbol->isUsed = true;
   module.noteCall({&declaration, function, argument.span()});
+  module.sign(*function);
+  hasFailed |= function->hasError;
+  if (function->hasError)
+    return false;
   std::size_t wantedCount = parameter.type->elements.size() - 1;
   if (function->parameters.size() != wantedCount) {
     report(argument.span(), diag::FunctionShape, function->name,
