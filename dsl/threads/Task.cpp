@@ -84,9 +84,12 @@ void ThreadEmitter::buildPlan(ModuleOp module, StringRef name) {
 
 /// At least no blocks, one thread along every dimension, and not too many.
 ThreadEmitter::LaunchCheck ThreadEmitter::checkLaunch() {
-  Value size = constant(1);
-  for (unsigned operand = 3; operand < 6; ++operand)
-    size = arith::MulIOp::create(b, loc, size, launchValue(operand));
+  // Three factors of 2^20 and less have a product.
+  Value size = constant(1), most = constant(1 << 20);
+  for (unsigned operand = 3; operand < 6; ++operand) {
+    Value count = arith::MinSIOp::create(b, loc, launchValue(operand), most);
+    size = arith::MulIOp::create(b, loc, size, count);
+  }
   LaunchCheck check{arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle,
                                           size, constant(maximumThreads)),
                     size, constant(maximumThreads)};

@@ -110,6 +110,10 @@ kernel fill(y: mut i32[N], width: int):
     if thread.x < N:
         y[thread.x] = 1
 
+kernel square(y: mut i32[N], side: int):
+    launch grid(1) block(side, side)
+    y[thread.x] = 1
+
 kernel shaped(y: mut i32[N], blocks: int, threads: int):
     launch grid(1, blocks) block(threads)
     y[block.y * threads + thread.x] = 1
@@ -173,6 +177,9 @@ def test_too_many_threads(together):
     assert y.all()
     with pytest.raises(quern.Error, match="QN2055"):
         together.fill(y, 4096)
+    for side in (1 << 16, 1 << 32, 1 << 62):  # squares of some have no low bits
+        with pytest.raises(quern.Error, match="QN2055"):
+            together.square(y, side)
 
 
 @pytest.mark.parametrize(("blocks", "threads"), [(-1, 32), (1, 0), (1, -4), (-2, 0)])
