@@ -42,8 +42,13 @@ py::list argumentsOf(const ExternCall &call) {
   return list;
 }
 
+/// What went wrong, without the Python frames that led there.
 Error errorOf(const ExternCall &call, const std::exception &problem) {
-  return Error{"`" + call.symbol + "`: " + problem.what(), {}};
+  std::string reason = problem.what();
+  const auto *raised = dynamic_cast<const py::error_already_set *>(&problem);
+  if (raised)
+    reason = py::str(raised->value());
+  return Error{"`" + call.symbol + "`: " + reason, {}};
 }
 
 class Runner : public ExternRunner {

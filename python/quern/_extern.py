@@ -16,7 +16,9 @@ def _operator(symbol: str) -> Any:
     namespace, _, name = symbol.partition("::")
     found: Any = getattr(torch.ops, namespace)
     for part in name.split("."):
-        found = getattr(found, part)
+        found = getattr(found, part, None) if part else None
+    if found is None:
+        raise LookupError("torch has no such operator")
     return found
 
 

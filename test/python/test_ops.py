@@ -351,7 +351,7 @@ def test_extern_calls_torch() -> None:
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("few", "gives 2 tensors"), ("mistyped", "elements of type `i64`"), ("unknown", "no_such")],
+    [("few", "gives 2"), ("mistyped", "`i64`"), ("unknown", "torch has no such operator$")],
 )
 def test_extern_mistakes(name: str, message: str) -> None:
     with pytest.raises(quern.Error, match=message):
