@@ -139,7 +139,8 @@ static bool isMarked(PyObject *object, const char *method) {
 static bool isPlain(PyObject *object, const TensorView &view,
                     const char *what) {
   bool isComplex = view.type == DType::C64 || view.type == DType::C128;
-  bool isFloat = view.type == DType::F32 || view.type == DType::F64;
+  bool isFloat = view.type == DType::F16 || view.type == DType::F32 ||
+                 view.type == DType::F64;
   bool mayBeHalf =
       isFloat && std::ranges::all_of(
                      view.strides, [](auto stride) { return stride % 2 == 0; });

@@ -169,6 +169,9 @@ def test_marks_that_dlpack_does_not_tell(k: Any) -> None:
         k.copied(z.conj())
     with pytest.raises(quern.Error, match=r"negated; call `\.resolve_neg\(\)`"):
         k.add(z.conj().imag, torch.ones(2))
+    halves = quern.compile("elementwise same[T: Float](x: T) -> T:\n    return x\n")
+    with pytest.raises(quern.Error, match=r"negated; call `\.resolve_neg\(\)`"):
+        halves.same(z.to(torch.complex32).conj().imag)
     assert torch.equal(k.copied(z.conj().resolve_conj()), z.conj())
     assert torch.equal(k.add(z.imag, torch.ones(2)), z.imag + 1)
 
