@@ -23,7 +23,8 @@ def Qn_RowwiseOp : Qn_Op<"rowwise", [
 
     `short` asks for a second way, for rows of few elements: several of them are
     reduced side by side. Where windows are reduced and few results stand side by
-    side, lanes run along the windows.
+    side, lanes run along the windows. Lines of two to four elements that are
+    turned, as those of images with few channels, are read whole.
 
     `repeated` says that what lies along the lanes is small and used for many
     rows: what is dear of it is worth a launch of its own.

@@ -235,18 +235,24 @@ void LaunchBuilder::unit(Frame &frame, ValueRange position) {
 /// The loops over the elements of a unit.
 void LaunchBuilder::elementLoops(Frame &frame,
                                  SmallVectorImpl<LoopSpec> &loops) {
-  // Squares narrower than a line of the cache follow each other along it.
-  if (launch.turned >= 0 && !target.isGpu() &&
-      loops.front().plan.lanes == loops.back().plan.copies)
-    std::swap(loops.front(), loops.back());
-  // Rows past the caches are read several lines at a time.
-  if (emitter.ahead.rows && launch.turned < 0 &&
-      static_cast<int>(loops.back().plan.axis) == launch.lane)
-    loops.back().plan.copies = std::max(loops.back().plan.copies, 4u);
-  Emitter::Values none;
-  emitter.nest(frame, loops, none, [&](Frame &tile, Emitter::Values &) {
-    inner(tile, launch.stores);
-  });
+  auto plain = [&](Frame &at) {
+    // Squares narrower than a line of the cache follow each other along it.
+    if (launch.turned >= 0 && !target.isGpu() &&
+        loops.front().plan.lanes == loops.back().plan.copies)
+      std::swap(loops.front(), loops.back());
+    // Rows past the caches are read several lines at a time.
+    if (emitter.ahead.rows && launch.turned < 0 &&
+        static_cast<int>(loops.back().plan.axis) == launch.lane)
+      loops.back().plan.copies = std::max(loops.back().plan.copies, 4u);
+    Emitter::Values none;
+    emitter.nest(at, loops, none, [&](Frame &tile, Emitter::Values &) {
+      inner(tile, launch.stores);
+    });
+  };
+  SmallVector<qn::LoadOp> lines = linesAcross();
+  if (lines.empty())
+    return plain(frame);
+  linesApart(frame, loops, lines, 2, plain);
 }
 
 /// A unit of a launch that packs, or that reads what was packed.

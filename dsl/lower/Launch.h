@@ -44,8 +44,20 @@ protected:
   void elementLoops(Frame &frame, llvm::SmallVectorImpl<LoopSpec> &loops);
   void packedUnit(Frame &frame, mlir::ValueRange position);
   void inner(Frame &frame, llvm::ArrayRef<qn::StoreOp> stores);
-  // LaunchNarrow.cpp
+  // LaunchApart.cpp
+  /// Lines of up to so many elements are taken apart or put together in
+  /// registers.
+  static constexpr std::int64_t longestLine = 4;
   using OtherLines = llvm::function_ref<void(Frame &)>;
+  llvm::SmallVector<qn::LoadOp> linesAcross() const;
+  mlir::Value areAcross(Frame &frame, llvm::ArrayRef<qn::LoadOp> loads,
+                        std::int64_t length);
+  void takeApart(Frame &frame, llvm::ArrayRef<qn::LoadOp> loads,
+                 std::int64_t length);
+  void linesApart(Frame &frame, llvm::ArrayRef<LoopSpec> loops,
+                  llvm::ArrayRef<qn::LoadOp> loads, std::int64_t length,
+                  OtherLines others);
+  // LaunchNarrow.cpp
   void shortLines(Frame &frame, const LoopSpec &lines, const LoopSpec &along);
   void shortLine(Frame &frame, std::int64_t length, OtherLines others);
   mlir::Value areLines(Frame &frame, std::int64_t length);

@@ -9,9 +9,6 @@
 using namespace mlir;
 using namespace quern;
 
-/// Lines of up to so many elements are put together in registers.
-static constexpr std::int64_t longestLine = 4;
-
 /// The elements of `vectors` in turns, as many vectors of them.
 static Emitter::Values inTurns(OpBuilder &b, ArrayRef<Value> vectors) {
   std::int64_t lanes = cast<VectorType>(vectors[0].getType()).getNumElements();

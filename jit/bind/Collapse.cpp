@@ -1,5 +1,6 @@
 // Brings axes to the form that the fewest kinds of code serve.
 #include "jit/bind/Binding.h"
+#include "jit/bind/Lines.h"
 
 using namespace quern;
 using namespace quern::jit;
@@ -102,8 +103,6 @@ private:
                       bool isLast) const;
   bool isNarrow() const;
   bool hasShortRows() const;
-  bool hasRepeatedRows(llvm::ArrayRef<Extents> own) const;
-  bool hasNarrowWindows() const;
   std::vector<bool> unitScalars() const;
 
   const Declaration &declaration;
@@ -303,15 +302,6 @@ StrideClass Collapser::classOf(std::int64_t stride, std::int64_t extent,
   return stride == 1 ? StrideClass::One : StrideClass::Dynamic;
 }
 
-/// The largest number where there are more elements.
-static std::int64_t countOf(llvm::ArrayRef<std::int64_t> sizes) {
-  std::int64_t count = 1;
-  for (std::int64_t size : sizes)
-    if (llvm::MulOverflow(count, std::max<std::int64_t>(size, 1), count))
-      return std::numeric_limits<std::int64_t>::max();
-  return count;
-}
-
 /// Every extent, every offset and every count of an operand's elements fits 31
 /// bits. (Extents of axes that are summed multiply to more than anything that
 /// is counted.)
@@ -347,46 +337,6 @@ bool Collapser::hasShortRows() const {
     isShort = true;
   }
   return isShort;
-}
-
-/// A small operand with neighbours is read for each of many rows of a result;
-/// `own` are the extents of each operand's axes.
-bool Collapser::hasRepeatedRows(llvm::ArrayRef<Extents> own) const {
-  constexpr std::int64_t many = 8, small = 1 << 14;
-  std::int64_t most = 0, least = small + 1;
-  for (auto [operand, extents, strides] :
-       llvm::zip_equal(solution.operands, own, binding.strides)) {
-    if (!operand.present)
-      continue;
-    Extents moving;
-    for (auto [extent, stride] : llvm::zip_equal(extents, strides))
-      moving.push_back(stride == 0 ? 1 : extent);
-    std::int64_t count = countOf(moving);
-    if (operand.isResult)
-      most = std::max(most, count);
-    else if (count > 1 && llvm::is_contained(strides, 1))
-      least = std::min(least, count);
-  }
-  return least <= small && most / least >= many;
-}
-
-/// Windows are added up, and lines of the results are shorter than vectors, or
-/// windows may be longer.
-bool Collapser::hasNarrowWindows() const {
-  constexpr std::int64_t few = 8, longWindows = 16;
-  bool addsWindows = llvm::any_of(llvm::zip(declaration.axes, observed.reduced),
-                                  [](auto pair) {
-                                    auto [axis, isReduced] = pair;
-                                    return isReduced && axis.upper;
-                                  });
-  if (!addsWindows)
-    return false;
-  std::int64_t line = 0, longest = 0;
-  for (const auto &each : solution.operands)
-    if (!each.sizes.empty() && each.strides.back() == 1)
-      (each.isResult ? line : longest) =
-          std::max(each.isResult ? line : longest, each.sizes.back());
-  return line > 0 && (line < few || longest / line >= longWindows);
 }
 
 /// Windows step by scalars of the call, mostly by one.
@@ -467,8 +417,10 @@ void Collapser::finish() {
   layAlike();
   binding.isEmpty = isLifted && llvm::is_contained(binding.extents, 0);
   binding.specialization.narrowOffsets = isNarrow();
-  binding.specialization.shortRows = hasShortRows() || hasNarrowWindows();
-  binding.specialization.repeatedRows = hasRepeatedRows(extents);
+  Lines lines{solution.operands, extents, binding.strides};
+  binding.specialization.shortRows = hasShortRows() || lines.areFewAcross() ||
+                                     lines.haveWindows(declaration, observed);
+  binding.specialization.repeatedRows = lines.areRepeated();
   binding.specialization.unitScalars = unitScalars();
 }
 

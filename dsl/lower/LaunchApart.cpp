@@ -1,0 +1,110 @@
+// Operands with lines of few elements, as images have with a few channels side
+// by side, while lanes run across them: lines are read whole and taken apart.
+#include "dsl/lower/Launch.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace quern;
+
+/// Element number `which` of every `vectors.size()` that follow each other.
+static Value everyNth(OpBuilder &b, ArrayRef<Value> vectors,
+                      std::int64_t which) {
+  std::int64_t lanes = cast<VectorType>(vectors[0].getType()).getNumElements();
+  std::int64_t count = vectors.size();
+  Value made = vectors[0];
+  for (std::int64_t from = 1; from != count; ++from) {
+    SmallVector<std::int64_t> mask;
+    for (std::int64_t lane = 0; lane != lanes; ++lane) {
+      std::int64_t flat = lane * count + which;
+      std::int64_t own = from == 1 ? flat % lanes : lane;
+      mask.push_back(flat / lanes == from ? lanes + flat % lanes : own);
+    }
+    made =
+        vector::ShuffleOp::create(b, made.getLoc(), made, vectors[from], mask);
+  }
+  return made;
+}
+
+SmallVector<qn::LoadOp> LaunchBuilder::linesAcross() const {
+  SmallVector<qn::LoadOp> loads;
+  if (launch.turned >= 0 && model.kernel.getShortRows() && !target.isGpu())
+    for (auto load : model.kernel.block().getOps<qn::LoadOp>())
+      if (launch.alongTurned(model, load) == launch.turned)
+        loads.push_back(load);
+  return loads;
+}
+
+/// Whether the lines of all `loads` have this length and follow each other.
+Value LaunchBuilder::areAcross(Frame &frame, ArrayRef<qn::LoadOp> loads,
+                               std::int64_t length) {
+  Value size = emitter.constant(frame, length);
+  auto isSize = [&](Value value) -> Value {
+    return arith::CmpIOp::create(emitter.in(frame), loc,
+                                 arith::CmpIPredicate::eq, value, size);
+  };
+  Value holds = isSize(emitter.extent(frame, launch.turned));
+  for (qn::LoadOp load : loads) {
+    qn::OperandType type = load.getTensor().getType();
+    for (auto [number, name] : llvm::enumerate(type.getAxes()))
+      if (static_cast<int>(model.axisOf(name)) == launch.lane) {
+        auto operand = cast<BlockArgument>(load.getTensor());
+        Value follows = isSize(emitter.stride(frame, operand, number));
+        holds = arith::AndIOp::create(emitter.in(frame), loc, holds, follows);
+      }
+  }
+  return holds;
+}
+
+/// Reads as many lines of this length as there are lanes.
+void LaunchBuilder::takeApart(Frame &frame, ArrayRef<qn::LoadOp> loads,
+                              std::int64_t length) {
+  const unsigned lanes = frame.find(launch.lane)->lanes;
+  frame.bind(Binding{.axis = unsigned(launch.turned),
+                     .position = emitter.constant(frame, 0),
+                     .copies = unsigned(length)});
+  for (qn::LoadOp load : loads) {
+    auto operand = cast<BlockArgument>(load.getTensor());
+    auto type = cast<qn::OperandType>(operand.getType());
+    Value first = emitter.address(frame, operand, model.axesOf(type), 0);
+    Emitter::Values vectors;
+    for (std::int64_t number = 0; number != length; ++number) {
+      Value skip = emitter.constant(frame, number * lanes);
+      Value from = emitter.advance(frame, type, first, skip);
+      vectors.push_back(emitter.read(frame, from, type.getElementType(), lanes,
+                                     Value(), Value()));
+    }
+    for (auto [number, copies] :
+         llvm::enumerate(emitter.copiesOf(frame, axisBit(launch.turned))))
+      frame.values[{load.getResult().getAsOpaquePointer(), copies}] =
+          everyNth(emitter.in(frame), vectors, std::int64_t(number));
+  }
+  inner(frame, launch.stores);
+}
+
+void LaunchBuilder::linesApart(Frame &frame, ArrayRef<LoopSpec> loops,
+                               ArrayRef<qn::LoadOp> loads, std::int64_t length,
+                               OtherLines others) {
+  if (length > longestLine)
+    return others(frame);
+  Value holds = areAcross(frame, loads, length);
+  auto branch = scf::IfOp::create(emitter.in(frame), loc, holds, true);
+  Operation *anchor = std::exchange(frame.anchor, branch);
+  Frame lines = Frame::inside(frame, branch.thenBlock());
+  lines.anchor = branch.thenBlock()->getTerminator();
+  Emitter::Values none;
+  emitter.nest(lines, loops.front(), none, [&](Frame &at, Emitter::Values &) {
+    const Binding *lane = at.find(launch.lane);
+    if (lane->lanes > 1 && !lane->mask)
+      return takeApart(at, loads, length);
+    emitter.nest(at, loops.back(), none, [&](Frame &each, Emitter::Values &) {
+      inner(each, launch.stores);
+    });
+  });
+  Frame other = Frame::inside(frame, branch.elseBlock());
+  other.anchor = branch.elseBlock()->getTerminator();
+  linesApart(other, loops, loads, length + 1, others);
+  frame.anchor = anchor;
+}
