@@ -190,12 +190,20 @@ static bool isWideDepthwise(const Graph &graph, const Node &node,
 }
 
 /// Images whose channels lie side by side.
-static bool isChannelsLast(const Graph &graph, const Node &node,
-                           const MachineInfo & /*all*/) {
-  const TensorFacts *image = operandOf(graph, node, "input");
+static bool isChannelsLast(const Graph &graph, const TensorFacts *image) {
   return image && image->strides.size() == 4 &&
          graph.sizes.constantOf(image->strides[1]) == 1 &&
          graph.sizes.constantOf(image->strides[3]) != 1;
+}
+
+static bool isInputChannelsLast(const Graph &graph, const Node &node,
+                                const MachineInfo & /*all*/) {
+  return isChannelsLast(graph, operandOf(graph, node, "input"));
+}
+
+static bool isSelfChannelsLast(const Graph &graph, const Node &node,
+                               const MachineInfo & /*all*/) {
+  return isChannelsLast(graph, operandOf(graph, node, "self"));
 }
 
 namespace {
