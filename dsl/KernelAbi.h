@@ -124,6 +124,9 @@ struct KernelAbi {
   std::vector<ErrorSite> sites;
 };
 
+/// Blocks of a grid on a CPU at most; what is known of one with more is this.
+constexpr std::int64_t mostBlocks = std::int64_t(1) << 62;
+
 /// Words that a GPU's entry takes by value: drivers have 4096 bytes for
 /// parameters, of which a launch's own words need a few. A longer packet lies
 /// in the device's memory, and the parameter says where.

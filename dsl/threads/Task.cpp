@@ -70,9 +70,10 @@ void ThreadEmitter::buildPlan(ModuleOp module, StringRef name) {
     size = arith::MulIOp::create(b, loc, size, threads);
   }
   // What cannot be launched is one unit, whose task says so.
-  Value isNegative = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
-                                           least, constant(0));
-  units = arith::SelectOp::create(b, loc, isNegative, constant(1), units);
+  Value isGood = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, least,
+                                       constant(0));
+  isGood = arith::AndIOp::create(b, loc, isGood, hasCountableBlocks());
+  units = arith::SelectOp::create(b, loc, isGood, units, constant(1));
   size = arith::MaxSIOp::create(b, loc, size, constant(1));
   Value grain = arith::DivSIOp::create(b, loc, constant(taskThreads), size);
   grain = arith::MaxSIOp::create(b, loc, grain, constant(1));
@@ -80,6 +81,21 @@ void ThreadEmitter::buildPlan(ModuleOp module, StringRef name) {
   writePlan(b, loc, entry->getArgument(1),
             {units, grain, constant(0), ownPlanned});
   LLVM::ReturnOp::create(b, loc, ValueRange());
+}
+
+/// `mostBlocks` or fewer, in floats: the product may have more than 64 bits.
+Value ThreadEmitter::hasCountableBlocks() {
+  auto number = [&](double value) -> Value {
+    return arith::ConstantOp::create(b, loc, b.getF64FloatAttr(value));
+  };
+  Value all = number(1);
+  for (unsigned dimension = 0; dimension < 3; ++dimension)
+    all =
+        arith::MulFOp::create(b, loc, all,
+                              arith::SIToFPOp::create(b, loc, b.getF64Type(),
+                                                      launchValue(dimension)));
+  return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLE, all,
+                               number(static_cast<double>(mostBlocks)));
 }
 
 /// At least no blocks, one thread along every dimension, and not too many.
@@ -93,6 +109,10 @@ ThreadEmitter::LaunchCheck ThreadEmitter::checkLaunch() {
   LaunchCheck check{arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle,
                                           size, constant(maximumThreads)),
                     size, constant(maximumThreads)};
+  Value isCountable = hasCountableBlocks(), all = constant(mostBlocks);
+  check.isGood = arith::AndIOp::create(b, loc, check.isGood, isCountable);
+  check.given = arith::SelectOp::create(b, loc, isCountable, check.given, all);
+  check.limit = arith::SelectOp::create(b, loc, isCountable, check.limit, all);
   for (unsigned operand = 0; operand < 6; ++operand) {
     Value given = launchValue(operand), least = constant(operand < 3 ? 0 : 1);
     Value isGood =

@@ -51,6 +51,7 @@ public:
     mlir::Value isGood, given, limit;
   };
   LaunchCheck checkLaunch();
+  mlir::Value hasCountableBlocks();
   void buildPlan(mlir::ModuleOp module, llvm::StringRef name);
   void buildTask(mlir::ModuleOp module, llvm::StringRef name);
   /// False after a diagnostic was given.

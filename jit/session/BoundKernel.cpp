@@ -247,6 +247,9 @@ static Error siteError(const BoundKernel::State &state,
     case ErrorSite::Kind::Barrier:
       return runError(*state.core, span, fault::BarrierDivided, state.name);
     case ErrorSite::Kind::Threads:
+      if (record.extent == mostBlocks)
+        return runError(*state.core, span, fault::GridTooLarge, state.name,
+                        record.extent);
       if (record.index < record.extent)
         return runError(*state.core, span, fault::LaunchTooSmall, state.name,
                         record.extent ? "a block has" : "the grid has",
