@@ -292,6 +292,8 @@ public:
   /// at every value that an `op` reads, whether or not code is to be made.
   virtual Result<std::monostate>
   wait(const std::vector<BoundKernel> &kernels) = 0;
+  /// Asked ten times a second while a `kernel` runs; false ends the run early.
+  virtual bool goesOn() { return true; }
 };
 
 /// One JIT: target, caches, threads, the library. Thread-safe.

@@ -47,7 +47,7 @@ Pool::Team *Pool::team() {
 }
 
 void Pool::run(Task task, const void *context, std::int64_t units,
-               std::int64_t grain, int most) {
+               std::int64_t grain, int most, Beat beat) {
   if (units <= 0)
     return;
   int size = std::min(threads(), most);
@@ -66,7 +66,8 @@ void Pool::run(Task task, const void *context, std::int64_t units,
         mine->start(size);
       InsideJob guard;
       shared.fetch_add(1, std::memory_order_relaxed);
-      return mine->run(task, context, units, std::max<std::int64_t>(grain, 1));
+      return mine->run(task, context, units, std::max<std::int64_t>(grain, 1),
+                       beat);
     }
   }
   InsideJob guard;

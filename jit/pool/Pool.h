@@ -20,6 +20,9 @@ public:
   using Task = void (*)(const void *context, std::int64_t begin,
                         std::int64_t end, std::int64_t worker);
 
+  /// Asked on the caller's thread each millisecond that it waits for workers.
+  using Beat = void (*)(const void *context);
+
   /// Threads of the host's, as `HostTeam` says.
   using Host = bool (*)(void (*body)(void *context, int member), void *context,
                         int members);
@@ -45,7 +48,8 @@ public:
   /// team: its threads would come too late to help.
   /// No more than `most` threads take part, whatever the size by then.
   void run(Task task, const void *context, std::int64_t units,
-           std::int64_t grain, int most = std::numeric_limits<int>::max());
+           std::int64_t grain, int most = std::numeric_limits<int>::max(),
+           Beat beat = nullptr);
 
   /// Memory for what jobs need beside their operands.
   Scratch &scratch() { return memory; }

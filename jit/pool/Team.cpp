@@ -64,7 +64,7 @@ void Pool::Team::work(int member, std::uint32_t seen) {
 }
 
 void Pool::Team::run(Task newTask, const void *newContext,
-                     std::int64_t newUnits, std::int64_t grain) {
+                     std::int64_t newUnits, std::int64_t grain, Beat beat) {
   std::int64_t most = chunksOfShare * size;
   std::int64_t step = std::max(grain, (newUnits + most - 1) / most);
   std::int64_t chunks = (newUnits + step - 1) / step;
@@ -75,7 +75,7 @@ void Pool::Team::run(Task newTask, const void *newContext,
   finished.store(0, std::memory_order_relaxed);
   publish(chunks);
   drain(0);
-  awaitTaken(chunks);
+  awaitTaken(chunks, beat);
 }
 
 /// Gives every member a share of the chunks, neighbours together: a call on
@@ -168,7 +168,7 @@ void Pool::Team::freeStuck(std::uint32_t all) {
 }
 
 /// Waits for the chunks that workers have taken and not finished.
-void Pool::Team::awaitTaken(std::int64_t chunks) {
+void Pool::Team::awaitTaken(std::int64_t chunks, Beat beat) {
   std::uint32_t all = static_cast<std::uint32_t>(chunks);
   if (spinUntil(all, callerSpins))
     return;
@@ -180,6 +180,8 @@ void Pool::Team::awaitTaken(std::int64_t chunks) {
     if (now == all)
       break;
     futexWait(finished, now, &again);
+    if (beat)
+      beat(context.load(std::memory_order_relaxed));
   }
   callerSleeps.store(0);
 }

@@ -38,7 +38,7 @@ public:
   void start(int threads);
   void stop();
   void run(Task task, const void *context, std::int64_t units,
-           std::int64_t grain);
+           std::int64_t grain, Beat beat);
 
 private:
   /// Chunks still to take in one member's share of the job. Generation, next
@@ -65,7 +65,7 @@ private:
   bool takeFrom(int owner, int member);
   bool awaitJob(std::uint32_t &seen);
   void publish(std::int64_t chunks);
-  void awaitTaken(std::int64_t chunks);
+  void awaitTaken(std::int64_t chunks, Beat beat);
   bool spinUntil(std::uint32_t all, int spins);
   void freeStuck(std::uint32_t all);
 

@@ -1,4 +1,5 @@
 // Bound kernels: filling the packet and running the launches.
+#include "jit/pool/Pieces.h"
 #include "jit/session/State.h"
 
 #include <cstdlib>
@@ -324,6 +325,24 @@ BoundKernel::State::launch(std::span<const GridKernel::Call> calls,
   return std::monostate();
 }
 
+/// Only the blocks of a `kernel` are cut into pieces: elsewhere the units of a
+/// task have work in common.
+Result<std::monostate> BoundKernel::State::work(const Prepared::Launch &launch,
+                                                const void *packet,
+                                                ErrorRecord &record,
+                                                int threads) {
+  bool isCut = request.declaration->kind == typed::DeclarationKind::Kernel;
+  Pieces pieces(launch.task, packet, isCut ? launch.grain : launch.units,
+                record.site, core->waiter.get());
+  core->pool.run(Pieces::run, &pieces, launch.units, launch.grain, threads,
+                 Pieces::beat);
+  if (record.site != 0)
+    return siteError(*this, *owned, record);
+  if (pieces.isEnded())
+    return Error{"interrupted", {}};
+  return std::monostate();
+}
+
 Result<std::monostate> BoundKernel::run(std::span<void *const> pointers,
                                         void *stream) {
   State &bound = *state;
@@ -354,12 +373,9 @@ Result<std::monostate> BoundKernel::run(std::span<void *const> pointers,
     if (prepared->slots[number] >= 0)
       packet.data[prepared->slots[number]] =
           reinterpret_cast<std::uint64_t>(pointers[number]);
-  for (const Prepared::Launch &launch : prepared->launches) {
-    bound.core->pool.run(launch.task, packet.data, launch.units, launch.grain,
-                         threads);
-    if (record.site != 0)
-      return siteError(bound, *prepared, record);
-  }
+  for (const Prepared::Launch &launch : prepared->launches)
+    if (auto done = bound.work(launch, packet.data, record, threads); !done)
+      return done;
   bound.core->launches.fetch_add(1, std::memory_order_relaxed);
   return std::monostate();
 }

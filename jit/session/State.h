@@ -167,6 +167,10 @@ struct BoundKernel::State {
   jit::GridKernel::Call callOf(std::span<void *const> pointers) const;
   Result<std::monostate> launch(std::span<const jit::GridKernel::Call> calls,
                                 void *stream);
+  /// On the CPU: one launch with its words, by so many threads at most.
+  Result<std::monostate> work(const Prepared::Launch &launch,
+                              const void *packet, ErrorRecord &record,
+                              int threads);
   Error apartError(const Pair &pair) const;
 };
 

@@ -216,7 +216,8 @@ PyObject *launch(FunctionObject &self, const Binding &binding,
   if (!status) {
     for (PyObject *object : results)
       Py_DECREF(object);
-    raise(self.errorClass, status.error());
+    if (!PyErr_Occurred()) // else the user has interrupted it
+      raise(self.errorClass, status.error());
     return nullptr;
   }
   if (call.out())

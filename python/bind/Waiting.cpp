@@ -96,6 +96,12 @@ public:
     PyGILState_Release(state);
     return result ? std::move(*result) : Error{"interrupted", {}};
   }
+  bool goesOn() override {
+    PyGILState_STATE state = PyGILState_Ensure();
+    bool goes = PyErr_CheckSignals() == 0;
+    PyGILState_Release(state);
+    return goes;
+  }
 
 private:
   /// Whether the last signals were answered long ago.

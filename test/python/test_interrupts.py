@@ -1,4 +1,4 @@
-"""Ctrl-C while a kernel compiles: the call ends, the process lives, and ends well."""
+"""Ctrl-C while a kernel compiles or runs: the call ends, the process lives, and ends well."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 # The alarm rings where the compiler has long been at work on text that takes it many times as long.
 TEXT = """
@@ -46,3 +48,42 @@ def test_a_call_that_compiles_is_interrupted(tmp_path: Path) -> None:
     assert done.stderr == ""
     assert done.stdout.split() == ["stopped"] * 5 + ["compiled", "2"]
     assert done.returncode == 0
+
+
+# Launches that would take months end at an error of one block, and at an alarm.
+LAUNCHES = """
+import signal, numpy as np, quern
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+kernels = quern.compile(
+    "kernel all(x: i64[N], y: mut i64[N]):\\n    launch grid(1 << 40) block(1)\\n"
+    "    atomic_add(y[x[block.x % N]], 1)\\n\\n"
+    "op through(x: i64[N], y: mut i64[N]):\\n    all(x, y)\\n"
+)
+good, y = np.zeros(256, np.int64), np.zeros(256, np.int64)
+bad = good.copy()
+bad[100] = 256
+for call in (kernels.all, kernels.through):
+    try:
+        call(bad, y)
+    except quern.Error as error:
+        print("QN2050" in str(error))
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    try:
+        call(good, y)
+    except KeyboardInterrupt:
+        print("stopped")
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_long_launch_ends_early(threads: int) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LAUNCHES],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "QUERN_THREADS": str(threads)},
+        timeout=300,
+    )
+    assert done.stderr == ""
+    assert done.stdout.split() == ["True", "stopped"] * 2
