@@ -76,14 +76,18 @@ const Variable *DeclarationChecker::assignable(const ast::Expr *target) {
   const auto *parameter = llvm::find_if(parameters, [&](const Parameter &row) {
     return row.variable == variable;
   });
-  bool isWhole = parameter != parameters.end() && parameter->isMutable &&
+  bool isWhole = parameter != parameters.end() && parameter->isTensor &&
                  place == Place::Lifted;
-  if (isWhole)
+  if (isWhole && parameter->isMutable)
     return variable;
   auto report = this->report(target->span, diag::AssignToLet, variable->name);
   report.label(variable->span, "defined here");
   if (variable->kind == VariableKind::Let)
     report.hint("define it with `var`");
+  else if (isWhole)
+    report.hint(("what is written is declared so: `" + variable->name +
+                 ": mut " + parameter->text + "`")
+                    .str());
   else if (place == Place::Kernel && !variable->type->isScalar())
     report.hint("a thread writes elements: `" +
                 nameOfElement(variable->name, *variable->type) + " = …`");
