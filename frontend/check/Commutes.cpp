@@ -56,13 +56,6 @@ unsigned symmetricOperands(Builtin builtin) {
   }
 }
 
-bool sameConstant(const Constant &a, const Constant &b) {
-  if (a.kind == Constant::Kind::String)
-    return b.kind == a.kind && a.string == b.string;
-  return a.kind == b.kind && a.isUnsigned == b.isUnsigned &&
-         a.integer == b.integer;
-}
-
 /// Two readings of one body: as it is written, and with its first two
 /// variables exchanged.
 class Readings {
@@ -86,7 +79,7 @@ private:
   bool of(const BuiltinExpression &one, const BuiltinExpression &other);
   bool of(const CallExpression &one, const CallExpression &other);
   bool of(const ConstantExpression &one, const ConstantExpression &other) {
-    return sameConstant(one.value, other.value);
+    return one.value.isSame(other.value);
   }
   bool of(const ConstantParameterExpression &one,
           const ConstantParameterExpression &other) {

@@ -155,6 +155,17 @@ bool DeclarationChecker::functionParameterType(const ast::FunctionType &text,
   return true;
 }
 
+/// The number of a value that stands in front of itself too.
+static std::optional<std::size_t>
+firstRepeated(llvm::ArrayRef<Constant> values) {
+  for (std::size_t number = 1; number < values.size(); ++number)
+    if (llvm::any_of(values.take_front(number), [&](const Constant &before) {
+          return before.isSame(values[number]);
+        }))
+      return number;
+  return std::nullopt;
+}
+
 /// `{"none", "tanh"}` and `match p {0, 1, 2, inf, else}`.
 bool DeclarationChecker::constantChoices(const ast::GenericParam &text,
                                          ConstantParameter &parameter) {
@@ -181,6 +192,11 @@ bool DeclarationChecker::constantChoices(const ast::GenericParam &text,
     for (Constant &value : values)
       if (value.kind == Constant::Kind::Integer)
         value = Constant::ofFloat(static_cast<double>(value.integer));
+  if (auto number = firstRepeated(values)) {
+    Span span = text.choice->values[*number]->span;
+    report(span, diag::RepeatedChoice, source(span));
+    return false;
+  }
   bool isBoolean =
       !values.empty() && values.front().kind == Constant::Kind::Boolean;
   parameter.kind = isString    ? ConstantParameterKind::String

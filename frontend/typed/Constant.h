@@ -54,6 +54,12 @@ struct Constant {
   bool isZero() const {
     return kind == Kind::Float ? floating == 0 : integer == 0;
   }
+  /// Bit by bit, so that a NaN is itself.
+  bool isSame(const Constant &other) const {
+    if (kind == Kind::String || kind != other.kind)
+      return kind == other.kind && string == other.string;
+    return isUnsigned == other.isUnsigned && integer == other.integer;
+  }
 };
 
 } // namespace quern::typed
