@@ -21,7 +21,7 @@ namespace {
 constexpr llvm::StringLiteral help =
     R"(usage: quern build FILE [DECLARATION] --emit=STAGE [options]
 
-stages: tokens ast typed qn loops llvm-dialect llvm asm obj abi,
+stages: tokens ast typed qn loops llvm-dialect llvm-raw llvm asm obj abi,
 for a GPU gpu instead of loops, ptx or hsaco instead of obj
 
   --target=NAME          x86-64-v3, sm_90, gfx942, … or native

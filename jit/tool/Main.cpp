@@ -1,4 +1,5 @@
 // The `quern` command: finds the verb and runs it.
+#include "frontend/diagnostics/Suggestion.h"
 #include "jit/tool/Tool.h"
 
 #include "llvm/ADT/SmallVector.h"
@@ -41,7 +42,12 @@ static int runVerb(tool::Arguments arguments) {
   for (const Verb &verb : verbs)
     if (verb.word == word)
       return verb.handler(rest);
-  return tool::usageError("no verb `" + word + "`");
+  Suggestion suggestion(word);
+  for (const Verb &verb : verbs)
+    suggestion.consider(verb.word);
+  std::string meant = suggestion.hint();
+  return tool::usageError("no verb `" + word + "`" +
+                          (meant.empty() ? "" : "; " + meant));
 }
 
 static int dispatch(tool::Arguments arguments) {
