@@ -47,6 +47,11 @@ static Result<Argument> argumentOf(const quern_argument &given) {
     return Error{"there is no element type `" +
                      std::string(tensor.type ? tensor.type : "") + "`",
                  {}};
+  bool hasAxes = tensor.rank > 0 && tensor.sizes && tensor.strides;
+  if (tensor.rank != 0 && !hasAxes)
+    return Error{"a tensor of " + std::to_string(tensor.rank) +
+                     " axes has no sizes and strides",
+                 {}};
   auto rank = static_cast<std::size_t>(tensor.rank);
   DeviceId device{static_cast<DeviceKind>(tensor.device >> 16),
                   tensor.device & 0xffff};

@@ -92,6 +92,10 @@ def test_c_interface() -> None:
     pointers = (ctypes.c_void_p * 2)(x.ctypes.data, out.ctypes.data)
     assert lib.quern_run(kernel, pointers, 2, ctypes.byref(error)) == 0, error.value
     np.testing.assert_allclose(out, x.sum(-1))
+    for tensor in (Tensor(None, b"f32", -1), Tensor(None, b"f32", 2, sizes), Tensor(None, b"f", 0)):
+        given[0].tensor = tensor
+        assert lib.quern_bind(module, b"total", given, 1, ctypes.byref(error)) is None
+        assert error.value
     assert lib.quern_compile(session, b"fn f(x: Nope)", b"c.qn", ctypes.byref(error)) is None
     assert error.value is not None
     assert b"c.qn:1" in error.value
