@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from keyword import iskeyword
 from typing import Any
 
 import _quern
@@ -20,7 +21,7 @@ def run_cell(line: str, cell: str, namespace: dict[str, Any]) -> str:
     'twice'
     """
     name = line.strip()
-    if name and not name.isidentifier():
+    if name and (not name.isidentifier() or iskeyword(name)):
         raise ValueError(f"`%%quern {name}`: `{name}` must be one name")
     module = compile(cell, "<cell>")
     rows = [row for row in _quern.declarations(module) if row["kind"] not in ("fn", "reduction")]
@@ -39,6 +40,8 @@ def load_ipython_extension(shell: Any) -> None:
             print(run_cell(line, cell, shell.user_ns))
         except _quern.Error as error:
             # The message has its own places and carets; a traceback adds nothing.
-            print(error)
+            lines = str(error).splitlines()
+            error._render_traceback_ = lambda: lines  # type: ignore[attr-defined]
+            raise
 
     shell.register_magic_function(magic, magic_kind="cell", magic_name="quern")

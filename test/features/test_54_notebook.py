@@ -47,15 +47,19 @@ def test_tutorial_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert "elementwise soft_clip" in capsys.readouterr().out
 
 
-def test_mistake_shows_the_message(capsys: pytest.CaptureFixture[str]) -> None:
+def test_mistake_ends_the_run(capsys: pytest.CaptureFixture[str]) -> None:
+    """Cells behind it must not go on with the functions of an older one."""
     shell = Shell()
     shell.run("%load_ext quern\n")
-    shell.run("%%quern\nelementwise f(x: f32) -> f32:\n    return y\n")
-    said = capsys.readouterr().out
-    assert "<cell>:2" in said
-    assert "`y`" in said
+    with pytest.raises(quern.Error, match="`y`") as caught:
+        shell.run("%%quern\nelementwise f(x: f32) -> f32:\n    return y\n")
+    lines = caught.value._render_traceback_()  # type: ignore[attr-defined]
+    assert lines[0].startswith("<cell>:2")
+    assert "notebook.py" not in "\n".join(lines)
+    assert capsys.readouterr().out == ""
 
 
-def test_line_is_one_name() -> None:
+@pytest.mark.parametrize("line", ["a b", "class"])
+def test_line_is_one_name(line: str) -> None:
     with pytest.raises(ValueError, match="must be one name"):
-        run_cell("a b", "", {})
+        run_cell(line, "", {})
