@@ -1,5 +1,6 @@
 // Operands with lines of few elements, as images have with a few channels side
 // by side, while lanes run across them: lines are read whole and taken apart.
+#include "dsl/dialect/Behind.h"
 #include "dsl/lower/Launch.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -29,12 +30,19 @@ static Value everyNth(OpBuilder &b, ArrayRef<Value> vectors,
 }
 
 SmallVector<qn::LoadOp> LaunchBuilder::linesAcross() const {
-  SmallVector<qn::LoadOp> loads;
-  if (launch.turned >= 0 && model.kernel.getShortRows() && !target.isGpu())
-    for (auto load : model.kernel.block().getOps<qn::LoadOp>())
-      if (launch.alongTurned(model, load) == launch.turned)
-        loads.push_back(load);
-  return loads;
+  llvm::SmallSetVector<qn::LoadOp, 4> loads;
+  if (launch.turned < 0 || !model.kernel.getShortRows() || target.isGpu())
+    return {};
+  for (qn::StoreOp store : launch.stores)
+    walkBehind(store.getValue(), [&](Operation *op) {
+      auto load = dyn_cast<qn::LoadOp>(op);
+      if (load && load->getBlock() == &model.kernel.block() &&
+          launch.alongTurned(model, load) == launch.turned &&
+          !(model.axesOf(load.getTensor().getType()) & ~launch.parallel))
+        loads.insert(load);
+      return WalkResult::advance();
+    });
+  return loads.takeVector();
 }
 
 /// Whether the lines of all `loads` have this length and follow each other.

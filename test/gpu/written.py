@@ -30,7 +30,7 @@ def run(lib: Library, case: Any, device: str, warp: int) -> None:
     import numpy as np
 
     def tensor(array: Any) -> torch.Tensor:
-        made = torch.from_numpy(np.ascontiguousarray(array).copy())
+        made = torch.from_numpy(np.array(array, order="C"))
         if case.has_bits(array):
             made = made.view(torch.bfloat16)
         return made.to(device)
