@@ -163,6 +163,7 @@ public:
 
 private:
   friend class PackedWriter;
+
   // EmitValue.cpp
   Frame &home(Frame &from, AxisSet axes);
   Copies project(const Frame &frame, AxisSet axes, Copies copies) const;

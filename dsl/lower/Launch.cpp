@@ -252,7 +252,7 @@ void LaunchBuilder::elementLoops(Frame &frame,
   SmallVector<qn::LoadOp> lines = linesAcross();
   if (lines.empty())
     return plain(frame);
-  linesApart(frame, loops, lines, 2, plain);
+  linesApart(frame, loops, lines, plain);
 }
 
 /// A unit of a launch that packs, or that reads what was packed.

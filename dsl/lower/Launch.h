@@ -44,23 +44,25 @@ protected:
   void elementLoops(Frame &frame, llvm::SmallVectorImpl<LoopSpec> &loops);
   void packedUnit(Frame &frame, mlir::ValueRange position);
   void inner(Frame &frame, llvm::ArrayRef<qn::StoreOp> stores);
-  // LaunchApart.cpp
-  /// Lines of up to so many elements are taken apart or put together in
-  /// registers.
-  static constexpr std::int64_t longestLine = 4;
+  // LaunchLines.cpp
   using OtherLines = llvm::function_ref<void(Frame &)>;
+  using LinesOfLength = llvm::function_ref<void(Frame &, std::int64_t)>;
+  mlir::Value areLines(Frame &frame, unsigned axis,
+                       llvm::ArrayRef<mlir::Value> tensors,
+                       std::int64_t length);
+  /// What `make` makes of lines along `axis` of each short length, and
+  /// `others` of those that are longer or apart in one of the tensors.
+  void byLength(Frame &frame, unsigned axis,
+                llvm::ArrayRef<mlir::Value> tensors, LinesOfLength make,
+                OtherLines others, std::int64_t length = 2);
+  // LaunchApart.cpp
   llvm::SmallVector<qn::LoadOp> linesAcross() const;
-  mlir::Value areAcross(Frame &frame, llvm::ArrayRef<qn::LoadOp> loads,
-                        std::int64_t length);
   void takeApart(Frame &frame, llvm::ArrayRef<qn::LoadOp> loads,
                  std::int64_t length);
   void linesApart(Frame &frame, llvm::ArrayRef<LoopSpec> loops,
-                  llvm::ArrayRef<qn::LoadOp> loads, std::int64_t length,
-                  OtherLines others);
+                  llvm::ArrayRef<qn::LoadOp> loads, OtherLines others);
   // LaunchNarrow.cpp
   void shortLines(Frame &frame, const LoopSpec &lines, const LoopSpec &along);
-  void shortLine(Frame &frame, std::int64_t length, OtherLines others);
-  mlir::Value areLines(Frame &frame, std::int64_t length);
   void putTogether(Frame &frame, std::int64_t length);
   void storeLoops(Frame &frame, llvm::ArrayRef<qn::StoreOp> stores,
                   AxisSet missing);

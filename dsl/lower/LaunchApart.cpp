@@ -3,8 +3,6 @@
 #include "dsl/dialect/Behind.h"
 #include "dsl/lower/Launch.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -45,27 +43,6 @@ SmallVector<qn::LoadOp> LaunchBuilder::linesAcross() const {
   return loads.takeVector();
 }
 
-/// Whether the lines of all `loads` have this length and follow each other.
-Value LaunchBuilder::areAcross(Frame &frame, ArrayRef<qn::LoadOp> loads,
-                               std::int64_t length) {
-  Value size = emitter.constant(frame, length);
-  auto isSize = [&](Value value) -> Value {
-    return arith::CmpIOp::create(emitter.in(frame), loc,
-                                 arith::CmpIPredicate::eq, value, size);
-  };
-  Value holds = isSize(emitter.extent(frame, launch.turned));
-  for (qn::LoadOp load : loads) {
-    qn::OperandType type = load.getTensor().getType();
-    for (auto [number, name] : llvm::enumerate(type.getAxes()))
-      if (static_cast<int>(model.axisOf(name)) == launch.lane) {
-        auto operand = cast<BlockArgument>(load.getTensor());
-        Value follows = isSize(emitter.stride(frame, operand, number));
-        holds = arith::AndIOp::create(emitter.in(frame), loc, holds, follows);
-      }
-  }
-  return holds;
-}
-
 /// Reads as many lines of this length as there are lanes.
 void LaunchBuilder::takeApart(Frame &frame, ArrayRef<qn::LoadOp> loads,
                               std::int64_t length) {
@@ -93,26 +70,20 @@ void LaunchBuilder::takeApart(Frame &frame, ArrayRef<qn::LoadOp> loads,
 }
 
 void LaunchBuilder::linesApart(Frame &frame, ArrayRef<LoopSpec> loops,
-                               ArrayRef<qn::LoadOp> loads, std::int64_t length,
-                               OtherLines others) {
-  if (length > longestLine)
-    return others(frame);
-  Value holds = areAcross(frame, loads, length);
-  auto branch = scf::IfOp::create(emitter.in(frame), loc, holds, true);
-  Operation *anchor = std::exchange(frame.anchor, branch);
-  Frame lines = Frame::inside(frame, branch.thenBlock());
-  lines.anchor = branch.thenBlock()->getTerminator();
+                               ArrayRef<qn::LoadOp> loads, OtherLines others) {
+  SmallVector<Value> operands;
+  for (qn::LoadOp load : loads)
+    operands.push_back(load.getTensor());
   Emitter::Values none;
-  emitter.nest(lines, loops.front(), none, [&](Frame &at, Emitter::Values &) {
-    const Binding *lane = at.find(launch.lane);
-    if (lane->lanes > 1 && !lane->mask)
-      return takeApart(at, loads, length);
-    emitter.nest(at, loops.back(), none, [&](Frame &each, Emitter::Values &) {
-      inner(each, launch.stores);
+  auto apart = [&](Frame &lines, std::int64_t length) {
+    emitter.nest(lines, loops.front(), none, [&](Frame &at, Emitter::Values &) {
+      const Binding *lane = at.find(launch.lane);
+      if (lane->lanes > 1 && !lane->mask)
+        return takeApart(at, loads, length);
+      emitter.nest(at, loops.back(), none, [&](Frame &each, Emitter::Values &) {
+        inner(each, launch.stores);
+      });
     });
-  });
-  Frame other = Frame::inside(frame, branch.elseBlock());
-  other.anchor = branch.elseBlock()->getTerminator();
-  linesApart(other, loops, loads, length + 1, others);
-  frame.anchor = anchor;
+  };
+  byLength(frame, launch.turned, operands, apart, others);
 }

@@ -2,8 +2,6 @@
 // run across them.
 #include "dsl/lower/Launch.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -31,31 +29,6 @@ static Emitter::Values inTurns(OpBuilder &b, ArrayRef<Value> vectors) {
   return result;
 }
 
-/// Whether lines have this length and follow each other in all results.
-Value LaunchBuilder::areLines(Frame &frame, std::int64_t length) {
-  Value size = emitter.constant(frame, length);
-  auto isSize = [&](Value value) -> Value {
-    return arith::CmpIOp::create(emitter.in(frame), loc,
-                                 arith::CmpIPredicate::eq, value, size);
-  };
-  Value holds = isSize(emitter.extent(frame, launch.axes.back().axis));
-  for (qn::StoreOp store : launch.stores) {
-    auto operand = cast<BlockArgument>(store.getTensor());
-    qn::OperandType type = store.getTensor().getType();
-    for (auto [number, name] : llvm::enumerate(type.getAxes())) {
-      if (static_cast<int>(model.axisOf(name)) != launch.lane)
-        continue;
-      // Where the stride is known it is one, or nothing moves.
-      bool isAsked = type.getStrides()[number] == StrideClass::Dynamic;
-      Value step = isAsked ? emitter.stride(frame, operand, number)
-                           : emitter.constant(frame, 1);
-      Value follows = isSize(step);
-      holds = arith::AndIOp::create(emitter.in(frame), loc, holds, follows);
-    }
-  }
-  return holds;
-}
-
 /// Stores whole lines of this length, as many as there are lanes.
 void LaunchBuilder::putTogether(Frame &frame, std::int64_t length) {
   unsigned axis = launch.axes.back().axis;
@@ -80,24 +53,6 @@ void LaunchBuilder::putTogether(Frame &frame, std::int64_t length) {
   }
 }
 
-/// Lines of this length or a longer one that is put together; `others` makes
-/// all that are not.
-void LaunchBuilder::shortLine(Frame &frame, std::int64_t length,
-                              OtherLines others) {
-  if (length > longestLine)
-    return others(frame);
-  Value holds = areLines(frame, length);
-  auto branch = scf::IfOp::create(emitter.in(frame), loc, holds, true);
-  Operation *anchor = std::exchange(frame.anchor, branch);
-  Frame line = Frame::inside(frame, branch.thenBlock());
-  line.anchor = branch.thenBlock()->getTerminator();
-  putTogether(line, length);
-  Frame other = Frame::inside(frame, branch.elseBlock());
-  other.anchor = branch.elseBlock()->getTerminator();
-  shortLine(other, length + 1, others);
-  frame.anchor = anchor;
-}
-
 /// Lanes go to a line each; longer lines are stored element by element.
 void LaunchBuilder::shortLines(Frame &frame, const LoopSpec &lines,
                                const LoopSpec &along) {
@@ -110,9 +65,16 @@ void LaunchBuilder::shortLines(Frame &frame, const LoopSpec &lines,
   bool isPlain = llvm::none_of(launch.stores, [](qn::StoreOp store) {
     return store.getPart() || store.getValue().getType().isInteger(1);
   });
+  SmallVector<Value> results;
+  for (qn::StoreOp store : launch.stores)
+    results.push_back(store.getTensor());
   emitter.nest(frame, lines, none, [&](Frame &at, Emitter::Values &) {
     const Binding *lane = at.find(lines.plan.axis);
-    bool isWhole = lane->lanes > 1 && !lane->mask && isPlain;
-    shortLine(at, isWhole ? 2 : longestLine + 1, others);
+    if (lane->lanes == 1 || lane->mask || !isPlain)
+      return others(at);
+    byLength(
+        at, along.plan.axis, results,
+        [&](Frame &line, std::int64_t length) { putTogether(line, length); },
+        others);
   });
 }

@@ -141,7 +141,6 @@ Value LaunchBuilder::elements(Frame &root) {
   return product;
 }
 
-/// Whether this launch is the one of its choices that has units.
 /// Shorter lines of results are narrow.
 Value LaunchBuilder::narrowBelow(Frame &root) {
   const Lines &lines = launch.lines;
@@ -160,6 +159,7 @@ Value LaunchBuilder::narrowBelow(Frame &root) {
   return arith::SelectOp::create(emitter.in(root), loc, isLong, all, wide);
 }
 
+/// Whether this launch is the one of its choices that has units.
 Value LaunchBuilder::runs(Frame &root) {
   bool isNarrow = launch.choice == LaunchChoice::Narrow;
   if (isNarrow || launch.choice == LaunchChoice::Wide) {

@@ -417,7 +417,7 @@ void Collapser::finish() {
   layAlike();
   binding.isEmpty = isLifted && llvm::is_contained(binding.extents, 0);
   binding.specialization.narrowOffsets = isNarrow();
-  Lines lines{solution.operands, extents, binding.strides};
+  OperandLines lines{solution.operands, extents, binding.strides};
   binding.specialization.shortRows = hasShortRows() || lines.areFewAcross() ||
                                      lines.haveWindows(declaration, observed);
   binding.specialization.repeatedRows = lines.areRepeated();

@@ -13,7 +13,7 @@ std::int64_t quern::jit::countOf(llvm::ArrayRef<std::int64_t> sizes) {
   return count;
 }
 
-bool Lines::areRepeated() const {
+bool OperandLines::areRepeated() const {
   constexpr std::int64_t many = 8, small = 1 << 14;
   std::int64_t most = 0, least = small + 1;
   for (auto [operand, own, steps] :
@@ -32,7 +32,7 @@ bool Lines::areRepeated() const {
   return least <= small && most / least >= many;
 }
 
-bool Lines::areFewAcross() const {
+bool OperandLines::areFewAcross() const {
   constexpr std::int64_t few = 4;
   for (auto [operand, own, steps] : llvm::zip_equal(operands, extents, strides))
     if (operand.present && !operand.isResult)
@@ -43,8 +43,8 @@ bool Lines::areFewAcross() const {
   return false;
 }
 
-bool Lines::haveWindows(const Declaration &declaration,
-                        const Observed &observed) const {
+bool OperandLines::haveWindows(const Declaration &declaration,
+                               const Observed &observed) const {
   constexpr std::int64_t few = 8, longWindows = 16;
   bool addsWindows = llvm::any_of(llvm::zip(declaration.axes, observed.reduced),
                                   [](auto pair) {

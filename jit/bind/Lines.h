@@ -9,7 +9,7 @@ namespace quern::jit {
 /// The number of elements, or the largest number where there are more.
 std::int64_t countOf(llvm::ArrayRef<std::int64_t> sizes);
 
-struct Lines {
+struct OperandLines {
   llvm::ArrayRef<Operand> operands;
   llvm::ArrayRef<Extents> extents; ///< of each operand's axes
   llvm::ArrayRef<llvm::SmallVector<std::int64_t, 4>> strides;

@@ -37,17 +37,24 @@ print("compiled", session().counters()["compiles"])
 """
 
 
-def test_a_call_that_compiles_is_interrupted(tmp_path: Path) -> None:
+def printed(text: str, **variables: str) -> list[str]:
+    """The words that a program prints which ends well, in a process of its own."""
     done = subprocess.run(
-        [sys.executable, "-c", TEXT],
+        [sys.executable, "-c", text],
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "QUERN_CACHE_DIR": str(tmp_path)},
+        env={**os.environ, **variables},
+        timeout=300,
     )
     assert done.stderr == ""
-    assert done.stdout.split() == ["stopped"] * 5 + ["compiled", "2"]
     assert done.returncode == 0
+    return done.stdout.split()
+
+
+def test_a_call_that_compiles_is_interrupted(tmp_path: Path) -> None:
+    words = printed(TEXT, QUERN_CACHE_DIR=str(tmp_path))
+    assert words == ["stopped"] * 5 + ["compiled", "2"]
 
 
 # Launches that would take months end at an error of one block, and at an alarm.
@@ -77,13 +84,4 @@ for call in (kernels.all, kernels.through):
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_long_launch_ends_early(threads: int) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", LAUNCHES],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "QUERN_THREADS": str(threads)},
-        timeout=300,
-    )
-    assert done.stderr == ""
-    assert done.stdout.split() == ["True", "stopped"] * 2
+    assert printed(LAUNCHES, QUERN_THREADS=str(threads)) == ["True", "stopped"] * 2

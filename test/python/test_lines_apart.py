@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _quern
 import pytest
 import quern
 import torch
@@ -63,3 +64,17 @@ def test_operands_in_other_layouts(kernels: quern.Module, channels: int) -> None
         out = torch.empty(plain.shape)
         first, second, third = given
         torch.testing.assert_close(kernels.added(*given, out=out), first + 2 * second - third)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5, 90])
+@pytest.mark.parametrize("channels", [1, 2, 3, 4])
+def test_named_axes_however_short(channels: int, count: int) -> None:
+    """The first call of a session decides what its code has ways for."""
+    own = _quern.Session(threads=1, cache="-", target="")
+    text = "rowwise k(x: f32[C, N]) -> (f32[C, N], f32[C]):\n    return x + 1, sum(x over N)\n"
+    kernel = own.compile(text, "named.qn").k
+    for size in (count, 1, 70):
+        x = torch.randn(size, channels).t()
+        out = torch.empty(channels, size), torch.empty(channels)
+        kernel(x, out=out)
+        torch.testing.assert_close(out, (x + 1, x.sum(1)))
