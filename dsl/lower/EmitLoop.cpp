@@ -193,6 +193,9 @@ void Emitter::laneLoop(Frame &frame, const LoopSpec &loop,
                        ArrayRef<LoopSpec> rest, Values &states, Body body) {
   if (loop.masked)
     return maskedTurn(frame, loop, rest, states, body);
+  if (loop.whole)
+    return plainLoop(frame, loop, loop.lower, loop.upper, /*mask=*/false, rest,
+                     states, body);
   unsigned copies = copiesOf(frame, frame.bound).size();
   if (loop.plan.fixed && loop.plan.once)
     return piecesLoop(frame, loop, loop.lower, rest, states, body);

@@ -143,26 +143,10 @@ void LaunchBuilder::buildTask(ModuleOp module, StringRef name) {
     rowBlocks->makeBuffers(root, entry->getArgument(3));
   if (launch.sort)
     makeSortRoom(root, entry->getArgument(3));
-  if (!launch.streams || target.triple.rfind("x86_64", 0) != 0) {
+  if (launch.streams && target.triple.rfind("x86_64", 0) == 0)
+    streamedUnits(root, begin, end);
+  else
     units(root, begin, end);
-  } else {
-    Value large = exceedsCaches(root);
-    auto branch = scf::IfOp::create(emitter.in(root), loc, large, true);
-    root.anchor = branch;
-    for (bool streaming : {true, false}) {
-      Block *side = streaming ? branch.thenBlock() : branch.elseBlock();
-      Frame inside = Frame::inside(root, side);
-      inside.anchor = side->getTerminator();
-      emitter.streaming = streaming;
-      emitter.ahead = streaming ? rowsAhead() : Ahead();
-      units(inside, begin, end);
-      builder.setInsertionPoint(side->getTerminator());
-      if (streaming)
-        fence();
-    }
-    root.anchor = nullptr;
-    emitter.ahead = {};
-  }
   LLVM::ReturnOp::create(emitter.in(root), loc, ValueRange());
 }
 
@@ -244,10 +228,13 @@ void LaunchBuilder::elementLoops(Frame &frame,
     if (emitter.ahead.rows && launch.turned < 0 &&
         static_cast<int>(loops.back().plan.axis) == launch.lane)
       loops.back().plan.copies = std::max(loops.back().plan.copies, 4u);
-    Emitter::Values none;
-    emitter.nest(at, loops, none, [&](Frame &tile, Emitter::Values &) {
+    auto body = [&](Frame &tile, Emitter::Values &) {
       inner(tile, launch.stores);
-    });
+    };
+    if (past)
+      vectorsPast(at, loops.front(), body);
+    Emitter::Values none;
+    emitter.nest(at, loops, none, body);
   };
   SmallVector<qn::LoadOp> lines = linesAcross();
   if (lines.empty())

@@ -33,17 +33,20 @@ protected:
   Emitter::Values firstPosition(Frame &root, mlir::Value begin);
   Emitter::Values nextPosition(Frame &frame, mlir::ValueRange position);
   void units(Frame &root, mlir::Value begin, mlir::Value end);
-  mlir::Value addressBits(Frame &root, mlir::BlockArgument result);
-  mlir::Value passedBytes(Frame &root);
-  mlir::Value exceedsCaches(Frame &root);
   Ahead rowsAhead() const;
   mlir::Value narrowBelow(Frame &root);
   mlir::Value runs(Frame &root);
-  void fence();
   void unit(Frame &frame, mlir::ValueRange position);
   void elementLoops(Frame &frame, llvm::SmallVectorImpl<LoopSpec> &loops);
   void packedUnit(Frame &frame, mlir::ValueRange position);
   void inner(Frame &frame, llvm::ArrayRef<qn::StoreOp> stores);
+  // Streaming.cpp
+  mlir::Value addressBits(Frame &root, mlir::BlockArgument result);
+  mlir::Value passedBytes(Frame &root);
+  mlir::Value exceedsCaches(Frame &root);
+  bool streamsVectors() const;
+  void vectorsPast(Frame &frame, LoopSpec &loop, Emitter::Body body);
+  void streamedUnits(Frame &root, mlir::Value begin, mlir::Value end);
   // LaunchLines.cpp
   using OtherLines = llvm::function_ref<void(Frame &)>;
   using LinesOfLength = llvm::function_ref<void(Frame &, std::int64_t)>;
@@ -124,6 +127,8 @@ protected:
   Emitter &emitter;
   mlir::OpBuilder &builder;
   mlir::Location loc;
+  /// Whether the launch stores past the caches, where the loop of a unit asks.
+  mlir::Value past;
   /// A worker's own memory for the rows it sorts, and the bytes of an array.
   mlir::Value sortRoom, sortStride;
   std::optional<ContractionBuilder> contraction;

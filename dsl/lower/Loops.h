@@ -12,6 +12,7 @@ struct LoopSpec {
   mlir::Value lower, upper; ///< null: the axis's own bounds
   bool reverse = false;     ///< from the last position to the first
   bool masked = false;      ///< one turn: lanes beyond the end do nothing
+  bool whole = false;       ///< whole turns only: nothing is left behind them
   /// Added to the lower bound where every so many positions are visited.
   mlir::Value turn = {};
   std::int64_t turns = 1;

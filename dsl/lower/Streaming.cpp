@@ -3,6 +3,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 #include "llvm/ADT/MapVector.h"
 
@@ -82,9 +83,65 @@ Value LaunchBuilder::exceedsCaches(Frame &root) {
   return arith::AndIOp::create(b, loc, even, large);
 }
 
+/// Whether only the vectors of one loop differ where they go past the caches:
+/// all else is made once for both.
+bool LaunchBuilder::streamsVectors() const {
+  return launch.kind == LaunchKind::Stores && launch.axes.size() == 1 &&
+         !model.joinedAlong(launch.axes.front().axis) && linesAcross().empty();
+}
+
+/// Stores the whole vectors of a loop past the caches, where the launch does;
+/// the loop keeps the rest. Memory takes longer than the turns of such a loop,
+/// so it is not unrolled.
+void LaunchBuilder::vectorsPast(Frame &frame, LoopSpec &loop,
+                                Emitter::Body body) {
+  LoopSpec vectors = loop;
+  vectors.whole = true;
+  vectors.plan.copies = 1;
+  Value lanes = emitter.constant(frame, vectors.plan.lanes);
+  OpBuilder &b = emitter.in(frame);
+  Value length = arith::SubIOp::create(b, loc, loop.upper, loop.lower);
+  Value left = arith::RemUIOp::create(b, loc, length, lanes);
+  Value end = arith::SubIOp::create(b, loc, loop.upper, left);
+  vectors.upper = arith::SelectOp::create(b, loc, past, end, loop.lower);
+  emitter.streaming = true;
+  Emitter::Values none;
+  emitter.nest(frame, vectors, none, body);
+  emitter.streaming = false;
+  loop.lower = vectors.upper;
+}
+
 /// Stores past the caches are ordered before whatever tells that a task is
 /// done.
-void LaunchBuilder::fence() {
-  LLVM::CallIntrinsicOp::create(
-      builder, loc, builder.getStringAttr("llvm.x86.sse.sfence"), ValueRange());
+static void fence(OpBuilder &b, Location loc) {
+  LLVM::CallIntrinsicOp::create(b, loc, b.getStringAttr("llvm.x86.sse.sfence"),
+                                ValueRange());
+}
+
+/// The units of a launch that may store past the caches: made once, where only
+/// vectors differ, or for both cases.
+void LaunchBuilder::streamedUnits(Frame &root, Value begin, Value end) {
+  Value large = exceedsCaches(root);
+  if (streamsVectors()) {
+    past = large;
+    units(root, begin, end);
+  }
+  auto branch =
+      scf::IfOp::create(emitter.in(root), loc, large, /*withElse=*/!past);
+  Operation *last = branch.thenBlock()->getTerminator();
+  auto side = [&](Block *block, bool streaming) {
+    Frame inside = Frame::inside(root, block);
+    inside.anchor = block->getTerminator();
+    emitter.streaming = streaming;
+    emitter.ahead = streaming ? rowsAhead() : Ahead();
+    units(inside, begin, end);
+  };
+  if (!past) {
+    root.anchor = branch;
+    side(branch.thenBlock(), /*streaming=*/true);
+    side(branch.elseBlock(), /*streaming=*/false);
+    root.anchor = nullptr;
+  }
+  builder.setInsertionPoint(last);
+  fence(builder, loc);
 }

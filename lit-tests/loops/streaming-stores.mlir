@@ -2,17 +2,21 @@
 // RUN: quern-opt %s --qn-to-loops=target=x86-64-v3 | FileCheck %s
 // RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s --check-prefix=MASKS
 
-// From the last cache on: here 8 MiB, operands of 8 bytes a position.
+// From the last cache on: here 8 MiB, operands of 8 bytes a position. What does
+// not go past the caches, and the rest, is there once.
 // CHECK-LABEL: llvm.func @copy_task
 // CHECK: %[[ADDRESS:.*]] = llvm.ptrtoint
 // CHECK: %[[BYTES:.*]] = arith.muli %c8_i64, %{{.*}}
-// CHECK: arith.cmpi ugt, %[[BYTES]], %c8388608_i64
-// CHECK: scf.if
+// CHECK: %[[LARGE:.*]] = arith.cmpi ugt, %[[BYTES]], %c8388608_i64
+// CHECK: %[[PAST:.*]] = arith.andi %{{.*}}, %[[LARGE]]
+// CHECK: %[[END:.*]] = arith.select %[[PAST]], %{{.*}}, %[[BEGIN:.*]] :
+// CHECK: scf.for %{{.*}} = %[[BEGIN]] to %[[END]] step %c8_i64
 // CHECK: llvm.store {{.*}} {alignment = 32 : i64, nontemporal}
-// CHECK: llvm.call_intrinsic "llvm.x86.sse.sfence"
-// CHECK: } else {
+// CHECK: scf.for %{{.*}} = %[[END]] to
+// CHECK-COUNT-2: llvm.store {{.*}} {alignment = 4 : i64} {{.*}}vector<8xf32>
 // CHECK-NOT: nontemporal
-// CHECK: llvm.store {{.*}} {alignment = 4 : i64}
+// CHECK: scf.if %[[PAST]]
+// CHECK-NEXT: llvm.call_intrinsic "llvm.x86.sse.sfence"
 qn.rowwise @copy axes [C] (%x: !qn.tensor<f32, [C:1]>,
     %out: !qn.tensor<f32, [C:1]>) {
   %v = qn.load %x : !qn.tensor<f32, [C:1]>
