@@ -8,15 +8,15 @@ namespace quern::eval {
 
 using namespace typed;
 
-Positions Evaluator::extentOf(AxisId axis, const Frame &frame,
-                              const Scope &scope, const Point &point) {
-  if (auto known = frame.extents.find(axis.index); known != frame.extents.end())
+Positions Evaluator::extentOf(AxisId axis, const Where &where) {
+  if (auto known = where.frame.extents.find(axis.index);
+      known != where.frame.extents.end())
     return known->second;
-  const Axis &row = frame.declaration.axis(axis);
+  const Axis &row = where.frame.declaration.axis(axis);
   if (!row.upper)
     return {1};
-  Value lower = expression(*row.lower, frame, scope, point);
-  Value upper = expression(*row.upper, frame, scope, point);
+  Value lower = expression(*row.lower, where);
+  Value upper = expression(*row.upper, where);
   return {upper.asInteger() - lower.asInteger()};
 }
 
@@ -48,11 +48,10 @@ std::string describe(const Positions &positions) {
 
 } // namespace
 
-Value Evaluator::loadTable(const LoadExpression &node, const Frame &frame,
-                           const Scope &scope, const Point &point) {
+Value Evaluator::loadTable(const LoadExpression &node, const Where &where) {
   const auto &name = llvm::cast<ConstantTableExpression>(*node.base);
   const ConstantTable &table = *name.table;
-  Value position = expression(*node.positions.front(), frame, scope, point);
+  Value position = expression(*node.positions.front(), where);
   if (failure)
     return position;
   std::int64_t count = static_cast<std::int64_t>(table.values.size());
@@ -64,51 +63,48 @@ Value Evaluator::loadTable(const LoadExpression &node, const Frame &frame,
   return eval::cast(value, computeTypeOf(table.element));
 }
 
-Value Evaluator::load(const LoadExpression &node, const Frame &frame,
-                      const Scope &scope, const Point &point) {
+Value Evaluator::load(const LoadExpression &node, const Where &where) {
   if (llvm::isa<ConstantTableExpression>(node.base))
-    return loadTable(node, frame, scope, point);
+    return loadTable(node, where);
   auto otherwise = [&]() {
     if (node.outside)
-      return expression(*node.outside, frame, scope, point);
-    ElementType type = frame.computeType(node.scalar());
+      return expression(*node.outside, where);
+    ElementType type = where.frame.computeType(node.scalar());
     return eval::cast(Value::integer(0), type);
   };
-  if (node.when && !expression(*node.when, frame, scope, point).truth())
+  if (node.when && !expression(*node.when, where).truth())
     return otherwise();
-  Point place = point;
+  Point place = where.point;
   for (auto [axis, position] :
        llvm::zip_equal(node.base->axes(), node.positions)) {
     if (!position)
       continue;
-    Positions positions =
-        asPositions(expression(*position, frame, scope, point));
-    Positions extents = extentOf(axis, frame, scope, point);
+    Positions positions = asPositions(expression(*position, where));
+    Positions extents = extentOf(axis, where);
     if (failure)
       return Value::integer(0);
     if (!inRange(positions, extents)) {
       if (node.outside)
         return otherwise();
       return fail(("index " + describe(positions) + " of axis `" +
-                   frame.declaration.axis(axis).name + "` with extent " +
+                   where.frame.declaration.axis(axis).name + "` with extent " +
                    describe(extents))
                       .str());
     }
     place[axis.index] = std::move(positions);
   }
-  return expression(*node.base, frame, scope, place);
+  return expression(*node.base, where.at(place));
 }
 
-Value Evaluator::concat(const ConcatExpression &node, const Frame &frame,
-                        const Scope &scope, const Point &point) {
-  std::int64_t position = point.at(node.axis.index).front();
+Value Evaluator::concat(const ConcatExpression &node, const Where &where) {
+  std::int64_t position = where.point.at(node.axis.index).front();
   for (auto [operand, axis] :
        llvm::zip_equal(node.operands, node.operandAxes)) {
-    std::int64_t extent = extentOf(axis, frame, scope, point).front();
+    std::int64_t extent = extentOf(axis, where).front();
     if (position < extent) {
-      Point inner = point;
+      Point inner = where.point;
       inner[axis.index] = {position};
-      return expression(*operand, frame, scope, inner);
+      return expression(*operand, where.at(inner));
     }
     position -= extent;
   }

@@ -190,43 +190,41 @@ std::int64_t linear(const Positions &index, const Positions &extents) {
 
 } // namespace
 
-Value Evaluator::position(const BuiltinExpression &node, const Frame &frame,
-                          const Scope &scope, const Point &point) {
+Value Evaluator::position(const BuiltinExpression &node, const Where &where) {
   bool isIndex = node.builtin == Builtin::Index;
   if (!node.axis.valid()) {
-    Positions element = frame.element;
+    Positions element = where.frame.element;
     std::int64_t count = 1;
-    for (std::int64_t size : frame.elementSizes)
+    for (std::int64_t size : where.frame.elementSizes)
       count *= size;
-    return Value::integer(isIndex ? linear(element, frame.elementSizes)
+    return Value::integer(isIndex ? linear(element, where.frame.elementSizes)
                                   : count);
   }
-  Positions extents = extentOf(node.axis, frame, scope, point);
+  Positions extents = extentOf(node.axis, where);
   if (isIndex)
-    return Value::integer(linear(point.at(node.axis.index), extents));
+    return Value::integer(linear(where.point.at(node.axis.index), extents));
   std::int64_t count = 1;
   for (std::int64_t extent : extents)
     count *= extent;
   return Value::integer(count);
 }
 
-Value Evaluator::builtin(const BuiltinExpression &node, const Frame &frame,
-                         const Scope &scope, const Point &point) {
+Value Evaluator::builtin(const BuiltinExpression &node, const Where &where) {
   if (node.builtin == Builtin::Index || node.builtin == Builtin::Size)
-    return position(node, frame, scope, point);
+    return position(node, where);
   if (node.operands.empty())
-    return Value::of(
-        frame.computeType(node.scalar()),
-        typeValue(node.builtin, node.typeArgument.substitute(frame.types)));
+    return Value::of(where.frame.computeType(node.scalar()),
+                     typeValue(node.builtin, node.typeArgument.substitute(
+                                                 where.frame.types)));
   std::vector<Value> operands;
   for (const Expression *operand : node.operands)
-    operands.push_back(expression(*operand, frame, scope, point));
+    operands.push_back(expression(*operand, where));
   if (failure)
     return Value::integer(0);
   if (node.builtin == Builtin::Bitcast) {
-    ElementType from = node.operands[0]->scalar().substitute(frame.types);
+    ElementType from = node.operands[0]->scalar().substitute(where.frame.types);
     std::uint64_t word = wordOf(eval::cast(operands[0], from));
-    ElementType to = node.typeArgument.substitute(frame.types);
+    ElementType to = node.typeArgument.substitute(where.frame.types);
     return eval::cast(fromWord(word, to), computeTypeOf(to));
   }
   if (node.requiresPosition()) {

@@ -17,18 +17,19 @@ static Value whole(std::vector<Value> results) {
 Frame Evaluator::calleeFrame(const Declaration &callee,
                              llvm::ArrayRef<ScalarType> typeArguments,
                              ExpressionList constantArguments,
-                             const Frame &frame, const Scope &scope) {
-  Frame result{callee, {}, {}, {}, frame.elementSizes, frame.element};
+                             const Where &where) {
+  Frame result{
+      callee, {}, {}, {}, where.frame.elementSizes, where.frame.element};
   // A `fn` has no memory, so its types are those computed in, unless it asks.
   bool isComputed =
       callee.kind == DeclarationKind::Function && !tellsSmallFloats(callee);
   for (ScalarType type : typeArguments) {
-    ElementType element = type.substitute(frame.types);
+    ElementType element = type.substitute(where.frame.types);
     result.types.push_back(isComputed ? computeTypeOf(element) : element);
   }
   for (auto [parameter, argument] :
        llvm::zip(callee.constantParameters, constantArguments)) {
-    const Frame &where = argument ? frame : result;
+    const Frame &home = argument ? where.frame : result;
     const Expression *value = argument ? argument : parameter->defaultValue;
     if (!value)
       break;
@@ -39,10 +40,12 @@ Frame Evaluator::calleeFrame(const Declaration &callee,
     }
     const auto *passed = llvm::dyn_cast<ConstantParameterExpression>(value);
     if (passed && !passed->element && argument)
-      result.constants.push_back(frame.constants[passed->parameter->index]);
+      result.constants.push_back(
+          where.frame.constants[passed->parameter->index]);
     else
       result.constants.emplace_back(
-          expression(*value, where, argument ? scope : nullptr, {}).real);
+          expression(*value, {home, argument ? where.scope : nullptr, {}})
+              .real);
   }
   return result;
 }
@@ -60,7 +63,7 @@ Value Evaluator::callFunction(const Declaration &function,
        llvm::zip_equal(function.parameters, arguments))
     locals[parameter.variable->id] =
         argument.isAbsent && parameter.defaultValue
-            ? expression(*parameter.defaultValue, frame, scopeOf(locals), {})
+            ? expression(*parameter.defaultValue, {frame, scopeOf(locals), {}})
             : argument;
   std::vector<Value> results;
   bool hasReturned = run(function.body, frame, locals, results);
@@ -73,17 +76,16 @@ Value Evaluator::callFunction(const Declaration &function,
 /// The callee's axes are the caller's under other names: `outward` reads a
 /// point of the callee as one of the caller.
 Value Evaluator::callRowwise(const CallExpression &node, Frame callee,
-                             const Frame &frame, const Scope &scope,
-                             const Point &point) {
+                             const Where &where) {
   Point inner;
   for (auto [index, binding] : llvm::enumerate(node.axes)) {
     if (callee.declaration.axes[index].kind == AxisKind::Local)
       continue; // it has its bounds in the callee
     Positions extents, here;
     for (AxisId axis : binding.axes) {
-      Positions part = extentOf(axis, frame, scope, point);
+      Positions part = extentOf(axis, where);
       extents.insert(extents.end(), part.begin(), part.end());
-      if (auto at = point.find(axis.index); at != point.end())
+      if (auto at = where.point.find(axis.index); at != where.point.end())
         here.insert(here.end(), at->second.begin(), at->second.end());
     }
     callee.extents[index] = extents;
@@ -91,13 +93,13 @@ Value Evaluator::callRowwise(const CallExpression &node, Frame callee,
       inner[index] = std::move(here);
   }
   auto outward = [&](const Point &there) {
-    Point result = point;
+    Point result = where.point;
     for (auto [index, binding] : llvm::enumerate(node.axes)) {
       auto at = there.find(static_cast<std::uint16_t>(index));
       if (at == there.end())
         continue;
       for (std::size_t next = 0; AxisId axis : binding.axes) {
-        std::size_t rank = extentOf(axis, frame, scope, point).size();
+        std::size_t rank = extentOf(axis, where).size();
         auto first = at->second.begin() + next;
         result[axis.index] = Positions(first, first + rank);
         next += rank;
@@ -112,8 +114,8 @@ Value Evaluator::callRowwise(const CallExpression &node, Frame callee,
     if (argument || parameter.defaultValue)
       meaning = [&, given = argument,
                  missing = parameter.defaultValue](const Point &there) {
-        return given ? expression(*given, frame, scope, outward(there))
-                     : expression(*missing, callee, inside, there);
+        return given ? expression(*given, where.at(outward(there)))
+                     : expression(*missing, {callee, inside, there});
       };
     inside = define(inside, *parameter.variable, std::move(meaning));
   }
@@ -123,15 +125,14 @@ Value Evaluator::callRowwise(const CallExpression &node, Frame callee,
   return failure ? Value::integer(0) : whole(std::move(results));
 }
 
-Value Evaluator::call(const CallExpression &node, const Frame &frame,
-                      const Scope &scope, const Point &point) {
+Value Evaluator::call(const CallExpression &node, const Where &where) {
   Frame callee = calleeFrame(*node.callee, node.typeArguments,
-                             node.constantArguments, frame, scope);
+                             node.constantArguments, where);
   if (node.callee->kind != DeclarationKind::Function)
-    return callRowwise(node, std::move(callee), frame, scope, point);
+    return callRowwise(node, std::move(callee), where);
   std::vector<Value> arguments;
   for (const Expression *argument : node.arguments)
-    arguments.push_back(argument ? expression(*argument, frame, scope, point)
+    arguments.push_back(argument ? expression(*argument, where)
                                  : Value::absent());
   if (failure)
     return Value::integer(0);
@@ -139,15 +140,14 @@ Value Evaluator::call(const CallExpression &node, const Frame &frame,
 }
 
 Value Evaluator::indirectCall(const IndirectCallExpression &node,
-                              const Frame &frame, const Scope &scope,
-                              const Point &point) {
-  const auto *function =
-      std::get_if<const Declaration *>(&frame.constants[node.function->index]);
+                              const Where &where) {
+  const auto *function = std::get_if<const Declaration *>(
+      &where.frame.constants[node.function->index]);
   if (!function)
     return fail("`" + node.function->name.str() + "` is no function");
   std::vector<Value> arguments;
   for (const Expression *argument : node.arguments)
-    arguments.push_back(expression(*argument, frame, scope, point));
+    arguments.push_back(expression(*argument, where));
   if (failure)
     return Value::integer(0);
   // A type parameter is the type of the first argument declared with it.

@@ -17,7 +17,7 @@ std::optional<Constant> eval::constantValue(const Expression &expression,
   Evaluator evaluator;
   evaluator.limits = {.steps = 1000000, .calls = 256, .knowsTarget = false};
   Frame frame{owner, {}, {}, {}, {}, {}};
-  Value value = evaluator.expression(expression, frame, nullptr, {});
+  Value value = evaluator.expression(expression, {frame, nullptr, {}});
   if (evaluator.failure) {
     problem = *evaluator.failure;
     return std::nullopt;

@@ -211,7 +211,7 @@ void Activation::deriveExtents() {
     auto number = static_cast<std::uint16_t>(index);
     if (!axis.extent || evaluator.failure || frame.extents.count(number))
       continue;
-    Value extent = evaluator.expression(*axis.extent, frame, scope, {});
+    Value extent = evaluator.expression(*axis.extent, {frame, scope, {}});
     Positions extents;
     if (!extent.isAggregate)
       extents.push_back(extent.asInteger());
@@ -269,7 +269,7 @@ void Activation::storeResult(llvm::ArrayRef<Dimension> dimensions,
     axes.insert(axes.end(), dimension.parts.begin(), dimension.parts.end());
   Parameter place;
   place.dimensions = dimensions;
-  evaluator.forEach(axes, frame, scope, {}, [&](const Point &point) {
+  evaluator.forEach(axes, {frame, scope, {}}, [&](const Point &point) {
     writeElement(tensor, offsetOf(place, tensor, point), meaning(point));
   });
 }

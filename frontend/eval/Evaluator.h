@@ -21,17 +21,14 @@ public:
   Limits limits;
   bool portable = false; ///< the declaration that was called is `@portable`
 
-  Value expression(const Expression &node, const Frame &frame,
-                   const Scope &scope, const Point &point);
+  Value expression(const Expression &node, const Where &where);
   /// The results of a lifted body, one meaning each; absent ones are null.
   std::vector<Lifted> liftedBody(const Frame &frame, Scope scope);
   /// Extents per concrete axis: of a known axis, or of a local one at a point.
-  Positions extentOf(AxisId axis, const Frame &frame, const Scope &scope,
-                     const Point &point);
+  Positions extentOf(AxisId axis, const Where &where);
   /// Calls `visit` at every point of the axes, in row-major order, the last
   /// axis fastest.
-  void forEach(llvm::ArrayRef<AxisId> axes, const Frame &frame,
-               const Scope &scope, Point point,
+  void forEach(llvm::ArrayRef<AxisId> axes, const Where &where,
                const std::function<void(const Point &)> &visit);
 
 private:
@@ -41,65 +38,47 @@ private:
   bool spendStep();
 
   // Expressions.cpp
-  Value known(const Expression &node, const Frame &frame, const Scope &scope,
-              const Point &point);
+  Value known(const Expression &node, const Where &where);
   /// The nodes with axes or bodies of their own.
-  Value construct(const Expression &node, const Frame &frame,
-                  const Scope &scope, const Point &point);
+  Value construct(const Expression &node, const Where &where);
   Value constant(const typed::ConstantExpression &node, const Frame &frame);
   Value constantParameter(const typed::ConstantParameterExpression &node,
-                          const Frame &frame, const Scope &scope,
-                          const Point &point);
+                          const Where &where);
   Value variable(const typed::VariableExpression &node, const Scope &scope,
                  const Point &point);
-  Value binary(const typed::BinaryExpression &node, const Frame &frame,
-               const Scope &scope, const Point &point);
+  Value binary(const typed::BinaryExpression &node, const Where &where);
   Value targetQuery(const typed::TargetExpression &node);
-  Value cast(const typed::CastExpression &node, const Frame &frame,
-             const Scope &scope, const Point &point);
-  Value tuple(const typed::TupleExpression &node, const Frame &frame,
-              const Scope &scope, const Point &point);
+  Value cast(const typed::CastExpression &node, const Where &where);
+  Value tuple(const typed::TupleExpression &node, const Where &where);
 
   // Builtins.cpp
-  Value builtin(const typed::BuiltinExpression &node, const Frame &frame,
-                const Scope &scope, const Point &point);
-  Value position(const typed::BuiltinExpression &node, const Frame &frame,
-                 const Scope &scope, const Point &point);
+  Value builtin(const typed::BuiltinExpression &node, const Where &where);
+  Value position(const typed::BuiltinExpression &node, const Where &where);
 
   // Access.cpp
-  Value load(const typed::LoadExpression &node, const Frame &frame,
-             const Scope &scope, const Point &point);
-  Value loadTable(const typed::LoadExpression &node, const Frame &frame,
-                  const Scope &scope, const Point &point);
-  Value concat(const typed::ConcatExpression &node, const Frame &frame,
-               const Scope &scope, const Point &point);
+  Value load(const typed::LoadExpression &node, const Where &where);
+  Value loadTable(const typed::LoadExpression &node, const Where &where);
+  Value concat(const typed::ConcatExpression &node, const Where &where);
 
   // Calls.cpp
-  Value call(const typed::CallExpression &node, const Frame &frame,
-             const Scope &scope, const Point &point);
+  Value call(const typed::CallExpression &node, const Where &where);
   Value indirectCall(const typed::IndirectCallExpression &node,
-                     const Frame &frame, const Scope &scope,
-                     const Point &point);
+                     const Where &where);
   Value callFunction(const Declaration &function,
                      std::vector<ElementType> types,
                      std::vector<ConstantArgument> constants,
                      const std::vector<Value> &arguments);
   Value callRowwise(const typed::CallExpression &node, Frame callee,
-                    const Frame &frame, const Scope &scope, const Point &point);
+                    const Where &where);
   Frame calleeFrame(const Declaration &callee,
                     llvm::ArrayRef<typed::ScalarType> typeArguments,
-                    ExpressionList constantArguments, const Frame &frame,
-                    const Scope &scope);
+                    ExpressionList constantArguments, const Where &where);
 
   // Reductions.cpp
-  Value reduce(const typed::ReduceExpression &node, const Frame &frame,
-               const Scope &scope, const Point &point);
-  Value scan(const typed::ScanExpression &node, const Frame &frame,
-             const Scope &scope, const Point &point);
-  Value sort(const typed::SortExpression &node, const Frame &frame,
-             const Scope &scope, const Point &point);
-  Value scatter(const typed::ScatterExpression &node, const Frame &frame,
-                const Scope &scope, const Point &point);
+  Value reduce(const typed::ReduceExpression &node, const Where &where);
+  Value scan(const typed::ScanExpression &node, const Where &where);
+  Value sort(const typed::SortExpression &node, const Where &where);
+  Value scatter(const typed::ScatterExpression &node, const Where &where);
 
   // Statements.cpp
   /// Runs scalar statements; true when a `return` was met.

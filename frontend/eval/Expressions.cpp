@@ -45,14 +45,13 @@ Value Evaluator::constant(const ConstantExpression &node, const Frame &frame) {
 }
 
 Value Evaluator::constantParameter(const ConstantParameterExpression &node,
-                                   const Frame &frame, const Scope &scope,
-                                   const Point &point) {
+                                   const Where &where) {
   const auto *value =
-      std::get_if<Constant>(&frame.constants[node.parameter->index]);
+      std::get_if<Constant>(&where.frame.constants[node.parameter->index]);
   if (!value)
     return fail("a function parameter is used as a value");
   if (node.element) {
-    Value element = expression(*node.element, frame, scope, point);
+    Value element = expression(*node.element, where);
     return Value::boolean(value->string[element.asInteger()] == '1');
   }
   if (node.parameter->kind == ConstantParameterKind::Boolean)
@@ -74,34 +73,31 @@ Value Evaluator::variable(const VariableExpression &node, const Scope &scope,
   return fail(("`" + node.variable->name + "` has no value").str());
 }
 
-Value Evaluator::binary(const BinaryExpression &node, const Frame &frame,
-                        const Scope &scope, const Point &point) {
-  Value left = expression(*node.left, frame, scope, point);
+Value Evaluator::binary(const BinaryExpression &node, const Where &where) {
+  Value left = expression(*node.left, where);
   if (node.op == BinaryOperator::And && !left.truth())
     return left;
   if (node.op == BinaryOperator::Or && left.truth())
     return left;
-  Value right = expression(*node.right, frame, scope, point);
+  Value right = expression(*node.right, where);
   if (left.isAbsent)
     return right;
   return right.isAbsent ? left : applyBinary(node.op, left, right);
 }
 
-Value Evaluator::cast(const CastExpression &node, const Frame &frame,
-                      const Scope &scope, const Point &point) {
-  Value operand = expression(*node.operand, frame, scope, point);
+Value Evaluator::cast(const CastExpression &node, const Where &where) {
+  Value operand = expression(*node.operand, where);
   if (operand.isAbsent)
     return operand;
   // Rounds to the type written; the result computes in its compute type.
-  ElementType written = node.scalar().substitute(frame.types);
+  ElementType written = node.scalar().substitute(where.frame.types);
   return eval::cast(eval::cast(operand, written), computeTypeOf(written));
 }
 
-Value Evaluator::tuple(const TupleExpression &node, const Frame &frame,
-                       const Scope &scope, const Point &point) {
+Value Evaluator::tuple(const TupleExpression &node, const Where &where) {
   std::vector<Value> elements;
   for (const Expression *element : node.elements)
-    elements.push_back(expression(*element, frame, scope, point));
+    elements.push_back(expression(*element, where));
   return Value::aggregate(std::move(elements));
 }
 
@@ -172,85 +168,81 @@ static Value meaningless(const Type &type, const Frame &frame) {
   return Value::of(element, convertLiteral(Constant::ofInteger(0), element));
 }
 
-Value Evaluator::expression(const Expression &node, const Frame &frame,
-                            const Scope &scope, const Point &point) {
+Value Evaluator::expression(const Expression &node, const Where &where) {
   if (failure || !spendStep())
-    return meaningless(*node.type, frame);
-  Value value = known(node, frame, scope, point);
-  return failure ? meaningless(*node.type, frame) : value;
+    return meaningless(*node.type, where.frame);
+  Value value = known(node, where);
+  return failure ? meaningless(*node.type, where.frame) : value;
 }
 
-Value Evaluator::known(const Expression &node, const Frame &frame,
-                       const Scope &scope, const Point &point) {
+Value Evaluator::known(const Expression &node, const Where &where) {
   switch (node.kind) {
   case ExpressionKind::Constant:
-    return constant(llvm::cast<ConstantExpression>(node), frame);
+    return constant(llvm::cast<ConstantExpression>(node), where.frame);
   case ExpressionKind::ConstantParameter:
     return constantParameter(llvm::cast<ConstantParameterExpression>(node),
-                             frame, scope, point);
+                             where);
   case ExpressionKind::TypeTest:
-    return typeTest(llvm::cast<TypeTestExpression>(node), frame);
+    return typeTest(llvm::cast<TypeTestExpression>(node), where.frame);
   case ExpressionKind::Target:
     return targetQuery(llvm::cast<TargetExpression>(node));
   case ExpressionKind::Present: {
     const auto &present = llvm::cast<PresentExpression>(node);
     VariableExpression name(node.span, node.type);
     name.variable = present.variable;
-    return Value::boolean(!variable(name, scope, point).isAbsent);
+    return Value::boolean(!variable(name, where.scope, where.point).isAbsent);
   }
   case ExpressionKind::Variable:
-    return variable(llvm::cast<VariableExpression>(node), scope, point);
+    return variable(llvm::cast<VariableExpression>(node), where.scope,
+                    where.point);
   case ExpressionKind::PackElement:
-    return packElement(llvm::cast<PackElementExpression>(node), frame, point);
+    return packElement(llvm::cast<PackElementExpression>(node), where.frame,
+                       where.point);
   case ExpressionKind::Tuple:
-    return tuple(llvm::cast<TupleExpression>(node), frame, scope, point);
+    return tuple(llvm::cast<TupleExpression>(node), where);
   case ExpressionKind::Field: {
     const auto &field = llvm::cast<FieldExpression>(node);
-    Value base = expression(*field.base, frame, scope, point);
+    Value base = expression(*field.base, where);
     return failure ? base : base.elements[field.index];
   }
   case ExpressionKind::Unary: {
     const auto &unary = llvm::cast<UnaryExpression>(node);
-    return applyUnary(unary.op,
-                      expression(*unary.operand, frame, scope, point));
+    return applyUnary(unary.op, expression(*unary.operand, where));
   }
   case ExpressionKind::Binary:
-    return binary(llvm::cast<BinaryExpression>(node), frame, scope, point);
+    return binary(llvm::cast<BinaryExpression>(node), where);
   case ExpressionKind::Select: {
     const auto &select = llvm::cast<SelectExpression>(node);
-    bool chosen = expression(*select.condition, frame, scope, point).truth();
-    return expression(chosen ? *select.left : *select.right, frame, scope,
-                      point);
+    bool chosen = expression(*select.condition, where).truth();
+    return expression(chosen ? *select.left : *select.right, where);
   }
   case ExpressionKind::Cast:
-    return cast(llvm::cast<CastExpression>(node), frame, scope, point);
+    return cast(llvm::cast<CastExpression>(node), where);
   default:
-    return construct(node, frame, scope, point);
+    return construct(node, where);
   }
 }
 
-Value Evaluator::construct(const Expression &node, const Frame &frame,
-                           const Scope &scope, const Point &point) {
+Value Evaluator::construct(const Expression &node, const Where &where) {
   switch (node.kind) {
   case ExpressionKind::Builtin:
-    return builtin(llvm::cast<BuiltinExpression>(node), frame, scope, point);
+    return builtin(llvm::cast<BuiltinExpression>(node), where);
   case ExpressionKind::Load:
-    return load(llvm::cast<LoadExpression>(node), frame, scope, point);
+    return load(llvm::cast<LoadExpression>(node), where);
   case ExpressionKind::Call:
-    return call(llvm::cast<CallExpression>(node), frame, scope, point);
+    return call(llvm::cast<CallExpression>(node), where);
   case ExpressionKind::IndirectCall:
-    return indirectCall(llvm::cast<IndirectCallExpression>(node), frame, scope,
-                        point);
+    return indirectCall(llvm::cast<IndirectCallExpression>(node), where);
   case ExpressionKind::Reduce:
-    return reduce(llvm::cast<ReduceExpression>(node), frame, scope, point);
+    return reduce(llvm::cast<ReduceExpression>(node), where);
   case ExpressionKind::Scan:
-    return scan(llvm::cast<ScanExpression>(node), frame, scope, point);
+    return scan(llvm::cast<ScanExpression>(node), where);
   case ExpressionKind::Sort:
-    return sort(llvm::cast<SortExpression>(node), frame, scope, point);
+    return sort(llvm::cast<SortExpression>(node), where);
   case ExpressionKind::Scatter:
-    return scatter(llvm::cast<ScatterExpression>(node), frame, scope, point);
+    return scatter(llvm::cast<ScatterExpression>(node), where);
   case ExpressionKind::Concat:
-    return concat(llvm::cast<ConcatExpression>(node), frame, scope, point);
+    return concat(llvm::cast<ConcatExpression>(node), where);
   default:
     return fail("the expression belongs to a `kernel` or an `op`, which the "
                 "evaluator does not run");

@@ -1,4 +1,4 @@
-// Where an expression stands: types, extents, positions and names.
+// What an expression is evaluated in: types, extents, positions and names.
 #pragma once
 
 #include "frontend/eval/Eval.h"
@@ -59,6 +59,15 @@ struct Frame {
   ElementType computeType(typed::ScalarType type) const {
     return computeTypeOf(type.substitute(types));
   }
+};
+
+/// Where an expression stands: an activation, the names it sees, and a point.
+struct Where {
+  const Frame &frame;
+  const Scope &scope;
+  const Point &point;
+
+  Where at(const Point &other) const { return {frame, scope, other}; }
 };
 
 } // namespace quern::eval

@@ -25,8 +25,8 @@ struct Monoid {
          llvm::zip(frame.declaration.parameters, parameters))
       result[parameter.variable->id] =
           value.isAbsent && parameter.defaultValue
-              ? evaluator.expression(*parameter.defaultValue, frame,
-                                     scopeOf(result), {})
+              ? evaluator.expression(*parameter.defaultValue,
+                                     {frame, scopeOf(result), {}})
               : value;
     return result;
   }
@@ -35,9 +35,9 @@ struct Monoid {
     Locals names = locals();
     std::vector<Value> states;
     for (const ReductionState &state : reduction.states)
-      states.push_back(
-          cast(evaluator.expression(*state.initial, frame, scopeOf(names), {}),
-               frame.computeType(state.type)));
+      states.push_back(cast(
+          evaluator.expression(*state.initial, {frame, scopeOf(names), {}}),
+          frame.computeType(state.type)));
     return states.size() == 1 ? states.front()
                               : Value::aggregate(std::move(states));
   }
@@ -72,25 +72,25 @@ struct Monoid {
   }
 };
 
-void Evaluator::forEach(llvm::ArrayRef<AxisId> axes, const Frame &frame,
-                        const Scope &scope, Point point,
+void Evaluator::forEach(llvm::ArrayRef<AxisId> axes, const Where &where,
                         const std::function<void(const Point &)> &visit) {
   if (failure)
     return;
   if (axes.empty())
-    return visit(point);
+    return visit(where.point);
   AxisId axis = axes.front();
-  const Axis &row = frame.declaration.axis(axis);
-  Positions first, extents = extentOf(axis, frame, scope, point);
+  const Axis &row = where.frame.declaration.axis(axis);
+  Positions first, extents = extentOf(axis, where);
   first.assign(extents.size(), 0);
-  if (row.lower && !frame.extents.count(axis.index))
-    first.front() = expression(*row.lower, frame, scope, point).asInteger();
+  if (row.lower && !where.frame.extents.count(axis.index))
+    first.front() = expression(*row.lower, where).asInteger();
   if (llvm::any_of(extents, [](std::int64_t extent) { return extent <= 0; }))
     return;
   Positions at = first;
+  Point point = where.point;
   while (!failure) {
     point[axis.index] = at;
-    forEach(axes.drop_front(), frame, scope, point, visit);
+    forEach(axes.drop_front(), where.at(point), visit);
     std::size_t digit = at.size();
     while (digit > 0 &&
            ++at[digit - 1] == first[digit - 1] + extents[digit - 1]) {
@@ -105,11 +105,10 @@ void Evaluator::forEach(llvm::ArrayRef<AxisId> axes, const Frame &frame,
 namespace {
 
 std::vector<Value> evaluateAll(Evaluator &evaluator, Expressions nodes,
-                               const Frame &frame, const Scope &scope,
-                               const Point &point) {
+                               const Where &where) {
   std::vector<Value> values;
   for (const Expression *node : nodes)
-    values.push_back(node ? evaluator.expression(*node, frame, scope, point)
+    values.push_back(node ? evaluator.expression(*node, where)
                           : Value::absent());
   return values;
 }
@@ -120,34 +119,33 @@ std::vector<Value> evaluateAll(Evaluator &evaluator, Expressions nodes,
 /// in turn, merged by halves.
 constexpr std::int64_t portableStates = 64;
 
-Value Evaluator::reduce(const ReduceExpression &node, const Frame &frame,
-                        const Scope &scope, const Point &point) {
+Value Evaluator::reduce(const ReduceExpression &node, const Where &where) {
   Monoid monoid{*this,
                 calleeFrame(*node.monoid, node.typeArguments,
-                            node.constantArguments, frame, scope),
+                            node.constantArguments, where),
                 *node.monoid->reduction,
-                evaluateAll(*this, node.parameters, frame, scope, point)};
+                evaluateAll(*this, node.parameters, where)};
   bool isPortable = (portable || node.monoid->attributes.portable) &&
                     !node.monoid->keepsOrder();
   std::vector<Value> states(isPortable ? portableStates : 1, monoid.initial());
   std::int64_t position = 0;
   AxisId last = node.over.back();
   for (AxisId axis : node.over) // a pack may have no axes
-    if (!frame.declaration.axis(axis).pack ||
-        !extentOf(axis, frame, scope, point).empty())
+    if (!where.frame.declaration.axis(axis).pack ||
+        !extentOf(axis, where).empty())
       last = axis;
-  const Expression *lower = frame.declaration.axis(last).lower;
-  forEach(node.over, frame, scope, point, [&](const Point &at) {
+  const Expression *lower = where.frame.declaration.axis(last).lower;
+  forEach(node.over, where, [&](const Point &at) {
     std::int64_t here = position++;
-    if (node.where && !expression(*node.where, frame, scope, at).truth())
+    if (node.where && !expression(*node.where, where.at(at)).truth())
       return;
     const Positions &along = at.at(last.index);
     std::int64_t turn = along.empty() ? 0 : along.back();
-    if (lower && !frame.extents.count(last.index))
-      turn -= expression(*lower, frame, scope, at).asInteger();
+    if (lower && !where.frame.extents.count(last.index))
+      turn -= expression(*lower, where.at(at)).asInteger();
     Value &state = states[isPortable ? turn % portableStates : 0];
-    state = monoid.step(
-        state, evaluateAll(*this, node.operands, frame, scope, at), here);
+    state = monoid.step(state, evaluateAll(*this, node.operands, where.at(at)),
+                        here);
   });
   for (std::size_t half = states.size() / 2; half > 0; half /= 2)
     for (std::size_t i = 0; i < half; ++i)
@@ -155,25 +153,24 @@ Value Evaluator::reduce(const ReduceExpression &node, const Frame &frame,
   return monoid.finish(states.front());
 }
 
-Value Evaluator::scan(const ScanExpression &node, const Frame &frame,
-                      const Scope &scope, const Point &point) {
+Value Evaluator::scan(const ScanExpression &node, const Where &where) {
   Monoid monoid{*this,
                 calleeFrame(*node.monoid, node.typeArguments,
-                            node.constantArguments, frame, scope),
+                            node.constantArguments, where),
                 *node.monoid->reduction,
-                evaluateAll(*this, node.parameters, frame, scope, point)};
-  std::int64_t extent = extentOf(node.over, frame, scope, point).front();
-  std::int64_t here = point.at(node.over.index).front();
+                evaluateAll(*this, node.parameters, where)};
+  std::int64_t extent = extentOf(node.over, where).front();
+  std::int64_t here = where.point.at(node.over.index).front();
   Value state = monoid.initial();
   for (std::int64_t count = 0; count < extent && !failure; ++count) {
     std::int64_t position = node.reverse ? extent - 1 - count : count;
     if (node.exclusive && position == here)
       break;
-    Point at = point;
+    Point at = where.point;
     at[node.over.index] = {position};
-    if (!node.where || expression(*node.where, frame, scope, at).truth())
+    if (!node.where || expression(*node.where, where.at(at)).truth())
       state = monoid.step(
-          state, evaluateAll(*this, node.operands, frame, scope, at), position);
+          state, evaluateAll(*this, node.operands, where.at(at)), position);
     if (position == here)
       break;
   }
@@ -197,20 +194,19 @@ bool before(const Value &a, const Value &b) {
 
 } // namespace
 
-Value Evaluator::sort(const SortExpression &node, const Frame &frame,
-                      const Scope &scope, const Point &point) {
-  std::int64_t extent = extentOf(node.over, frame, scope, point).front();
+Value Evaluator::sort(const SortExpression &node, const Where &where) {
+  std::int64_t extent = extentOf(node.over, where).front();
   auto at = [&](std::int64_t position) {
-    Point place = point;
+    Point place = where.point;
     place[node.over.index] = {position};
     return place;
   };
   std::vector<Value> keys;
   keys.reserve(static_cast<std::size_t>(extent));
   for (std::int64_t i = 0; i < extent; ++i)
-    keys.push_back(expression(*node.operands.front(), frame, scope, at(i)));
+    keys.push_back(expression(*node.operands.front(), where.at(at(i))));
   bool descending =
-      node.descending && expression(*node.descending, frame, scope, {}).truth();
+      node.descending && expression(*node.descending, where.at({})).truth();
   std::vector<std::int64_t> order(static_cast<std::size_t>(extent));
   std::iota(order.begin(), order.end(), 0);
   // Equal keys stay in order: the position decides between them.
@@ -219,46 +215,45 @@ Value Evaluator::sort(const SortExpression &node, const Frame &frame,
     const Value &second = descending ? keys[a] : keys[b];
     return before(first, second) || (!before(second, first) && a < b);
   });
-  std::int64_t source = order[point.at(node.over.index).front()];
+  std::int64_t source = order[where.point.at(node.over.index).front()];
   std::vector<Value> sorted =
-      evaluateAll(*this, node.operands, frame, scope, at(source));
+      evaluateAll(*this, node.operands, where.at(at(source)));
   return sorted.size() == 1 ? sorted.front()
                             : Value::aggregate(std::move(sorted));
 }
 
-Value Evaluator::scatter(const ScatterExpression &node, const Frame &frame,
-                         const Scope &scope, const Point &point) {
-  bool includeSelf = !node.includeSelf ||
-                     expression(*node.includeSelf, frame, scope, point).truth();
-  Value result = expression(*node.into, frame, scope, point);
+Value Evaluator::scatter(const ScatterExpression &node, const Where &where) {
+  bool includeSelf =
+      !node.includeSelf || expression(*node.includeSelf, where).truth();
+  Value result = expression(*node.into, where);
   std::optional<Monoid> monoid;
   if (node.monoid)
     monoid.emplace(
         Monoid{*this,
-               calleeFrame(*node.monoid, node.typeArguments, {}, frame, scope),
+               calleeFrame(*node.monoid, node.typeArguments, {}, where),
                *node.monoid->reduction,
                {}});
   std::optional<Value> state;
   if (monoid && includeSelf)
     state = monoid->step(monoid->initial(), {result}, 0);
-  forEach(node.over, frame, scope, point, [&](const Point &at) {
-    if (node.where && !expression(*node.where, frame, scope, at).truth())
+  forEach(node.over, where, [&](const Point &at) {
+    if (node.where && !expression(*node.where, where.at(at)).truth())
       return;
     for (auto [axis, position] :
          llvm::zip_equal(node.into->axes(), node.positions)) {
       if (!position)
         continue;
-      std::int64_t place = expression(*position, frame, scope, at).asInteger();
-      std::int64_t extent = extentOf(axis, frame, scope, point).front();
+      std::int64_t place = expression(*position, where.at(at)).asInteger();
+      std::int64_t extent = extentOf(axis, where).front();
       if (place < 0 || place >= extent) {
         fail("scatter index " + std::to_string(place) + " of extent " +
              std::to_string(extent));
         return;
       }
-      if (place != point.at(axis.index).front())
+      if (place != where.point.at(axis.index).front())
         return;
     }
-    Value value = expression(*node.value, frame, scope, at);
+    Value value = expression(*node.value, where.at(at));
     if (!monoid)
       result = value;
     else

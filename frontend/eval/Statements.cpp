@@ -22,7 +22,7 @@ bool Evaluator::runFor(const ForStatement &loop, const Frame &frame,
                        Locals &locals, std::vector<Value> &results) {
   Scope scope = scopeOf(locals);
   auto bound = [&](const Expression &node) {
-    return expression(node, frame, scope, {}).asInteger();
+    return expression(node, {frame, scope, {}}).asInteger();
   };
   std::int64_t lower = bound(*loop.lower), upper = bound(*loop.upper);
   std::int64_t step = loop.step ? bound(*loop.step) : 1;
@@ -44,10 +44,10 @@ bool Evaluator::runWhile(const WhileStatement &loop, const Frame &frame,
                          Locals &locals, std::vector<Value> &results) {
   Scope scope = scopeOf(locals);
   std::int64_t rounds =
-      loop.bound ? expression(*loop.bound, frame, scope, {}).asInteger()
+      loop.bound ? expression(*loop.bound, {frame, scope, {}}).asInteger()
                  : std::numeric_limits<std::int64_t>::max();
   while (rounds-- > 0 && !failure &&
-         expression(*loop.condition, frame, scope, {}).truth())
+         expression(*loop.condition, {frame, scope, {}}).truth())
     if (run(loop.body, frame, locals, results))
       return true;
   return failure.has_value();
@@ -60,13 +60,13 @@ bool Evaluator::run(Block block, const Frame &frame, Locals &locals,
     if (failure)
       return true;
     if (const auto *let = llvm::dyn_cast<LetStatement>(statement)) {
-      Value value = expression(*let->value, frame, scope, {});
+      Value value = expression(*let->value, {frame, scope, {}});
       assign(let->variables, let->isTuple, value, locals);
     } else if (const auto *set = llvm::dyn_cast<AssignStatement>(statement)) {
-      Value value = expression(*set->value, frame, scope, {});
+      Value value = expression(*set->value, {frame, scope, {}});
       assign(set->targets, set->targets.size() > 1, value, locals);
     } else if (const auto *branch = llvm::dyn_cast<IfStatement>(statement)) {
-      bool taken = expression(*branch->condition, frame, scope, {}).truth();
+      bool taken = expression(*branch->condition, {frame, scope, {}}).truth();
       if (run(taken ? branch->then : branch->otherwise, frame, locals, results))
         return true;
     } else if (const auto *loop = llvm::dyn_cast<ForStatement>(statement)) {
@@ -77,7 +77,7 @@ bool Evaluator::run(Block block, const Frame &frame, Locals &locals,
         return true;
     } else if (const auto *end = llvm::dyn_cast<ReturnStatement>(statement)) {
       for (const Expression *value : end->values)
-        results.push_back(value ? expression(*value, frame, scope, {})
+        results.push_back(value ? expression(*value, {frame, scope, {}})
                                 : Value::absent());
       return true;
     } else {
@@ -155,7 +155,7 @@ bool Evaluator::liftedBlock(Block block, const Frame &frame, Scope &scope,
       auto [entry, isNew] =
           memory->try_emplace(keyOf(node->type->axes, point), Value());
       if (isNew || !node->type->isScalar())
-        entry->second = expression(*node, frame, scope, point);
+        entry->second = expression(*node, {frame, scope, point});
       return entry->second;
     };
   };
@@ -201,7 +201,7 @@ bool Evaluator::liftedControl(const Statement &statement, const Frame &frame,
   }
   if (!branch->isConst)
     return liftedBranch(*branch, frame, scope);
-  bool taken = expression(*branch->condition, frame, scope, {}).truth();
+  bool taken = expression(*branch->condition, {frame, scope, {}}).truth();
   return liftedBlock(taken ? branch->then : branch->otherwise, frame, scope,
                      results);
 }
@@ -210,7 +210,7 @@ bool Evaluator::liftedControl(const Statement &statement, const Frame &frame,
 bool Evaluator::liftedBranch(const IfStatement &branch, const Frame &frame,
                              Scope &scope) {
   Lifted condition = [this, &branch, &frame, scope](const Point &point) {
-    return expression(*branch.condition, frame, scope, point);
+    return expression(*branch.condition, {frame, scope, point});
   };
   Scope then = scope, otherwise = scope;
   std::vector<Lifted> none;
@@ -244,7 +244,7 @@ bool Evaluator::liftedLoop(const ForStatement &loop, const Frame &frame,
       return true;
     }
   auto number = [&](const Expression *bound, std::int64_t missing) {
-    return bound ? expression(*bound, frame, scope, {}).asInteger() : missing;
+    return bound ? expression(*bound, {frame, scope, {}}).asInteger() : missing;
   };
   std::int64_t step = number(loop.step, 1), end = number(loop.upper, 0);
   std::vector<Lifted> none;
