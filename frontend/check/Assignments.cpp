@@ -5,33 +5,6 @@ using namespace quern;
 using namespace quern::check;
 using namespace quern::typed;
 
-static BinaryOperator compoundOperator(ast::BinaryOp op) {
-  switch (op) {
-  case ast::BinaryOp::Subtract:
-    return BinaryOperator::Sub;
-  case ast::BinaryOp::Multiply:
-    return BinaryOperator::Mul;
-  case ast::BinaryOp::Divide:
-    return BinaryOperator::Div;
-  case ast::BinaryOp::FloorDivide:
-    return BinaryOperator::FloorDiv;
-  case ast::BinaryOp::Modulo:
-    return BinaryOperator::Mod;
-  case ast::BinaryOp::BitAnd:
-    return BinaryOperator::BitAnd;
-  case ast::BinaryOp::BitOr:
-    return BinaryOperator::BitOr;
-  case ast::BinaryOp::BitXor:
-    return BinaryOperator::BitXor;
-  case ast::BinaryOp::ShiftLeft:
-    return BinaryOperator::ShiftLeft;
-  case ast::BinaryOp::ShiftRight:
-    return BinaryOperator::ShiftRight;
-  default:
-    return BinaryOperator::Add;
-  }
-}
-
 void DeclarationChecker::assign(const ast::AssignStmt &stmt,
                                 StatementList &into) {
   if (stmt.targets.size() != 1)
@@ -140,7 +113,7 @@ void DeclarationChecker::assignVariable(const ast::Expr *target,
   if (!variable || !value)
     return;
   if (stmt.isCompound)
-    value = makeBinary(compoundOperator(stmt.op), stmt.span, stmt.span,
+    value = makeBinary(typedOperator(stmt.op), stmt.span, stmt.span,
                        variableValue(*variable, target->span), value);
   value = valueFor(*variable, value);
   if (!value) {
@@ -230,7 +203,7 @@ void DeclarationChecker::store(const ast::AssignStmt &stmt,
   node->place = load;
   node->value = value;
   if (stmt.isCompound) {
-    node->op = compoundOperator(stmt.op);
+    node->op = typedOperator(stmt.op);
     if (!operatorApplies(*node->op, load->scalar(), stmt.span))
       return;
   }

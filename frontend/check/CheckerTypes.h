@@ -90,6 +90,9 @@ struct GenericArguments {
   llvm::SmallVector<std::pair<AxisId, llvm::SmallVector<AxisId, 4>>, 2> axes;
 };
 
+/// What an operator of the text is called once it has types.
+typed::BinaryOperator typedOperator(ast::BinaryOp op);
+
 /// Known when compiling, once the parameters are.
 bool isCompileTimeValue(const Expression *value);
 

@@ -10,7 +10,7 @@ using namespace quern;
 using namespace quern::check;
 using namespace quern::typed;
 
-static BinaryOperator typedOperator(ast::BinaryOp op) {
+BinaryOperator check::typedOperator(ast::BinaryOp op) {
   switch (op) {
   case ast::BinaryOp::Or:
     return BinaryOperator::Or;

@@ -15,8 +15,8 @@ static bool isFloat(ElementType element) {
   return kindOf(element) == ElementKind::Float;
 }
 
-static const llvm::fltSemantics &semanticsOf(ElementType element) {
-  switch (element) {
+const llvm::fltSemantics &typed::floatSemantics(ElementType type) {
+  switch (type) {
   case ElementType::F8E4M3:
     return llvm::APFloat::Float8E4M3FN();
   case ElementType::F8E5M2:
@@ -26,6 +26,7 @@ static const llvm::fltSemantics &semanticsOf(ElementType element) {
   case ElementType::BF16:
     return llvm::APFloat::BFloat();
   case ElementType::F32:
+  case ElementType::C64:
     return llvm::APFloat::IEEEsingle();
   default:
     return llvm::APFloat::IEEEdouble();
@@ -44,7 +45,7 @@ double typed::roundTo(double value, ElementType element) {
   // Smaller types are reached through f32, in two roundings.
   llvm::APFloat rounded(static_cast<double>(static_cast<float>(value)));
   bool lost = false;
-  rounded.convert(semanticsOf(element), llvm::APFloat::rmNearestTiesToEven,
+  rounded.convert(floatSemantics(element), llvm::APFloat::rmNearestTiesToEven,
                   &lost);
   rounded.convert(llvm::APFloat::IEEEdouble(),
                   llvm::APFloat::rmNearestTiesToEven, &lost);

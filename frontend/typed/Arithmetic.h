@@ -6,7 +6,14 @@
 
 #include <optional>
 
+namespace llvm {
+struct fltSemantics;
+}
+
 namespace quern::typed {
+
+/// The format of a float, of a complex number's parts.
+const llvm::fltSemantics &floatSemantics(ElementType type);
 
 /// The value as a float type, ties to even, as f64; types below f32 are reached
 /// through f32.

@@ -1,6 +1,8 @@
 // Rounds host numbers to element types.
 #include "jit/bind/Numbers.h"
 
+#include "frontend/typed/Arithmetic.h"
+
 #include "llvm/ADT/APFloat.h"
 
 #include <cmath>
@@ -28,36 +30,18 @@ std::optional<HostValue> quern::jit::hostValueOf(const Argument &argument) {
   return std::nullopt;
 }
 
-const llvm::fltSemantics &quern::jit::floatSemantics(ElementType type) {
-  switch (type) {
-  case ElementType::F8E4M3:
-    return llvm::APFloat::Float8E4M3FN();
-  case ElementType::F8E5M2:
-    return llvm::APFloat::Float8E5M2();
-  case ElementType::F16:
-    return llvm::APFloat::IEEEhalf();
-  case ElementType::BF16:
-    return llvm::APFloat::BFloat();
-  case ElementType::F32:
-  case ElementType::C64:
-    return llvm::APFloat::IEEEsingle();
-  default:
-    return llvm::APFloat::IEEEdouble();
-  }
-}
-
 static std::uint64_t floatBits(const HostValue &value, ElementType type) {
   bool lost = false;
   llvm::APFloat number(value.asDouble());
   if (!value.isFloat) {
     // An integer rounds once, not first to double.
-    number = llvm::APFloat(floatSemantics(type));
+    number = llvm::APFloat(typed::floatSemantics(type));
     number.convertFromAPInt(llvm::APInt(64, value.integer, true),
                             /*IsSigned=*/true,
                             llvm::APFloat::rmNearestTiesToEven);
   }
-  number.convert(floatSemantics(type), llvm::APFloat::rmNearestTiesToEven,
-                 &lost);
+  number.convert(typed::floatSemantics(type),
+                 llvm::APFloat::rmNearestTiesToEven, &lost);
   return number.bitcastToAPInt().getZExtValue();
 }
 
@@ -113,7 +97,7 @@ llvm::StringRef quern::jit::misfit(const HostValue &value) {
 }
 
 static double floatOf(const void *bytes, ElementType type) {
-  const llvm::fltSemantics &semantics = floatSemantics(type);
+  const llvm::fltSemantics &semantics = typed::floatSemantics(type);
   unsigned width = llvm::APFloat::semanticsSizeInBits(semantics);
   std::uint64_t bits = 0;
   std::memcpy(&bits, bytes, width / 8);

@@ -5,14 +5,7 @@
 #include "jit/Jit.h"
 #include "jit/bind/HostEval.h"
 
-namespace llvm {
-struct fltSemantics;
-}
-
 namespace quern::jit {
-
-/// The format of a float, of a complex number's parts.
-const llvm::fltSemantics &floatSemantics(ElementType type);
 
 /// An integer of a width that the declaration says.
 bool takesIntegers(typed::ScalarType type);

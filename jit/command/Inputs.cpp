@@ -1,6 +1,7 @@
 // Fills and prints tensors of any element type.
 #include "jit/command/Inputs.h"
 
+#include "frontend/typed/Arithmetic.h"
 #include "jit/bind/Numbers.h"
 
 #include "llvm/ADT/APFloat.h"
@@ -87,7 +88,7 @@ double command::elementAt(const OwnedTensor &tensor, std::int64_t index) {
   unsigned partWidth =
       kindOf(tensor.type) == ElementKind::Complex ? width / 2 : width;
   bool lost;
-  llvm::APFloat number(jit::floatSemantics(tensor.type),
+  llvm::APFloat number(typed::floatSemantics(tensor.type),
                        llvm::APInt(partWidth, bits, false, true));
   number.convert(llvm::APFloat::IEEEdouble(),
                  llvm::APFloat::rmNearestTiesToEven, &lost);
