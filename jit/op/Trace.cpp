@@ -140,12 +140,21 @@ bool OpTracer::assign(llvm::ArrayRef<const Variable *> targets, OpValue value) {
   return true;
 }
 
+static bool allocates(const Expression &expression) {
+  const auto *made = llvm::dyn_cast<BuiltinExpression>(&expression);
+  return made &&
+         llvm::is_contained({Builtin::Empty, Builtin::Zeros, Builtin::Full},
+                            made->builtin);
+}
+
 bool OpTracer::executeLet(const LetStatement &statement) {
   MaybeValue value = evaluate(*statement.value);
   if (!value)
     return false;
   if (statement.isTuple && statement.variables.size() == 1)
     value = OpValue(value->elements.front());
+  if (allocates(*statement.value))
+    layLikeResult(statement.variables.front(), value->tensor);
   return assign(statement.variables, std::move(*value));
 }
 

@@ -134,6 +134,7 @@ private:
                            const Solution &solution);
   static Operand operandOf(llvm::StringRef name, Span span,
                            const PlanTensor &tensor, void *data);
+  void layLikeResult(const typed::Variable *variable, PlanTensor &made);
   bool isAsDeclared(const typed::Result &declared, const PlanTensor &result);
   bool giveOutputs(const CallRequest &request, std::vector<Operand> &operands,
                    std::vector<TensorSpec> &outputs);

@@ -4,6 +4,8 @@
 #include "jit/bind/Environment.h"
 #include "jit/bind/Numbers.h"
 
+#include "frontend/typed/Walk.h"
+
 using namespace quern;
 using namespace quern::jit;
 using namespace quern::typed;
@@ -64,6 +66,38 @@ bool OpTracer::giveOutput(const PlanTensor &result, const PlanTensor &target) {
     return true;
   }
   return copy(target, result);
+}
+
+/// Whether some view in a body, or in an `op` that it calls, depends on how a
+/// tensor lies in memory.
+static bool asksForStrides(Block body) {
+  bool asks = false;
+  walk(body, [&](const Expression &expression) {
+    if (const auto *called = llvm::dyn_cast<CallExpression>(&expression))
+      asks |= called->callee->kind == typed::DeclarationKind::Op;
+    if (const auto *view = llvm::dyn_cast<BuiltinExpression>(&expression))
+      asks |= llvm::is_contained({Builtin::Reshape, Builtin::AsStrided,
+                                  Builtin::ViewAs, Builtin::ViewAsReal,
+                                  Builtin::ViewAsComplex},
+                                 view->builtin);
+  });
+  return asks;
+}
+
+/// New memory that an `op` returns in the end lies like the result, of which no
+/// copy is made then.
+void OpTracer::layLikeResult(const Variable *variable, PlanTensor &made) {
+  Block body = frame->declaration.body;
+  const auto *last = llvm::dyn_cast<ReturnStatement>(body.back());
+  if (!last || last->values.size() != frame->likes.size())
+    return;
+  for (auto [value, like] : llvm::zip_equal(last->values, frame->likes)) {
+    const auto *returned = llvm::dyn_cast_if_present<VariableExpression>(value);
+    if (returned && returned->variable == variable &&
+        llvm::equal(like.sizes, made.sizes) &&
+        isDense(like.sizes, like.strides) && !asksForStrides(body))
+      made.strides.assign(like.strides.begin(), like.strides.end());
+  }
 }
 
 /// Axes of the arguments have their extents in the result as well.
