@@ -53,7 +53,8 @@ static Origin originOf(Value index) {
       continue;
     found.computed &= isa<arith::ArithDialect>(op->getDialect());
     found.divides |= isa<arith::DivSIOp, arith::RemSIOp>(op);
-    found.bends |= isa<arith::SelectOp, arith::MinSIOp, arith::MaxSIOp>(op);
+    found.bends |= isa<arith::SelectOp, arith::MinSIOp, arith::MaxSIOp,
+                       arith::MinUIOp, arith::MaxUIOp>(op);
     llvm::append_range(open, op->getOperands());
   }
   return found;

@@ -41,8 +41,8 @@ static std::optional<Motion> motionOf(Operation *op, ArrayRef<Motion> parts) {
   Motion most = still ? Motion::Still : Motion::Even;
   auto none = std::optional<Motion>();
   return llvm::TypeSwitch<Operation *, std::optional<Motion>>(op)
-      .Case<arith::AddIOp, arith::SubIOp, arith::MaxSIOp, arith::MinSIOp>(
-          [&](auto) { return most; })
+      .Case<arith::AddIOp, arith::SubIOp, arith::MaxSIOp, arith::MinSIOp,
+            arith::MaxUIOp, arith::MinUIOp>([&](auto) { return most; })
       .Case([&](arith::MulIOp) {
         return llvm::is_contained(parts, Motion::Still) ? most : none;
       })
@@ -175,6 +175,8 @@ Value Emitter::holds(Ends &ends, Value value) {
                      compare.getRhs()));
   } else if (isa<arith::MaxSIOp, arith::MinSIOp>(op)) {
     also(sameOutcome(ends, sge, op->getOperand(0), op->getOperand(1)));
+  } else if (isa<arith::MaxUIOp, arith::MinUIOp>(op)) {
+    also(sameOutcome(ends, uge, op->getOperand(0), op->getOperand(1)));
   } else if (isa<arith::DivSIOp>(op)) {
     also(sameGrowth(ends, value, Value()));
   } else if (isa<arith::RemSIOp>(op)) {

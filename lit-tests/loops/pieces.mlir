@@ -25,3 +25,25 @@ qn.rowwise @edge axes [R, W, Q]
   %a = qn.load %x[%r, %place] checked : !qn.tensor<f32, [R, W:1]>
   qn.store %a, %out : f32, !qn.tensor<f32, [R, Q:1]>
 }
+
+// Of numbers without a sign the same holds: a place in front of the first is
+// behind all others.
+// CHECK-LABEL: llvm.func @wrap_task
+// CHECK: arith.cmpi uge
+// CHECK: arith.cmpi uge
+// CHECK: scf.if %{{.*}} -> (vector<8xf32>) {
+// CHECK: llvm.load %{{.*}} : !llvm.ptr -> vector<8xf32>
+// CHECK: } else {
+// CHECK: llvm.intr.masked.gather
+qn.rowwise @wrap axes [R, W]
+    (%x: !qn.tensor<f32, [R, W:1]>, %by: i64,
+    %out: !qn.tensor<f32, [R, W:1]>) {
+  %r = qn.index R
+  %w = qn.index W
+  %size = qn.size W
+  %at = arith.subi %w, %by : i64
+  %behind = arith.addi %at, %size : i64
+  %place = arith.minui %at, %behind : i64
+  %a = qn.load %x[%r, %place] : !qn.tensor<f32, [R, W:1]>
+  qn.store %a, %out : f32, !qn.tensor<f32, [R, W:1]>
+}

@@ -26,6 +26,13 @@ rowwise repeated[T: Any](x: T[R, W], n: int) -> T[R, Q = W * n]:
 rowwise rolled[T: Any](x: T[R, W], by: int) -> T[R, W]:
     return x.at(W = (W - by) % size(W))
 
+rowwise wrapped[T: Any](x: T[R, W], by: int) -> T[R, W]:
+    let place = W - by % size(W)
+    return x.at(W = int(min(u64(place), u64(place + size(W)))))
+
+rowwise farther[T: Any](x: T[R, W], by: int) -> T[R, W]:
+    return x.at(W = int(max(u64(W - by), u64(by))), outside = 0)
+
 rowwise halves[T: Any](x: T[R, W], k: int) -> T[R, Q = W]:
     return x.at(W = Q // k, outside = 0) if Q < size(W) else 0
 
@@ -70,6 +77,11 @@ def test_moved(kernels: quern.Module, width: int, dtype: torch.dtype) -> None:
     equal(kernels.turned(x), x.flip(1))
     for by in (0, 1, width - 1, width, -3, 5 * width + 2):
         equal(kernels.rolled(x, by), x.roll(by, 1))
+        equal(kernels.wrapped(x, by), x.roll(by, 1))
+    for by in (0, 1, width // 2, width - 1):
+        places = torch.arange(width) - by
+        places = torch.where(places >= 0, places.clamp(min=by), -1)
+        equal(kernels.farther(x, by), torch.where(places < 0, 0, x[:, places]).to(dtype))
     for n in (1, 2, 5):
         equal(kernels.repeated(x, n), x.repeat(1, n))
     for k in (1, 2, 20, 2 * width):
