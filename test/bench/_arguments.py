@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import torch
+from _grown import REFUSALS, from_database
 from _ops import makers
 from aten_binding import Call
 from aten_types import (
@@ -36,6 +38,12 @@ def types_of(row: Row) -> dict[str, torch.dtype]:
     # Without one, integers are places.
     ladder = (*common, torch.float32, torch.int64, torch.bool, torch.complex64)
     return DTYPES | {n: next(d for d in ladder if admits(k, d)) for n, k in kinds.items()}
+
+
+def first_type(row: Row) -> torch.dtype:
+    types = types_of(row)
+    kinds = (n for n, k, is_fixed in row["parameters"] if is_fixed and k in CONSTRAINTS)
+    return next((types[n] for n in kinds), torch.float32)
 
 
 def tensor(dtype: torch.dtype, shape: list[int]) -> torch.Tensor:
@@ -119,9 +127,7 @@ def tabled(row: Row, op: Any, given: tuple[Any, ...]) -> Values:
     """The table's values, with the row's constants in their place, in a type that it takes."""
     names = [argument.name for argument in op._schema.arguments]
     values = dict(zip(names, given, strict=False))
-    types = types_of(row)
-    kinds = [n for n, k, is_fixed in row["parameters"] if is_fixed and k in CONSTRAINTS]
-    dtype = next((types[n] for n in kinds), torch.float32)
+    dtype = first_type(row)
     for name, value in values.items():
         if tensors(value) and value.dtype == torch.float32 and dtype != torch.float32:
             values[name] = tensor(dtype, list(value.shape))
@@ -135,7 +141,17 @@ def arguments(row: Row, op: Any, n: int) -> Iterator[Values]:
     for maker in special:
         yield tabled(row, op, maker(n))
     if not special:
-        yield generic(row, op, n)
+        with suppress(UnfitError, *REFUSALS):
+            yield generic(row, op, n)
+
+    def takes(values: Values, results: list[Any]) -> bool:
+        with suppress(UnfitError, *REFUSALS):
+            function, positional, named = Call(row, op, *bound(op, values)).prepared(results)
+            function(*positional, **named)
+            return True
+        return False
+
+    yield from from_database(row["overload"], op, first_type(row), n, takes)
 
 
 def bound(op: Any, values: Values) -> tuple[list[Any], Values]:

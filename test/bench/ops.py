@@ -2,7 +2,8 @@
 
 `./dev bench ops [NAME]… [--size l2,large] [--rounds 9] [--write]`: names are parts of overloads;
 `l2` is 256 KiB a tensor, `large` 64 MiB, `call` 16 elements. Elements are f32, or the first of i32,
-bool and c64 that a declaration takes. `--write` keeps the ratios in `ops.tsv` beside this file, for
+bool and c64 that a declaration takes. Arguments are `_ops.py`'s, the schema's, or the operator
+database's, made longer (`_grown.py`). `--write` keeps the ratios in `ops.tsv` beside this file, for
 docs/operators.md.
 """
 
@@ -20,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 import quern
 import torch
 from _arguments import Values, arguments, bound
+from _grown import REFUSALS
 from _timing import geomean, lower_quartile_ratio, median, rounds
 from aten_binding import Call
 from aten_types import Row, UnfitError, draws, overload, unnamed
@@ -46,6 +48,8 @@ def in_layout(call: Call, results: Any, expected: list[Any]) -> Any:
     several = isinstance(results, (tuple, list))
     made = list(results) if several else [results]
     for place, (one, other) in enumerate(zip(made, expected, strict=False)):
+        if one is None or other is None:
+            continue
         order = call.layout(unnamed(call.row["results"][place]), one.dim())
         if one.dim() == other.dim():
             made[place] = torch.empty_like(other).permute(order or tuple(range(one.dim())))
@@ -116,8 +120,8 @@ def fitting(row: Row, op: Any, n: int) -> tuple[Values, dict[str, Any]]:
     for values in arguments(row, op, n):
         try:
             calls = contestants(row, op, values)
-        except UnfitError as why:
-            reason = why
+        except (UnfitError, *REFUSALS) as why:
+            reason = UnfitError(str(why).partition("\n")[0])
             continue
         if not any(fits(other, op, values) for other in before(row)):
             return values, calls
@@ -134,7 +138,7 @@ def before(row: Row) -> list[Row]:
 def fits(row: Row, op: Any, values: Values) -> bool:
     try:
         contestants(row, op, values)
-    except UnfitError:
+    except (UnfitError, *REFUSALS):
         return False
     return True
 
@@ -147,8 +151,8 @@ def measure(row: Row, name: str, size: str, count: int) -> tuple[float, float | 
         is_exact = size == "l2" and not draws(row)
         wrong = error(op, values, calls["quern"]()) if is_exact else None
         times = rounds(calls, count, 4e-3)
-    except (UnfitError, LookupError, RuntimeError, TypeError, ValueError) as why:
-        print(f"{name:52} {size:6} not measured: {str(why).splitlines()[0][:60]}", flush=True)
+    except (UnfitError, *REFUSALS) as why:
+        print(f"{name:52} {size:6} not measured: {str(why).partition(chr(10))[0][:60]}", flush=True)
         return None
     ratio = lower_quartile_ratio(times["quern"], times["eager"])
     print(f"{name:52} {size:6} {median(times['quern']):10.1f} us {ratio:6.2f}x", flush=True)

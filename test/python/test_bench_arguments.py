@@ -68,3 +68,30 @@ def test_halves_are_not_as_long_as_rows_are_many() -> None:
     assert takes(row, values)
     with pytest.raises(UnfitError, match="several long axes"):
         extents(["T[R, H]", "T[R, C]"], ["C"], 1 << 24)
+
+
+@pytest.mark.parametrize(
+    ("overload_name", "images"),
+    [
+        ("reflection_pad2d_backward", 2),
+        ("_upsample_nearest_exact1d_backward", 1),
+        ("avg_pool1d", 1),
+    ],
+)
+def test_samples_are_made_longer(overload_name: str, images: int) -> None:
+    """Also of derivatives, whose gradients are as long as the results that they belong to."""
+    row = next(r for r in quern.operators() if r["overload"] == f"aten::{overload_name}")
+    values = next(arguments(row, overload(row["overload"]), 1 << 14))
+    assert takes(row, values)
+    first = next(x for x in values.values() if isinstance(x, torch.Tensor))
+    assert all(extent >= 32 for extent in first.shape[-images:])
+    assert 1 << 13 <= first.numel() <= 1 << 17
+
+
+def test_samples_with_other_channels_are_left_out() -> None:
+    """Eager would read and write behind the statistics of channels that are not there."""
+    row = next(r for r in quern.operators() if r["overload"] == "aten::batch_norm_backward")
+    for values in arguments(row, overload(row["overload"]), 1 << 12):
+        x, weight = values["input"], values.get("weight")
+        assert isinstance(x, torch.Tensor)
+        assert weight is None or weight.shape == x.shape[1:2]
