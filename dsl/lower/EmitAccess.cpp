@@ -203,6 +203,18 @@ Value Emitter::load(Frame &frame, qn::LoadOp load, Local &local,
                  load.getType(), copies);
 }
 
+/// Asks for what lies a tile's width further along a line of a square: where
+/// lines are read across, nobody else can guess what comes next. It goes into
+/// the second cache, the first has no room for it beside the tile under way.
+static void fetchTileBehind(Emitter &emitter, Frame &at, qn::OperandType type,
+                            Value pointer) {
+  constexpr std::int64_t width = 256; // bytes
+  std::int64_t count = width / storedBytes(type.getElementType());
+  Value there = emitter.advance(at, type, pointer, emitter.constant(at, count));
+  LLVM::Prefetch::create(emitter.in(at), pointer.getLoc(), there, /*rw=*/0,
+                         /*hint=*/2, /*cache=*/1);
+}
+
 /// Where lanes run across an operand's rows and as many copies as lanes along
 /// them, or as a square has: rows are read whole and transposed, for all copies
 /// at once. Null where that is not so.
@@ -228,12 +240,18 @@ Value Emitter::loadTurned(Frame &frame, qn::LoadOp load, Copies copies) {
   for (auto [number, name] : llvm::enumerate(type.getAxes()))
     if (model.axisOf(name) == lane->axis)
       step = stride(frame, operand, number);
+  // Squares with several to a line ask more often: in the caches they lose.
+  constexpr unsigned line = 64;
+  bool asks = streaming || along->copies * storedBytes(load.getType()) >= line;
   Values rows;
   for (unsigned row = 0; row < lane->lanes; ++row) {
     Value distance = constant(at, row);
     distance = arith::MulIOp::create(in(at), load.getLoc(), step, distance);
-    rows.push_back(read(at, advance(at, type, first, distance), load.getType(),
-                        along->copies, Value(), Value()));
+    Value from = advance(at, type, first, distance);
+    rows.push_back(
+        read(at, from, load.getType(), along->copies, Value(), Value()));
+    if (asks)
+      fetchTileBehind(*this, at, type, from);
   }
   rows = turnedRows(in(at), load.getLoc(), rows);
   for (auto [copy, row] : llvm::enumerate(rows))

@@ -1,9 +1,17 @@
 // An operand whose neighbours lie across the lanes is read along them, and
 // transposed in registers.
 // RUN: quern-opt %s --qn-to-loops=target=x86-64-v3 | FileCheck %s
+// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s --check-prefix=WIDE
+
+// WIDE-LABEL: llvm.func @add_task
+// WIDE: else
+// WIDE-COUNT-16: "llvm.intr.prefetch"
+// WIDE: llvm.func @add_1_plan
 
 // A tile is four squares wide and long along the lanes, and squares follow each
 // other along the lanes: the results are written in runs.
+// Past the caches, what lies 256 bytes further along the operand's lines is asked
+// for, into the second cache.
 // They go past the caches from three quarters of the last one on: here 6 of 8
 // MiB, operands of 12 bytes a position.
 // CHECK-LABEL: llvm.func @add_task
@@ -12,10 +20,18 @@
 // CHECK: %[[ROWS:.*]] = arith.muli %{{.*}}, %c32_i64
 // CHECK: scf.for {{.*}} = %[[ROWS]] to {{.*}} step %c8_i64
 // CHECK: scf.for {{.*}} = %[[FIRST]] to {{.*}} step %c8_i64
-// CHECK-COUNT-8: llvm.load {{.*}} -> vector<8xf32>
+// CHECK: llvm.load {{.*}} -> vector<8xf32>
+// CHECK: llvm.load %[[LINE:[0-9]+]] {{.*}} -> vector<8xf32>
+// CHECK-NEXT: %[[BEHIND:.*]] = llvm.getelementptr %[[LINE]][%c64_i64]
+// CHECK-NEXT: "llvm.intr.prefetch"(%[[BEHIND]]) <{cache = 1 : i32, hint = 2 : i32, rw = 0 : i32}>
+// CHECK-COUNT-7: llvm.load {{.*}} -> vector<8xf32>
 // CHECK-COUNT-24: vector.shuffle
 // CHECK-NOT: gather
 // CHECK-COUNT-8: llvm.store {{.*}} : vector<8xf32>
+// In the caches nothing is asked for, where a line of them is two squares'.
+// CHECK: else
+// CHECK-NOT: prefetch
+// CHECK: llvm.func @add_1_plan
 qn.rowwise @add axes [R, C] (%x: !qn.tensor<f32, [R, C:1]>,
     %y: !qn.tensor<f32, [R:1, C]>, %out: !qn.tensor<f32, [R, C:1]>) {
   %a = qn.load %x : !qn.tensor<f32, [R, C:1]>
