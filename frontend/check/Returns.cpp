@@ -197,10 +197,19 @@ const Expression *DeclarationChecker::returned(const Expression *value,
   for (AxisId axis : underControl(value->type)->axes) {
     if (contains(declared, axis))
       continue;
-    report(value->span, diag::AxisRemains, spell(axis))
+    std::string joined = joinedExtent(axis);
+    std::string hint =
+        remainingHint(spell(axis), !axes[axis.index].name.empty(),
+                      namedPositions.contains(axis.index));
+    if (!joined.empty())
+      hint =
+          "what `concat` joins is an axis of its own; name it in the result, "
+          "with its extent: `D = " +
+          joined + "`";
+    report(value->span, diag::AxisRemains,
+           joined.empty() ? spell(axis) : joined)
         .label(result.span, "declared here")
-        .hint(remainingHint(spell(axis), !axes[axis.index].name.empty(),
-                            namedPositions.contains(axis.index)));
+        .hint(hint);
     return nullptr;
   }
   return value;
