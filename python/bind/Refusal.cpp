@@ -20,6 +20,7 @@ constexpr Kind kinds[] = {
     {"layout", "torch.jagged", "is nested", "values()"},
     {"is_nested", "True", "is nested", "to_padded_tensor(0)"},
     {"is_quantized", "True", "is quantized", "dequantize()"},
+    {"_masked_data", "", "is masked", "to_tensor(0)"},
 };
 
 bool is(PyObject *object, const Kind &kind) {
@@ -33,6 +34,16 @@ bool is(PyObject *object, const Kind &kind) {
   return begins;
 }
 
+/// Tensors without elements: `meta` ones, and those by which torch follows code
+/// (`torch.func`, fake tensors).
+bool standsForOthers(PyObject *object) {
+  PyObject *address = PyObject_CallMethod(object, "data_ptr", nullptr);
+  bool isNowhere = !address || PyObject_IsTrue(address) == 0;
+  Py_XDECREF(address);
+  PyErr_Clear();
+  return isNowhere;
+}
+
 } // namespace
 
 void explainRefusal(PyObject *object, const char *parameter) {
@@ -44,6 +55,17 @@ void explainRefusal(PyObject *object, const char *parameter) {
     PyErr_Format(PyExc_TypeError,
                  "`%s` %s, and kernels read what strides place; pass `%s.%s`",
                  parameter, kind.text, parameter, kind.mend);
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+    return;
+  }
+  if (standsForOthers(object)) {
+    PyErr_Format(PyExc_ValueError,
+                 "`%s` has no elements (torch asks for shapes alone, or maps "
+                 "the call as `torch.func.vmap` does); make the kernel an "
+                 "operator with `quern.op`, which torch can follow",
+                 parameter);
     Py_XDECREF(type);
     Py_XDECREF(value);
     Py_XDECREF(trace);

@@ -160,11 +160,17 @@ Borrowed::~Borrowed() {
   Py_XDECREF(capsule);
 }
 
+static bool hasElements(const DLTensor &tensor) {
+  return std::find(tensor.shape, tensor.shape + tensor.ndim, 0) ==
+         tensor.shape + tensor.ndim;
+}
+
 bool Borrowed::read(PyObject *object, FrameworkCache &cache, const char *what) {
   maker = cache.of(Py_TYPE(object));
   if (maker.api) {
     DLTensor source;
-    if (maker.api->borrow(object, &source) != 0) {
+    bool isThere = maker.api->borrow(object, &source) == 0;
+    if (!isThere || (!source.data && hasElements(source))) {
       explainRefusal(object, what);
       return false;
     }
@@ -231,12 +237,13 @@ bool Borrowed::readBuffer(PyObject *object, const char *what) {
 }
 
 bool Borrowed::readCapsule(PyObject *object, const char *what) {
-  // A type has its tensors' methods.
+  // A type has its tensors' methods, and some objects have any method.
   bool isType = PyType_Check(object);
   if (!isType)
     capsule = PyObject_CallMethod(object, "__dlpack__", nullptr);
-  if (!capsule) {
-    if (!isType && !PyErr_ExceptionMatches(PyExc_AttributeError))
+  bool isOther = capsule && !PyCapsule_CheckExact(capsule);
+  if (!capsule || isOther) {
+    if (!isType && !isOther && !PyErr_ExceptionMatches(PyExc_AttributeError))
       return false;
     PyErr_Clear();
     PyErr_Format(PyExc_TypeError, "`%s` must be a tensor, not %s", what,

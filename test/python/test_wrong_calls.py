@@ -73,7 +73,15 @@ NO_TENSORS: dict[str, tuple[Any, str]] = {
     "dates": (np.zeros(3, "M8[s]"), "`x` cannot be read"),
     "a list": ([1.0, 2.0], "`x` must be a tensor, not list"),
     "a capsule": (torch.ones(4).__dlpack__(), "must be a tensor, not PyCapsule"),
-    "no memory": (torch.ones(2, device="meta"), "`x` cannot be read: Cannot pack tensors on meta"),
+    "no memory": (torch.ones(2, device="meta"), "`x` has no elements .* with `quern.op`"),
+    "a traced value": (
+        torch.fx.Proxy(torch.fx.Graph().placeholder("x")),
+        "`x` must be a tensor, not Proxy",
+    ),
+    "masked": (
+        torch.masked.masked_tensor(torch.ones(2), torch.ones(2, dtype=torch.bool)),
+        r"`x` is masked, .* pass `x\.to_tensor\(0\)`",
+    ),
     "sparse": (torch.eye(3).to_sparse(), r"`x` is sparse, .* pass `x\.to_dense\(\)`"),
     "another layout": (torch.eye(4).to_mkldnn(), r"laid out for oneDNN, .* pass `x\.to_dense\(\)`"),
     "nested": (
@@ -101,11 +109,24 @@ def test_what_is_no_tensor(k: Any, name: str) -> None:
     assert isinstance(caught.value.diagnostics, list)
 
 
+TRANSFORMS: dict[str, Callable[[Any], Any]] = {
+    "vmap": lambda f: torch.func.vmap(f),
+    "grad": lambda f: torch.func.grad(lambda x: f(x).sum()),
+    "functionalize": lambda f: torch.func.functionalize(f),
+}
+
+
+@pytest.mark.parametrize("name", TRANSFORMS)
+def test_a_transform_of_a_kernel(k: Any, name: str) -> None:
+    with pytest.raises(quern.Error, match=r"`x` has no elements .* with `quern\.op`"):
+        TRANSFORMS[name](lambda x: k.add(x, x))(torch.ones(3, 4))
+
+
 ARGUMENTS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "too few": (lambda k: k.add(A), "not given `y`"),
     "too many": (lambda k: k.add(A, A, A), "takes 2 arguments, 3 are given"),
     "twice": (lambda k: k.add(A, x=A), "given `x` twice"),
-    "two devices": (lambda k: k.add(A, torch.ones(2, device="meta")), "`y` cannot be read"),
+    "two devices": (lambda k: k.add(A, torch.ones(2, device="meta")), "`y` has no elements"),
     "text for a number": (lambda k: k.scaled(A, "2"), "takes a number, not a string"),
     "fraction for an integer": (lambda k: k.repeated(A[0], 2.5), "`n` takes an integer"),
     "type of no element": (lambda k: k.add(A, A, T=torch.complex32), "`T` is torch.complex32"),
