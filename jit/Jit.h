@@ -292,7 +292,8 @@ public:
   /// at every value that an `op` reads, whether or not code is to be made.
   virtual Result<std::monostate>
   wait(const std::vector<BoundKernel> &kernels) = 0;
-  /// Asked ten times a second while a `kernel` runs; false ends the run early.
+  /// Asked at least ten times a second while a run goes on for long, by the
+  /// thread that called; false ends it early.
   virtual bool goesOn() { return true; }
 };
 

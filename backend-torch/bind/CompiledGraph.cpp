@@ -1,5 +1,6 @@
 // One native call a graph: unpack, run without the GIL, pack.
 #include "backend-torch/bind/CompiledGraph.h"
+#include "backend-torch/bind/Interrupts.h"
 #include "backend-torch/run/Raise.h"
 #include "backend-torch/run/Threads.h"
 
@@ -47,18 +48,23 @@ std::string Backend::identity() const {
 
 void Backend::giveBackMemory() { Session::giveBackMemory(); }
 
-Backend::Backend() : recorder(std::make_shared<Recorder>()) {
+Backend::Backend()
+    : recorder(std::make_shared<Recorder>()),
+      user(std::make_shared<Interrupts>()) {
   SessionOptions options;
   options.threadsNow = at::get_num_threads;
   options.team = onTorchThreads;
   Result<std::shared_ptr<Session>> session = Session::create(options);
   if (!session)
     raise(session.error().message);
+  (*session)->setCodeWaiter(user);
   compiler = std::make_unique<SessionCompiler>(*session);
   readTable();
 }
 #else
-Backend::Backend() : recorder(std::make_shared<Recorder>()) {}
+Backend::Backend()
+    : recorder(std::make_shared<Recorder>()),
+      user(std::make_shared<Interrupts>()) {}
 
 void Backend::addModule(
     const std::string &, const std::string &,
@@ -101,6 +107,7 @@ CompiledGraph::CompiledGraph(GraphBuilder &builder, Backend &backend,
                                                         : c10::IValue());
   ExecutorOptions options = executorOptions(chosen);
   options.memory = backend.memory;
+  options.user = backend.user;
   Watcher watcher;
   if (chosen.progress)
     watcher.progress = [&](std::size_t done, std::size_t total) {
@@ -174,6 +181,8 @@ Executor::Values CompiledGraph::run(Executor::Values &&values) const {
   } catch (const StepError &error) {
     throwInPython(error.cause, error.place);
   } catch (...) {
+    if (PyErr_Occurred()) // the user has interrupted the run
+      throw py::error_already_set();
     throwInPython(std::current_exception(), "");
   }
 }

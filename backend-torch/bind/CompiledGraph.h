@@ -12,6 +12,7 @@ namespace quern {
 struct Backend {
   std::shared_ptr<Recorder> recorder;
   std::shared_ptr<Memory> memory = std::make_shared<Memory>();
+  std::shared_ptr<CodeWaiter> user;
   std::unique_ptr<Compiler> compiler; ///< null in a build without one
   OperatorTable table{{}};
 

@@ -74,6 +74,8 @@ struct ExecutorOptions {
   HostCall hostCall;
   Trace trace;
   Observe observe;
+  /// Asked between steps; may be null.
+  std::shared_ptr<CodeWaiter> user;
   bool strict = false; ///< a kernel that cannot be made is an error
 };
 
@@ -138,6 +140,7 @@ private:
   void runApart(const Step &step, const std::string &reason,
                 Frame &frame) const;
   void runCall(const Step &step, Frame &frame) const;
+  void heedUser(const Step &step, int &launches) const;
   std::vector<c10::IValue> stackFor(const Step &step, const Frame &frame) const;
   /// A tensor as it was traced, with nothing in it yet.
   at::Tensor emptyFor(ValueId id, const Frame &frame) const;

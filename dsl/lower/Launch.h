@@ -30,6 +30,7 @@ protected:
   mlir::Value tiles(Frame &root, const AxisPlan &axis);
   mlir::Value localExtent(Frame &root, unsigned axis);
   mlir::Value elements(Frame &root);
+  mlir::Value unasked(Frame &root, mlir::Value work, mlir::Value grain);
   Emitter::Values firstPosition(Frame &root, mlir::Value begin);
   Emitter::Values nextPosition(Frame &frame, mlir::ValueRange position);
   void units(Frame &root, mlir::Value begin, mlir::Value end);

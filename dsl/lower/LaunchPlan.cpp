@@ -180,6 +180,25 @@ Value LaunchBuilder::runs(Frame &root) {
   return arith::XOrIOp::create(b, loc, pays, yes);
 }
 
+/// How many units, of which each walks over `work` elements, run before
+/// anybody asks whether the call is to go on: some 20 ms of them. Of rounds
+/// that only values decide, one task: what they cost shows when they run.
+Value LaunchBuilder::unasked(Frame &root, Value work, Value grain) {
+  constexpr std::int64_t tasks = 4096;
+  bool isOpen = false;
+  for (unsigned axis = model.declaredAxes(); axis < model.axisCount(); ++axis) {
+    qn::AxisOp local = model.localAxis(axis);
+    isOpen |= !isOfSizes(local.getLower()) || !isOfSizes(local.getUpper());
+  }
+  model.kernel.getBody().walk([&](scf::WhileOp) { isOpen = true; });
+  if (isOpen)
+    return grain;
+  Value worth = emitter.constant(root, launch.taskElements * tasks);
+  OpBuilder &b = emitter.in(root);
+  Value units = arith::DivUIOp::create(b, loc, worth, work);
+  return arith::MaxUIOp::create(b, loc, units, grain);
+}
+
 void LaunchBuilder::buildPlan(ModuleOp module, StringRef name) {
   Block *entry = function(module, name, 0);
   Frame root;
@@ -207,6 +226,7 @@ void LaunchBuilder::buildPlan(ModuleOp module, StringRef name) {
   work = arith::MaxUIOp::create(b, loc, work, one);
   Value grain = arith::DivUIOp::create(b, loc, worth, work);
   grain = arith::MaxUIOp::create(b, loc, grain, one);
-  writePlan(b, loc, entry->getArgument(1), {units, grain, bytes, own});
+  writePlan(b, loc, entry->getArgument(1),
+            {units, grain, bytes, own, unasked(root, work, grain)});
   LLVM::ReturnOp::create(b, loc, ValueRange());
 }

@@ -35,7 +35,8 @@ private:
 };
 
 /// Writes what a kernel's plan says: how many units it has, how many of them
-/// are worth a task, and the bytes of workspace for all and for one task.
+/// are worth a task, the bytes of workspace for all and for one task, and how
+/// many units run at first without asking whether the call goes on.
 void writePlan(mlir::OpBuilder &b, mlir::Location loc, mlir::Value plan,
                llvm::ArrayRef<mlir::Value> words);
 

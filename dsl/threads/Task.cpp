@@ -79,7 +79,7 @@ void ThreadEmitter::buildPlan(ModuleOp module, StringRef name) {
   grain = arith::MaxSIOp::create(b, loc, grain, constant(1));
   ownPlanned = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(0));
   writePlan(b, loc, entry->getArgument(1),
-            {units, grain, constant(0), ownPlanned});
+            {units, grain, constant(0), ownPlanned, grain});
   LLVM::ReturnOp::create(b, loc, ValueRange());
 }
 

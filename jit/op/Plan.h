@@ -68,6 +68,7 @@ struct OpPlan {
   std::vector<std::int64_t> resultCounts; ///< outputs of each declared result
   std::int64_t arenaBytes = 0;
   bool hasRead = false; ///< it holds for the values of one call only
+  std::shared_ptr<CodeWaiter> waiter; ///< asked between steps; may be null
 
   /// Leaves out the steps whose temporaries no later step reads.
   void dropUnread();

@@ -53,9 +53,12 @@ public:
         stream(stream) {}
 
   Result<std::monostate> steps() {
-    for (const PlanStep &each : plan.steps)
+    for (const PlanStep &each : plan.steps) {
+      if (&each != plan.steps.data() && plan.waiter && !plan.waiter->goesOn())
+        return Error{"interrupted", {}};
       if (auto done = step(each); !done)
         return done;
+    }
     return std::monostate();
   }
 

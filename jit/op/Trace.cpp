@@ -228,6 +228,7 @@ std::unique_ptr<OpPlan> OpTracer::trace(const CallRequest &request,
                                         std::vector<Operand> &operands,
                                         std::vector<TensorSpec> &outputs) {
   plan = std::make_unique<OpPlan>();
+  plan->waiter = helpers.waiter;
   plan->device = place.device;
   std::vector<OpValue> arguments;
   for (auto [parameter, argument] :

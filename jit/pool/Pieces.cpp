@@ -8,11 +8,10 @@
 namespace quern::jit {
 
 namespace {
-// How long a piece takes, within a factor of two: long beside looking at a
-// clock, short for whoever waits for the end.
-constexpr std::chrono::milliseconds pieceTime(1);
-/// How long a user waits to be answered.
-constexpr std::chrono::milliseconds answerTime(100);
+// How long a piece takes, within a factor of two: long beside what the units
+// of a task have in common (packed operands, rows ahead), short for whoever
+// waits for the end.
+constexpr std::chrono::milliseconds pieceTime(20);
 } // namespace
 
 Pieces::Pieces(Pool::Task task, const void *context, std::int64_t least,
@@ -31,6 +30,9 @@ void Pieces::run(const void *job, std::int64_t begin, std::int64_t end,
   auto &self = *static_cast<Pieces *>(const_cast<void *>(job));
   if (end - begin > self.size.load(std::memory_order_relaxed))
     return self.runPieces(begin, end, worker);
+  // Whoever has a first chunk has just come.
+  if (worker == 0 && begin != 0)
+    self.ask();
   if (self.goesOn())
     self.task(self.context, begin, end, worker);
 }
@@ -46,7 +48,7 @@ void Pieces::runPieces(std::int64_t begin, std::int64_t end,
     resize(units, now - before);
     before = now;
     if (worker == 0)
-      ask(now);
+      ask();
   }
 }
 
@@ -58,16 +60,11 @@ void Pieces::resize(std::int64_t units, Clock::duration spent) {
 }
 
 void Pieces::beat(const void *job) {
-  static_cast<Pieces *>(const_cast<void *>(job))->ask(Clock::now());
+  static_cast<Pieces *>(const_cast<void *>(job))->ask();
 }
 
-void Pieces::ask(Clock::time_point now) {
-  if (asked == Clock::time_point{})
-    asked = now;
-  if (!waiter || now - asked < answerTime)
-    return;
-  asked = now;
-  if (!waiter->goesOn())
+void Pieces::ask() {
+  if (waiter && !isEnded() && !waiter->goesOn())
     ended.store(true, std::memory_order_relaxed);
 }
 

@@ -11,7 +11,7 @@ class CodeWaiter;
 
 namespace quern::jit {
 
-/// Runs a pool's task in pieces of about a millisecond, and none after `site`
+/// Runs a pool's task in pieces of some 30 milliseconds, and none after `site`
 /// became other than 0 or the user has ended the call. The thread that made
 /// this is the one that asks for the user.
 class Pieces {
@@ -32,7 +32,7 @@ private:
   using Clock = std::chrono::steady_clock;
   void runPieces(std::int64_t begin, std::int64_t end, std::int64_t worker);
   void resize(std::int64_t units, Clock::duration spent);
-  void ask(Clock::time_point now);
+  void ask();
   bool goesOn() const;
 
   const Pool::Task task;
@@ -41,7 +41,6 @@ private:
   CodeWaiter *const waiter;
   std::atomic<std::int64_t> size;
   std::atomic<bool> ended{false};
-  Clock::time_point asked{}; ///< the maker's
 };
 
 } // namespace quern::jit

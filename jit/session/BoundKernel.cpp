@@ -142,9 +142,10 @@ void BoundKernel::State::install(std::shared_ptr<const CompiledKernel> kernel) {
   made->kernel = std::move(kernel);
   fillPacket(binding, *made);
   for (const CompiledKernel::Launch &launch : made->kernel->launches) {
-    std::int64_t plan[4] = {0, 1, 0, 0};
+    std::int64_t plan[5] = {0, 1, 0, 0, 1};
     launch.plan(made->packet.data(), plan);
-    made->launches.push_back({launch.task, plan[0], plan[1], plan[2], plan[3]});
+    made->launches.push_back(
+        {launch.task, plan[0], plan[1], plan[2], plan[3], plan[4]});
   }
   owned = std::move(made);
   prepared.store(owned.get(), std::memory_order_release);
@@ -325,15 +326,12 @@ BoundKernel::State::launch(std::span<const GridKernel::Call> calls,
   return std::monostate();
 }
 
-/// Only the blocks of a `kernel` are cut into pieces: elsewhere the units of a
-/// task have work in common.
 Result<std::monostate> BoundKernel::State::work(const Prepared::Launch &launch,
                                                 const void *packet,
                                                 ErrorRecord &record,
                                                 int threads) {
-  bool isCut = request.declaration->kind == typed::DeclarationKind::Kernel;
-  Pieces pieces(launch.task, packet, isCut ? launch.grain : launch.units,
-                record.site, core->waiter.get());
+  Pieces pieces(launch.task, packet, launch.unasked, record.site,
+                core->waiter.get());
   core->pool.run(Pieces::run, &pieces, launch.units, launch.grain, threads,
                  Pieces::beat);
   if (record.site != 0)

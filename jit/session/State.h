@@ -111,6 +111,7 @@ struct BoundKernel::State {
       jit::Pool::Task task;
       std::int64_t units, grain;
       std::int64_t shared, own; ///< bytes of workspace: of all, of each worker
+      std::int64_t unasked;     ///< units that run before anybody is asked
 
       /// Bytes of workspace for so many threads, or for one, which has all the
       /// units where they are no more than a grain.

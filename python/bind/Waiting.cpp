@@ -97,6 +97,8 @@ public:
     return result ? std::move(*result) : Error{"interrupted", {}};
   }
   bool goesOn() override {
+    if (!isTime())
+      return true;
     PyGILState_STATE state = PyGILState_Ensure();
     bool goes = PyErr_CheckSignals() == 0;
     PyGILState_Release(state);
@@ -104,15 +106,15 @@ public:
   }
 
 private:
-  /// Whether the last signals were answered long ago.
-  bool isTime() {
-    auto now = std::chrono::steady_clock::now().time_since_epoch();
-    if (now - last.load() < step)
+  /// Whether this thread answered its signals long ago.
+  static bool isTime() {
+    static thread_local std::chrono::steady_clock::time_point last;
+    auto now = std::chrono::steady_clock::now();
+    if (now - last < step)
       return false;
     last = now;
     return true;
   }
-  std::atomic<std::chrono::steady_clock::duration> last{};
 };
 
 } // namespace

@@ -85,3 +85,73 @@ for call in (kernels.all, kernels.through):
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_long_launch_ends_early(threads: int) -> None:
     assert printed(LAUNCHES, QUERN_THREADS=str(threads)) == ["True", "stopped"] * 2
+
+
+# Seconds and minutes of the other kinds, whose units take milliseconds.
+KINDS = """
+import signal, numpy as np, quern
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+kernels = quern.compile(
+    "elementwise slow(x: i64) -> i64:\\n    var y = x\\n    for i in range(1 << 16):\\n"
+    "        y = (y * 5 + 1) ^ (y >> 7)\\n    return y\\n\\n"
+    "rowwise rows(x: i64[R, C]) -> i64[R]:\\n    return sum(slow(x) over C)\\n\\n"
+    "rowwise waves(x: f32[N], y: f32[M]) -> f32[N]:\\n    return sum(sin(x * y) over M)\\n\\n"
+    "op twice(x: i64[N]) -> i64[N]:\\n    return slow(slow(x))\\n\\n"
+    "elementwise wave(x: f32) -> f32:\\n    return sin(x)\\n\\n"
+    "op many(x: f32[N]) -> f32[N]:\\n    var y = x\\n    for i in range(1000):\\n"
+    "        y = wave(y)\\n    return y\\n"
+)
+x, y = np.ones(1 << 22, np.int64), np.ones(1 << 17, np.float32)
+for call in (
+    lambda n: kernels.slow(x[:n]),
+    lambda n: kernels.rows(x[:n].reshape(-1, 16)),
+    lambda n: kernels.waves(y[:n], y[:n]),
+    lambda n: kernels.twice(x[:n]),
+    lambda n: kernels.many(np.ones(min(4 * n, 1 << 24), np.float32)),
+):
+    call(16)
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    try:
+        call(1 << 22)
+        print("too late")
+    except KeyboardInterrupt:
+        print("stopped")
+"""
+
+GRAPHS = """
+import signal, torch, quern
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+
+def waves(x):
+    return torch.sin(x[:, :1] * x[:1]).sum(1)
+
+def products(x):
+    for _ in range(200):
+        x = x @ x
+    return x
+
+for function, executor in ((waves, "quern"), (products, "aten")):
+    fast = torch.compile(
+        function, backend="quern", dynamic=True, options={"executor": executor}
+    )
+    small, large = torch.ones(64, 64), torch.ones(1, 1).expand(1 << 17, 1 << 17)
+    if executor == "aten":
+        large = torch.ones(2048, 2048)
+    torch.testing.assert_close(fast(small), function(small))
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    try:
+        fast(large)
+        print("too late")
+    except KeyboardInterrupt:
+        print("stopped")
+    torch.testing.assert_close(fast(small), function(small))
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_launches_of_every_kind_end_early(threads: int) -> None:
+    assert printed(KINDS, QUERN_THREADS=str(threads)) == ["stopped"] * 5
+
+
+def test_a_graph_that_runs_is_interrupted() -> None:
+    assert printed(GRAPHS, PYTHONWARNINGS="ignore") == ["stopped"] * 2
