@@ -73,22 +73,6 @@ const Expression *DeclarationChecker::concatOver(const ast::CallExpr &expr,
   return node;
 }
 
-/// "C + D" of the axis that `concat` made of those two; else empty.
-std::string DeclarationChecker::joinedExtent(AxisId axis) const {
-  if (!axes[axis.index].name.ends_with("'"))
-    return "";
-  auto nameOf = [&](const Expression *size) {
-    return axes[llvm::cast<BuiltinExpression>(size)->axis.index].name.str();
-  };
-  std::string names;
-  const Expression *sum = axes[axis.index].upper;
-  while (const auto *both = llvm::dyn_cast<BinaryExpression>(sum)) {
-    names = " + " + nameOf(both->right) + names;
-    sum = both->left;
-  }
-  return nameOf(sum) + names;
-}
-
 AxisList DeclarationChecker::concatAxes(const Expression *operand) {
   if (!operand->type->isList())
     return operand->axes();

@@ -299,7 +299,6 @@ private:
   bool concatOperands(const ast::CallExpr &expr, ValueList &operands,
                       ScalarType &element);
   AxisList concatAxes(const Expression *operand);
-  std::string joinedExtent(AxisId axis) const;
   AxisId joinedAxis(const ast::CallExpr &expr, Expressions operands,
                     AxisList own);
   bool flag(const ast::Argument &argument, bool &value);

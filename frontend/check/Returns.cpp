@@ -167,6 +167,22 @@ static std::string remainingHint(const std::string &axis, bool hasName,
          (isPosition ? "; its extent is `size(" + axis + ")`" : "");
 }
 
+/// "C + D" of the axis that `concat` made of those two; else empty.
+static std::string joinedExtent(llvm::ArrayRef<Axis> axes, AxisId axis) {
+  if (!axes[axis.index].name.ends_with("'"))
+    return "";
+  auto nameOf = [&](const Expression *size) {
+    return axes[llvm::cast<BuiltinExpression>(size)->axis.index].name.str();
+  };
+  std::string names;
+  const Expression *sum = axes[axis.index].upper;
+  while (const auto *both = llvm::dyn_cast<BinaryExpression>(sum)) {
+    names = " + " + nameOf(both->right) + names;
+    sum = both->left;
+  }
+  return nameOf(sum) + names;
+}
+
 /// Checks one returned value against its declared result.
 const Expression *DeclarationChecker::returned(const Expression *value,
                                                const Result &result,
@@ -197,7 +213,7 @@ const Expression *DeclarationChecker::returned(const Expression *value,
   for (AxisId axis : underControl(value->type)->axes) {
     if (contains(declared, axis))
       continue;
-    std::string joined = joinedExtent(axis);
+    std::string joined = joinedExtent(axes, axis);
     std::string hint =
         remainingHint(spell(axis), !axes[axis.index].name.empty(),
                       namedPositions.contains(axis.index));
