@@ -93,9 +93,10 @@ bool Emitter::looksAtAll(const Frame &frame, qn::LoadOp load) const {
 }
 
 /// The lanes of two registers read from the place `base` of the moving index
-/// on, in the order of `offsets`.
+/// on, in the order of `offsets`. Where no lane is `good` the other indices may
+/// be outside, and nothing is read.
 Value Emitter::permuted(Frame &frame, qn::LoadOp load, unsigned moving,
-                        Values indices, Value base, Value offsets) {
+                        Values indices, Value base, Value offsets, Value good) {
   auto type = cast<qn::OperandType>(load.getTensor().getType());
   Access access{load, cast<BlockArgument>(load.getTensor()), load.getIndices(),
                 load.getPart()};
@@ -109,8 +110,13 @@ Value Emitter::permuted(Frame &frame, qn::LoadOp load, unsigned moving,
   OpBuilder &b = in(frame);
   Value left = arith::MinSIOp::create(
       b, loc, arith::SubIOp::create(b, loc, size, base), most);
-  Value less = arith::SubIOp::create(b, loc, left, width);
   Value zero = constant(frame, 0);
+  if (good) {
+    Value some = vector::ReductionOp::create(in(frame), loc,
+                                             vector::CombiningKind::OR, good);
+    left = arith::SelectOp::create(b, loc, some, left, zero);
+  }
+  Value less = arith::SubIOp::create(b, loc, left, width);
   Value parts[] = {read(frame, pointer, load.getType(), lanes,
                         laneMask(frame, zero, left, lanes), Value()),
                    read(frame, behind, load.getType(), lanes,
@@ -164,7 +170,8 @@ Value Emitter::nearby(Frame &frame, qn::LoadOp load, const Binding &lane,
   auto branch = scf::IfOp::create(b, loc, TypeRange{result}, all, true);
   Operation *anchor = std::exchange(frame.anchor, branch);
   Frame yes = Frame::inside(frame, branch.thenBlock());
-  Value whole = permuted(yes, load, moving, Values(indices), base, offsets);
+  Value whole =
+      permuted(yes, load, moving, Values(indices), base, offsets, good);
   in(yes);
   if (good && !otherwise)
     otherwise = arith::ConstantOp::create(b, loc, b.getZeroAttr(result));

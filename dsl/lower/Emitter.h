@@ -246,7 +246,8 @@ private:
   int nearIndex(qn::LoadOp load, const Binding &lane) const;
   bool looksAtAll(const Frame &frame, qn::LoadOp load) const;
   mlir::Value permuted(Frame &frame, qn::LoadOp load, unsigned moving,
-                       Values indices, mlir::Value base, mlir::Value offsets);
+                       Values indices, mlir::Value base, mlir::Value offsets,
+                       mlir::Value good);
   mlir::Value nearby(Frame &frame, qn::LoadOp load, const Binding &lane,
                      mlir::ValueRange indices, mlir::Value good,
                      mlir::Value otherwise,
