@@ -85,7 +85,7 @@ def test_samples_are_made_longer(overload_name: str, images: int) -> None:
     assert takes(row, values)
     first = next(x for x in values.values() if isinstance(x, torch.Tensor))
     assert all(extent >= 32 for extent in first.shape[-images:])
-    assert 1 << 13 <= first.numel() <= 1 << 17
+    assert 1 << 13 <= first.numel() <= 1 << 18
 
 
 def test_samples_with_other_channels_are_left_out() -> None:
