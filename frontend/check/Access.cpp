@@ -31,7 +31,7 @@ bool DeclarationChecker::positionAxes(const Expression *base,
   if (type.isScalar() && place == Place::Lifted)
     report(span, diag::ScalarPosition);
   else
-    report(span, diag::NotIndexable, "`" + source(base->span) + "`")
+    report(span, diag::NotIndexable, source(base->span))
         .hint(type.isTuple() ? "name its parts: `let a, b = …`" : "");
   return false;
 }

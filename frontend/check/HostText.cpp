@@ -27,7 +27,7 @@ const Expression *DeclarationChecker::hostBuiltin(const ast::CallExpr &expr,
   bool fits = isLength ? hasLength : value->type->isTensor();
   if (!fits) {
     report(value->span, isLength ? diag::NotAList : diag::NotIndexable,
-           "`" + source(value->span) + "`");
+           source(value->span));
     return nullptr;
   }
   auto *node = make<BuiltinExpression>(

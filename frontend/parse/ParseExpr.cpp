@@ -31,7 +31,7 @@ const Expr *Parser::parseExpr() {
   unsigned highest = height;
   const Expr *condition = parseBinary(1);
   highest = std::max(highest, height);
-  if (!broken && !at(Kind::KwElse))
+  if (!broken && !at(Kind::KwElse) && !reportForeignOperator())
     fail(question, diag::ConditionalWithoutElse)
         .hint("write `a if condition else b`");
   if (broken)

@@ -19,7 +19,10 @@ bool tool::takeOption(llvm::StringRef argument, llvm::StringRef name,
 }
 
 int tool::usageError(const llvm::Twine &message) {
-  llvm::errs() << "quern: " << message << "; try `quern help`\n";
+  std::string text = message.str();
+  llvm::errs() << "quern: " << text
+               << (llvm::StringRef(text).ends_with("?") ? " Try" : "; try")
+               << " `quern help`\n";
   return usage;
 }
 
