@@ -58,9 +58,11 @@ struct Call {
     auto bound = module.bind("k", arguments, {}, constants);
     if (!bound)
       return bound;
-    for (const TensorSpec &spec : bound->outputs())
+    for (const TensorSpec &spec : bound->outputs()) {
+      bool isAtEnd = (program.text.size() + results.size()) % 2;
       results.push_back(laidOut(static_cast<ElementType>(spec.type), spec.sizes,
-                                program.outputs));
+                                program.outputs, isAtEnd));
+    }
     if (program.outputs == Layout::Contiguous || results.empty())
       return bound;
     std::vector<TensorView> outs;

@@ -4,13 +4,42 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <sys/mman.h>
+#include <unistd.h>
 
 namespace quern::fuzz {
 
 constexpr std::uint8_t untouched = 0xA5;
 
-Memory laidOut(ElementType type, std::vector<std::int64_t> sizes,
-               Layout layout) {
+void GuardedBytes::Unmap::operator()(std::uint8_t *pages) const {
+  munmap(pages, size);
+}
+
+GuardedBytes::GuardedBytes(std::size_t count, bool isAtEnd, std::uint8_t value)
+    : count(count), isAtEnd(isAtEnd) {
+  auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  std::size_t inner = (count + page - 1) / page * page;
+  std::size_t size = inner + 2 * page;
+  void *made = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+                    /*offset=*/0);
+  if (made == MAP_FAILED)
+    std::abort();
+  pages = {static_cast<std::uint8_t *>(made), Unmap{size}};
+  std::uint8_t *usable = pages.get() + page;
+  if (mprotect(usable, inner, PROT_READ | PROT_WRITE) != 0)
+    std::abort();
+  first = usable + (isAtEnd ? inner - count : 0);
+  std::memset(first, value, count);
+}
+
+GuardedBytes GuardedBytes::copy() const {
+  GuardedBytes other(count, isAtEnd, 0);
+  std::memcpy(other.first, first, count);
+  return other;
+}
+
+Memory laidOut(ElementType type, std::vector<std::int64_t> sizes, Layout layout,
+               bool isAtEnd) {
   Memory memory;
   memory.type = type;
   memory.sizes = std::move(sizes);
@@ -29,14 +58,17 @@ Memory laidOut(ElementType type, std::vector<std::int64_t> sizes,
     else
       step *= std::max<std::int64_t>(memory.sizes[axis], 1);
   }
+  constexpr std::int64_t offset = 3;
   if (layout == Layout::Offset)
-    memory.offset = 3;
+    memory.offset = offset;
   if (layout == Layout::Reversed && rank > 0 && memory.sizes.back() > 0) {
     memory.offset = memory.strides.back() * (memory.sizes.back() - 1);
     memory.strides.back() = -memory.strides.back();
   }
-  std::size_t elements = static_cast<std::size_t>(step) + 8;
-  memory.bytes.assign(elements * bytesOf(type), untouched);
+  std::size_t elements = static_cast<std::size_t>(step);
+  if (layout == Layout::Offset)
+    elements += offset;
+  memory.bytes = GuardedBytes(elements * bytesOf(type), isAtEnd, untouched);
   return memory;
 }
 
@@ -99,7 +131,7 @@ static eval::Value elementOf(const Operand &operand, std::mt19937_64 &engine) {
 }
 
 Memory contentsOf(const Operand &operand) {
-  Memory memory = laidOut(operand.type, operand.sizes, operand.layout);
+  Memory memory = laidOut(operand.type, operand.sizes, operand.layout, operand.seed % 2);
   std::mt19937_64 engine(operand.seed);
   forElements(memory, [&](std::int64_t offset) {
     writeElement(memory.tensor(), offset, elementOf(operand, engine));

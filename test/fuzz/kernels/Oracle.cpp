@@ -79,11 +79,11 @@ resultsFor(const Program &program, const eval::Invocation &invocation,
     results.push_back(
         laidOut(invocation.declaration->results[number].element.substitute(
                     program.typeArguments),
-                shape, Layout::Contiguous));
+                shape, Layout::Contiguous, /*isAtEnd=*/false));
   std::size_t tensor = 0;
   for (const Operand &operand : program.operands) {
     if (operand.isMutable)
-      results.push_back(operands[tensor]);
+      results.push_back(operands[tensor].copy());
     tensor += operand.isTensor;
   }
   return results;
