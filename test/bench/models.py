@@ -1,7 +1,8 @@
 """The twelve models against eager and Inductor: paired, interleaved rounds in one process.
 
-`./dev bench models [MODEL…] [--training] [--bf16] [--tiny] [--rounds N] [--no-inductor]
-[--json FILE]`; with `--memory` peaks of a steady step's tensors and resident memory
+`./dev bench models [MODEL…] [--training] [--bf16] [--tiny] [--rounds N] [--no-inductor] [--own]
+[--json FILE]`; with `--own` once more without ATen's products, convolutions and attention;
+with `--memory` peaks of a steady step's tensors and resident memory
 after the first, each model and backend in a process of its own.
 """
 
@@ -49,7 +50,10 @@ def training_step(task: Task, module: torch.nn.Module, call: Any) -> Step:
 
 def prepare(task: Task, backend: str, training: bool) -> Step:
     module = copy.deepcopy(task.module)
-    call = module if backend == "eager" else torch.compile(module, backend=backend)
+    if backend == "own":
+        call: Any = torch.compile(module, backend="quern", options={"preferred": "own"})
+    else:
+        call = module if backend == "eager" else torch.compile(module, backend=backend)
     if training:
         module.train()
         return training_step(task, module, call)
@@ -155,13 +159,15 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--no-inductor", action="store_true")
+    parser.add_argument("--own", action="store_true", help="also with no preferred call of ATen")
     parser.add_argument("--memory", action="store_true")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     if options.memory:
         return compare_memory(options)
-    backends = ["eager", "quern"] + ([] if options.no_inductor else ["inductor"])
+    backends = ["eager", "quern"] + ["own"] * options.own
+    backends += [] if options.no_inductor else ["inductor"]
     header = [f"{'model':12}", f"{'eager ms':>9}"]
     header += [f"{backend + ' x':>10} {'1st s':>4}" for backend in backends[1:]]
     print("  ".join(header))

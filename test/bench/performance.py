@@ -14,7 +14,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-COLOURS = {"quern": "#1b6ca8", "inductor": "#b9b9b9"}
+COLOURS = {"quern": "#1b6ca8", "own": "#7fb2d6", "inductor": "#b9b9b9"}
 
 Record = dict[str, Any]
 
@@ -96,8 +96,10 @@ def page(records: list[Record]) -> str:
         "Written by `./dev bench performance` from records of `./dev bench models`, not by hand.",
         "The models of `test/models`; ratios are eager's time through the backend's, the median of",
         "paired rounds in one process, backends in turn; the first call has its compilation in it.",
-        "",
     ]
+    if any("own" in backends(record) for record in records):
+        lines.append("`own` is quern without ATen's products, convolutions and attention.")
+    lines.append("")
     machines = [record["machine"] for record in records]
     lines += ["| | |", "|---|---|"]
     lines += [f"| {key} | {value} |" for key, value in machines[0].items()]
