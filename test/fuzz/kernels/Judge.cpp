@@ -93,6 +93,13 @@ std::string apart(const std::function<void(int end)> &work, int &status) {
   return text;
 }
 
+Verdict endOf(int status) {
+  if (!WIFSIGNALED(status))
+    return {"crash", "exit status " + std::to_string(WEXITSTATUS(status))};
+  return {WTERMSIG(status) == SIGPROF ? "no end" : "crash",
+          strsignal(WTERMSIG(status))};
+}
+
 Verdict judgeApart(const Program &program) {
   int status = 0;
   std::string text = apart(
@@ -102,9 +109,8 @@ Verdict judgeApart(const Program &program) {
         writeAll(end, verdict.kind + '\0' + verdict.details);
       },
       status);
-  if (WIFSIGNALED(status))
-    return {WTERMSIG(status) == SIGPROF ? "no end" : "crash",
-            strsignal(WTERMSIG(status))};
+  if (status != 0)
+    return endOf(status);
   return {text.substr(0, text.find('\0')),
           text.substr(std::min(text.size(), text.find('\0') + 1))};
 }

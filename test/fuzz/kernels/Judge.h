@@ -24,6 +24,10 @@ private:
   Compiled compiled;
 };
 
+/// What a process that did not end well, as `wait` says it, shows: a signal,
+/// or the exit of a sanitizer.
+Verdict endOf(int status);
+
 /// The same in a process of its own, where a crash or a loop without end is a
 /// verdict too.
 Verdict judgeApart(const Program &program);

@@ -71,15 +71,14 @@ int runAll(std::uint64_t first, std::uint64_t count, unsigned processes,
     start(self, first + self);
   int status = 0;
   for (pid_t ended; (ended = wait(&status)) > 0;) {
-    if (!WIFSIGNALED(status))
+    if (status == 0)
       continue;
     for (unsigned self = 0; self < processes; ++self) {
       if (children[self] != ended)
         continue;
       std::uint64_t seed = board.current[self];
       ++board.found;
-      bool isLate = WTERMSIG(status) == SIGPROF;
-      report(seed, {isLate ? "no end" : "crash", ""}, wantsShrinking);
+      report(seed, endOf(status), wantsShrinking);
       start(self, seed + processes);
     }
   }
