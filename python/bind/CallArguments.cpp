@@ -111,7 +111,7 @@ void Signature::add(const TensorView &view) {
 
 CallArguments::CallArguments(const DeclarationInfo &info, FrameworkCache &cache)
     : info(info), cache(cache), slots(info.parameters.size(), nullptr, &memory),
-      named(&memory), numbers(&memory), pointers(&memory),
+      named(&memory), held(&memory), pointers(&memory),
       operandOf(info.parameters.size(), nullptr, &memory),
       outOperands(&memory) {}
 
@@ -168,7 +168,8 @@ bool CallArguments::read() {
       return false;
   for (auto &[name, value] : named) {
     key.add(PyObject_Hash(name));
-    if (!scalarSignature(value, PyUnicode_AsUTF8(name)))
+    const char *text = PyUnicode_AsUTF8(name);
+    if (!text || !scalarSignature(value, text))
       return false;
   }
   return readOuts();
@@ -232,6 +233,7 @@ bool CallArguments::readList(std::size_t index) {
   key.add(size);
   for (Py_ssize_t i = 0; i < size; ++i) {
     PyObject *element = PySequence_Fast_GET_ITEM(list, i);
+    held.push_back(py::reinterpret_borrow<py::object>(element));
     const Borrowed *operand = readTensor(element, name);
     if (!operand) { // its number is spelt only where a message needs it
       PyErr_Clear();
@@ -247,7 +249,7 @@ bool CallArguments::take(py::object number, PyObject *&place) {
   if (!number)
     return false;
   place = number.ptr();
-  numbers.push_back(std::move(number));
+  held.push_back(std::move(number));
   return true;
 }
 
@@ -323,6 +325,7 @@ bool CallArguments::readOuts() {
   for (Py_ssize_t i = 0; i < count; ++i) {
     PyObject *object =
         several ? PySequence_Fast_GET_ITEM(outObject, i) : outObject;
+    held.push_back(py::reinterpret_borrow<py::object>(object));
     Borrowed *operand = nextOperand();
     if (!operand->read(object, cache, "out"))
       return false;

@@ -82,7 +82,9 @@ private:
   std::pmr::monotonic_buffer_resource memory{room.data(), room.size()};
   std::pmr::vector<PyObject *> slots;
   std::pmr::vector<std::pair<PyObject *, PyObject *>> named;
-  std::pmr::vector<pybind11::object> numbers; ///< made for those above
+  /// Numbers made for those above, and what stands in lists: whoever else has
+  /// a list may empty it while the call runs.
+  std::pmr::vector<pybind11::object> held;
   std::pmr::vector<void *> pointers;
   PyObject *outObject = nullptr;
   Framework maker;

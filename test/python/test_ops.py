@@ -217,8 +217,15 @@ op few(x: f32[N]) -> f32[N]:
 op mistyped(x: f32[N]) -> f32[]:
     return extern "aten::argmax"(x)
 
+elementwise plus(x: f32, y: f32) -> f32:
+    return x + y
+
 op unknown(x: f32[N]) -> f32[N]:
     return extern "aten::no_such_operator"(x)
+
+op emptied(x: f32[N], xs: list[f32[N]]) -> list[f32[N]]:
+    let y = extern "quern_test::empties"[f32](x)
+    return [plus(v, y) for v in xs]
 """
 
 
@@ -347,6 +354,24 @@ def test_extern_calls_torch() -> None:
     assert torch.equal(values, a[0].sort(descending=True).values)
     assert torch.equal(a[0][places], values)
     assert torch.equal(k.stacked([a[0], a[1]]), a[:2])
+
+
+def test_a_list_that_is_emptied_while_the_call_runs() -> None:
+    x = torch.ones(1000)
+    xs = [2 * x, 3 * x]
+    others: list[torch.Tensor] = []
+
+    def empties(x: torch.Tensor) -> torch.Tensor:
+        xs.clear()
+        others.extend(torch.zeros(1000) for _ in range(9))  # where those lay
+        return x.clone()
+
+    with torch.library._scoped_library("quern_test", "DEF") as library:
+        library.define("empties(Tensor x) -> Tensor")
+        library.impl("empties", empties, "CPU")
+        library.impl("empties", torch.empty_like, "Meta")
+        results = quern.compile(EXTERN).emptied(x, xs)
+    assert [each.unique().tolist() for each in results] == [[3.0], [4.0]]
 
 
 @pytest.mark.parametrize(

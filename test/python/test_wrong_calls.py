@@ -162,6 +162,7 @@ ARGUMENTS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "a misspelt name": (lambda k: k.scaled(A, alpha=2), "no parameter `alpha`, .* given `a`"),
     "a large number": (lambda k: k.repeated(A[0], 2**70), f"`n` is {2**70}, must fit 64 bits"),
     "a word for a number": (lambda k: k.copies(A, K="5"), "`K` takes an integer, not a string"),
+    "a name that is no text": (lambda k: k.copies(A, **{"\ud800": 5}), "surrogates not allowed"),
     "a mask too long": (lambda k: k.parts(A, M=[True, False, True]), "QN2042"),
 }
 
