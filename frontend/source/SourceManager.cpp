@@ -94,7 +94,10 @@ static std::unique_ptr<llvm::MemoryBuffer> readPath(llvm::StringRef path,
     failure = LoadFailure::TooLarge;
     return nullptr;
   }
-  auto buffer = llvm::MemoryBuffer::getFile(path);
+  // A copy: what is mapped changes, or is gone, when an editor saves the file.
+  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
+                                            /*RequiresNullTerminator=*/true,
+                                            /*IsVolatile=*/true);
   if (!buffer) {
     failure = LoadFailure::Unreadable;
     return nullptr;

@@ -61,6 +61,19 @@ def test_a_name_of_no_such_function(name: str) -> None:
         k.twice(torch.ones(3), torch.ones(3), F=name)
 
 
+def test_a_file_that_is_saved_while_its_module_lives(tmp_path: Path) -> None:
+    file = tmp_path / "k.qn"
+    more = "".join(f"elementwise k{n}(x: f32) -> f32:\n    return x + {n}\n\n" for n in range(600))
+    text = "rowwise at(x: f32[N], i: i64[M]) -> f32[M]:\n    return x[i]\n\n" + more
+    file.write_text(text)
+    k = quern.load(file)
+    with file.open("r+") as saved:  # in place, as editors do
+        saved.write("#" * len(text))
+    assert k.k599(np.ones(3, np.float32)).tolist() == [600.0] * 3
+    with pytest.raises(quern.Error, match=r"return x\[i\]"):
+        k.at(np.ones(3, np.float32), np.array([7]))
+
+
 def test_modules_in_files(tmp_path: Path) -> None:
     (tmp_path / "nn").mkdir()
     leaky = (
