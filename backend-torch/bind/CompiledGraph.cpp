@@ -20,7 +20,7 @@ void Backend::readTable() {
   Result<MachineInfo> machine = sessionOf(*this).machine();
   if (!machine)
     raise(machine.error().message);
-  table = OperatorTable(std::move(*rows), *machine);
+  table = std::make_shared<OperatorTable>(std::move(*rows), *machine);
 }
 
 void Backend::addModule(
@@ -124,9 +124,10 @@ CompiledGraph::CompiledGraph(GraphBuilder &builder, Backend &backend,
   fusion.fuse = chosen.fuse;
   fusion.preferAten = chosen.preferAten;
   std::shared_ptr<const Graph> graph = builder.finish();
+  std::shared_ptr<const OperatorTable> table = backend.table;
   py::gil_scoped_release release;
   CompiledProgram program =
-      compileGraph(std::move(graph), backend.table, backend.compiler.get(),
+      compileGraph(std::move(graph), std::move(table), backend.compiler.get(),
                    std::move(fusion), chosen.codeNow, watcher);
   executor =
       std::make_unique<Executor>(std::move(program), std::move(constants),

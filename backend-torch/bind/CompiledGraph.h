@@ -14,7 +14,9 @@ struct Backend {
   std::shared_ptr<Memory> memory = std::make_shared<Memory>();
   std::shared_ptr<CodeWaiter> user;
   std::unique_ptr<Compiler> compiler; ///< null in a build without one
-  OperatorTable table{{}};
+  /// Another one once a module was added.
+  std::shared_ptr<const OperatorTable> table =
+      std::make_shared<OperatorTable>(std::vector<OperatorRow>());
 
   Backend();
   /// Adds a user's module of kernels; operators that later graphs may use.

@@ -70,7 +70,7 @@ PYBIND11_MODULE(_quern_torch, module) {
   py::class_<Backend>(module, "Backend")
       .def(py::init<>())
       .def("overloads",
-           [](const Backend &backend) { return backend.table.overloads(); })
+           [](const Backend &backend) { return backend.table->overloads(); })
       .def("counters",
            [](const Backend &backend) { return countersOf(*backend.recorder); })
       .def("session_counters",

@@ -30,18 +30,19 @@ static void restrict(const FusionPlan &fusion, const Group &group,
 }
 
 CompiledProgram compileGraph(std::shared_ptr<const Graph> graph,
-                             const OperatorTable &table, Compiler *compiler,
-                             FusionOptions options, bool codeNow,
-                             const Watcher &watcher) {
+                             std::shared_ptr<const OperatorTable> table,
+                             Compiler *compiler, FusionOptions options,
+                             bool codeNow, const Watcher &watcher) {
   options.kernels = options.kernels && compiler;
   StageTimes times;
   auto clock = std::chrono::steady_clock::now();
   if (options.kernels)
-    graph = partedByRows(withoutRepeats(std::move(graph)), table);
+    graph = partedByRows(withoutRepeats(std::move(graph)), *table);
   while (true) {
     CompiledProgram compiled;
+    compiled.table = table;
     auto fusion =
-        std::make_shared<FusionPlan>(planFusion(graph, table, options));
+        std::make_shared<FusionPlan>(planFusion(graph, *table, options));
     times.groups += lap(clock);
     compiled.program = writeProgram(*fusion);
     if (watcher.written)

@@ -13,6 +13,8 @@ struct StageTimes {
 };
 
 struct CompiledProgram {
+  /// The fusion's calls point to its rows: a later module makes a new table.
+  std::shared_ptr<const OperatorTable> table;
   std::shared_ptr<const FusionPlan> fusion;
   Program program;
   std::vector<std::unique_ptr<GraphKernel>> kernels;
@@ -29,9 +31,9 @@ struct Watcher {
 /// Groups that the compiler refuses go to ATen with its words as the reason.
 /// `compiler` is null where every node is to run through ATen.
 CompiledProgram compileGraph(std::shared_ptr<const Graph> graph,
-                             const OperatorTable &table, Compiler *compiler,
-                             FusionOptions options, bool codeNow,
-                             const Watcher &watcher = {});
+                             std::shared_ptr<const OperatorTable> table,
+                             Compiler *compiler, FusionOptions options,
+                             bool codeNow, const Watcher &watcher = {});
 
 /// Seconds since `start`, which becomes now.
 double lap(std::chrono::steady_clock::time_point &start);

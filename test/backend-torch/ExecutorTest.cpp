@@ -83,8 +83,9 @@ public:
 class ExecutorTest : public ::testing::Test {
 protected:
   std::unique_ptr<Executor> make(const std::vector<ValueId> &outputs) {
-    CompiledProgram program = compileGraph(maker.finish(outputs),
-                                           smallLibrary(), &compiler, {}, true);
+    CompiledProgram program = compileGraph(
+        maker.finish(outputs), std::make_shared<OperatorTable>(smallLibrary()),
+        &compiler, {}, true);
     return std::make_unique<Executor>(std::move(program),
                                       std::vector<c10::IValue>(), recorder,
                                       ExecutorOptions());

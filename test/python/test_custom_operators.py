@@ -369,3 +369,13 @@ PAIR = "elementwise f[T: Float](x: T) -> (T, T):\n    return x, x\n"
 def test_what_no_call_could_find_is_refused(overload: str, source: str, says: str) -> None:
     with pytest.raises(quern.Error, match=f"(?s){says}"):
         quern.register_aten(overload, source)
+
+
+def test_what_is_said_of_a_graph_stays_when_operators_are_added() -> None:
+    x = torch.randn(4, 5)
+    graph = quern.explain(lambda x: (x.cumsum(1), x.gather(1, x.argsort(1))), x).graphs[0]
+    before = graph.groups
+    for number in range(3):
+        source = f"elementwise plus{number}(x: f32) -> f32:\n    return x + {number}\n"
+        quern.op(f"test_later::plus{number}", source)
+    assert graph.groups == before
