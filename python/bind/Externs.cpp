@@ -46,8 +46,12 @@ py::list argumentsOf(const ExternCall &call) {
 Error errorOf(const ExternCall &call, const std::exception &problem) {
   std::string reason = problem.what();
   const auto *raised = dynamic_cast<const py::error_already_set *>(&problem);
-  if (raised)
-    reason = py::str(raised->value());
+  try {
+    if (raised)
+      reason = py::str(raised->value());
+  } catch (const py::error_already_set &) {
+    // Its message is no text, or has none: what pybind11 says of it stays.
+  }
   return Error{"`" + call.symbol + "`: " + reason, {}};
 }
 

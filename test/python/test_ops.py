@@ -223,6 +223,9 @@ elementwise plus(x: f32, y: f32) -> f32:
 op unknown(x: f32[N]) -> f32[N]:
     return extern "aten::no_such_operator"(x)
 
+op unnamed(x: f32[N]) -> f32[N]:
+    return extern "quern_test::raises"[f32](x)
+
 op emptied(x: f32[N], xs: list[f32[N]]) -> list[f32[N]]:
     let y = extern "quern_test::empties"[f32](x)
     return [plus(v, y) for v in xs]
@@ -354,6 +357,18 @@ def test_extern_calls_torch() -> None:
     assert torch.equal(values, a[0].sort(descending=True).values)
     assert torch.equal(a[0][places], values)
     assert torch.equal(k.stacked([a[0], a[1]]), a[:2])
+
+
+def test_an_extern_whose_error_is_no_text() -> None:
+    def raises(x: torch.Tensor) -> torch.Tensor:
+        raise OSError("no file \udcff")
+
+    with torch.library._scoped_library("quern_test", "DEF") as library:
+        library.define("raises(Tensor x) -> Tensor")
+        library.impl("raises", raises, "CPU")
+        library.impl("raises", torch.empty_like, "Meta")
+        with pytest.raises(quern.Error, match="`quern_test::raises`.*no file"):
+            quern.compile(EXTERN).unnamed(torch.ones(3))
 
 
 def test_a_list_that_is_emptied_while_the_call_runs() -> None:
