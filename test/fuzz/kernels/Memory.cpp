@@ -131,7 +131,8 @@ static eval::Value elementOf(const Operand &operand, std::mt19937_64 &engine) {
 }
 
 Memory contentsOf(const Operand &operand) {
-  Memory memory = laidOut(operand.type, operand.sizes, operand.layout, operand.seed % 2);
+  Memory memory =
+      laidOut(operand.type, operand.sizes, operand.layout, operand.seed % 2);
   std::mt19937_64 engine(operand.seed);
   forElements(memory, [&](std::int64_t offset) {
     writeElement(memory.tensor(), offset, elementOf(operand, engine));
