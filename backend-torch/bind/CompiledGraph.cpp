@@ -180,10 +180,12 @@ Executor::Values CompiledGraph::run(Executor::Values &&values) const {
       Backend::giveBackMemory();
     return results;
   } catch (const StepError &error) {
+    if (auto interrupt = Interrupts::taken())
+      throw *interrupt;
     throwInPython(error.cause, error.place);
   } catch (...) {
-    if (PyErr_Occurred()) // the user has interrupted the run
-      throw py::error_already_set();
+    if (auto interrupt = Interrupts::taken())
+      throw *interrupt;
     throwInPython(std::current_exception(), "");
   }
 }

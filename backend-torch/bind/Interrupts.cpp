@@ -1,10 +1,12 @@
 // Asks Python for signals, ten times a second.
 #include "backend-torch/bind/Interrupts.h"
-#include "backend-torch/bind/TorchPython.h"
 
 #include <chrono>
+#include <utility>
 
 namespace quern {
+
+static thread_local std::optional<pybind11::error_already_set> raised;
 
 Result<std::monostate>
 Interrupts::wait(const std::vector<BoundKernel> &kernels) {
@@ -21,7 +23,14 @@ bool Interrupts::goesOn() {
     return true;
   last = now;
   pybind11::gil_scoped_acquire gil;
-  return PyErr_CheckSignals() == 0;
+  if (PyErr_CheckSignals() == 0)
+    return true;
+  raised.emplace();
+  return false;
+}
+
+std::optional<pybind11::error_already_set> Interrupts::taken() {
+  return std::exchange(raised, std::nullopt);
 }
 
 } // namespace quern
