@@ -1,6 +1,7 @@
 // The compiler as a library: text in, launch handles out. Includes std only.
 #pragma once
 
+#include <chrono>
 #include <complex>
 #include <cstdint>
 #include <memory>
@@ -290,11 +291,26 @@ public:
   virtual ~CodeWaiter() = default;
   /// Comes back when all are ready, or with why the call goes no further. Asked
   /// at every value that an `op` reads, whether or not code is to be made.
-  virtual Result<std::monostate>
-  wait(const std::vector<BoundKernel> &kernels) = 0;
+  /// Where nobody waits, code is made when it is to run.
+  virtual Result<std::monostate> wait(const std::vector<BoundKernel> &) {
+    return std::monostate();
+  }
   /// Asked at least ten times a second while a run goes on for long, by the
   /// thread that called; false ends it early.
   virtual bool goesOn() { return true; }
+
+protected:
+  /// Whether this thread's user was answered long ago; he counts as answered
+  /// then. Looking for him costs more than a clock.
+  static bool isTime() {
+    using Clock = std::chrono::steady_clock;
+    static thread_local Clock::time_point last;
+    Clock::time_point now = Clock::now();
+    bool isLong = now - last >= std::chrono::milliseconds(100);
+    if (isLong)
+      last = now;
+    return isLong;
+  }
 };
 
 /// One JIT: target, caches, threads, the library. Thread-safe.

@@ -127,7 +127,7 @@ CompiledGraph::CompiledGraph(GraphBuilder &builder, Backend &backend,
   std::shared_ptr<const OperatorTable> table = backend.table;
   py::gil_scoped_release release;
   CompiledProgram program =
-      compileGraph(std::move(graph), std::move(table), backend.compiler.get(),
+      compileGraph(std::move(graph), table, backend.compiler.get(),
                    std::move(fusion), chosen.codeNow, watcher);
   executor =
       std::make_unique<Executor>(std::move(program), std::move(constants),

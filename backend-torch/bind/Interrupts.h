@@ -11,7 +11,6 @@ namespace quern {
 /// Answers Python's signals while a graph runs without the interpreter's lock.
 class Interrupts : public CodeWaiter {
 public:
-  Result<std::monostate> wait(const std::vector<BoundKernel> &kernels) override;
   bool goesOn() override;
   /// What a handler raised (Ctrl-C) in this thread, once. It is not left set
   /// meanwhile: tensors are freed first, and what watches them may be Python.

@@ -30,7 +30,7 @@ static void restrict(const FusionPlan &fusion, const Group &group,
 }
 
 CompiledProgram compileGraph(std::shared_ptr<const Graph> graph,
-                             std::shared_ptr<const OperatorTable> table,
+                             const std::shared_ptr<const OperatorTable> &table,
                              Compiler *compiler, FusionOptions options,
                              bool codeNow, const Watcher &watcher) {
   options.kernels = options.kernels && compiler;

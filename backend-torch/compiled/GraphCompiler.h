@@ -31,7 +31,7 @@ struct Watcher {
 /// Groups that the compiler refuses go to ATen with its words as the reason.
 /// `compiler` is null where every node is to run through ATen.
 CompiledProgram compileGraph(std::shared_ptr<const Graph> graph,
-                             std::shared_ptr<const OperatorTable> table,
+                             const std::shared_ptr<const OperatorTable> &table,
                              Compiler *compiler, FusionOptions options,
                              bool codeNow, const Watcher &watcher = {});
 

@@ -387,6 +387,9 @@ void Executor::runKernel(const Step &step, Frame &frame) const {
 
 void Executor::fillFrame(Values &&arguments, Frame &frame) const {
   const Graph &graph = *launchPlan.graph;
+  if (arguments.size() != inputSlots.size())
+    raise("the graph takes " + std::to_string(inputSlots.size()) +
+          " arguments, not " + std::to_string(arguments.size()));
   frame.slots.resize(graph.values.size());
   frame.symbols.resize(graph.sizes.symbols().size());
   for (std::size_t i = 0; i != inputSlots.size(); ++i)

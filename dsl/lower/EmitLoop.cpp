@@ -64,7 +64,7 @@ void Emitter::openLoop(Frame &frame, const LoopSpec &loop,
     return sharedLoop(frame, loop, rest, states, body);
   if (loop.plan.lanes > 1 || loop.plan.copies > 1)
     return laneLoop(frame, loop, rest, states, body);
-  plainLoop(frame, loop, loop.lower, loop.upper, /*mask=*/false, rest, states,
+  plainLoop(frame, loop, loop.lower, loop.upper, /*masked=*/false, rest, states,
             body);
 }
 
@@ -164,7 +164,7 @@ void Emitter::piecesLoop(Frame &frame, const LoopSpec &loop, Value lower,
     for (unsigned at = 0; first && at < piece.size(); ++at)
       if (!isa<VectorType>(piece[at].getType()))
         piece[at] = pieces.back()[at];
-    plainLoop(frame, part, lower, upper, /*mask=*/true, rest, piece, body);
+    plainLoop(frame, part, lower, upper, /*masked=*/true, rest, piece, body);
     pieces.push_back(std::move(piece));
     lower = end;
   }
@@ -194,19 +194,19 @@ void Emitter::laneLoop(Frame &frame, const LoopSpec &loop,
   if (loop.masked)
     return maskedTurn(frame, loop, rest, states, body);
   if (loop.whole)
-    return plainLoop(frame, loop, loop.lower, loop.upper, /*mask=*/false, rest,
-                     states, body);
+    return plainLoop(frame, loop, loop.lower, loop.upper, /*masked=*/false,
+                     rest, states, body);
   unsigned copies = copiesOf(frame, frame.bound).size();
   if (loop.plan.fixed && loop.plan.once)
     return piecesLoop(frame, loop, loop.lower, rest, states, body);
   bool once = loop.plan.once || schedule.isLong(copies);
   if (target.hasMask && once && loop.plan.copies == 1)
-    return plainLoop(frame, loop, loop.lower, loop.upper, /*mask=*/true, rest,
+    return plainLoop(frame, loop, loop.lower, loop.upper, /*masked=*/true, rest,
                      states, body);
   Location loc = model.kernel.getLoc();
   Value left = leftOf(*this, frame, loop.plan, lengthOf(frame, loop));
   Value middle = middleOf(*this, frame, loop, left);
-  plainLoop(frame, loop, loop.lower, middle, /*mask=*/false, rest, states,
+  plainLoop(frame, loop, loop.lower, middle, /*masked=*/false, rest, states,
             body);
   if (loop.plan.fixed && !target.isGpu())
     return piecesLoop(frame, loop, middle, rest, states, body);
@@ -228,7 +228,7 @@ void Emitter::laneLoop(Frame &frame, const LoopSpec &loop,
     Value lanes = constant(frame, tail.plan.lanes);
     Value few = arith::RemUIOp::create(in(frame), loc, left, lanes);
     Value whole = arith::SubIOp::create(in(frame), loc, loop.upper, few);
-    plainLoop(frame, tail, middle, whole, /*mask=*/false, rest, states, body);
+    plainLoop(frame, tail, middle, whole, /*masked=*/false, rest, states, body);
     middle = whole;
   }
   if (!target.hasMask && !tail.plan.fixed)

@@ -104,7 +104,8 @@ Value Emitter::permuted(Frame &frame, qn::LoadOp load, unsigned moving,
   Location loc = load.getLoc();
   indices[moving] = base;
   Value size = extent(frame, model.axisOf(type.getAxes()[moving]));
-  Value width = constant(frame, lanes), most = constant(frame, 2 * lanes);
+  Value width = constant(frame, lanes),
+        most = constant(frame, std::int64_t(2) * lanes);
   Value pointer = elementPointer(frame, access, indices);
   Value behind = advance(frame, type, pointer, width);
   OpBuilder &b = in(frame);
@@ -150,7 +151,7 @@ Value Emitter::nearby(Frame &frame, qn::LoadOp load, const Binding &lane,
   Location loc = load.getLoc();
   Value at = indices[moving];
   Value zero = constant(frame, 0), width = constant(frame, lane.lanes);
-  Value reach = constant(frame, 2 * lane.lanes);
+  Value reach = constant(frame, std::int64_t(2) * lane.lanes);
   OpBuilder &b = in(frame);
   Value first = vector::ExtractOp::create(b, loc, at, 0);
   Value base = arith::SubIOp::create(b, loc, first, width);

@@ -325,7 +325,8 @@ bool CallArguments::readOuts() {
   for (Py_ssize_t i = 0; i < count; ++i) {
     PyObject *object =
         several ? PySequence_Fast_GET_ITEM(outObject, i) : outObject;
-    held.push_back(py::reinterpret_borrow<py::object>(object));
+    if (several)
+      held.push_back(py::reinterpret_borrow<py::object>(object));
     Borrowed *operand = nextOperand();
     if (!operand->read(object, cache, "out"))
       return false;

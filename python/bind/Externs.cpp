@@ -49,8 +49,11 @@ Error errorOf(const ExternCall &call, const std::exception &problem) {
   try {
     if (raised)
       reason = py::str(raised->value());
-  } catch (const py::error_already_set &) {
-    // Its message is no text, or has none: what pybind11 says of it stays.
+  } catch (const py::error_already_set &) { // its message is no text
+    auto shown = py::reinterpret_steal<py::object>(
+        PyObject_ASCII(raised->value().ptr()));
+    PyErr_Clear();
+    reason = shown ? py::cast<std::string>(shown) : "an error without a text";
   }
   return Error{"`" + call.symbol + "`: " + reason, {}};
 }

@@ -44,28 +44,31 @@ bool standsForOthers(PyObject *object) {
   return isNowhere;
 }
 
+/// Sets the error that tells of a kind of tensor; false where it is none.
+bool saysWhy(PyObject *object, const char *parameter) {
+  for (const Kind &kind : kinds)
+    if (is(object, kind)) {
+      PyErr_Format(PyExc_TypeError,
+                   "`%s` %s, and kernels read what strides place; pass `%s.%s`",
+                   parameter, kind.text, parameter, kind.mend);
+      return true;
+    }
+  if (!standsForOthers(object))
+    return false;
+  PyErr_Format(PyExc_ValueError,
+               "`%s` has no elements (torch asks for shapes alone, or maps "
+               "the call as `torch.func.vmap` does); make the kernel an "
+               "operator with `quern.op`, which torch can follow",
+               parameter);
+  return true;
+}
+
 } // namespace
 
 void explainRefusal(PyObject *object, const char *parameter) {
   PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
   PyErr_Fetch(&type, &value, &trace);
-  for (const Kind &kind : kinds) {
-    if (!is(object, kind))
-      continue;
-    PyErr_Format(PyExc_TypeError,
-                 "`%s` %s, and kernels read what strides place; pass `%s.%s`",
-                 parameter, kind.text, parameter, kind.mend);
-    Py_XDECREF(type);
-    Py_XDECREF(value);
-    Py_XDECREF(trace);
-    return;
-  }
-  if (standsForOthers(object)) {
-    PyErr_Format(PyExc_ValueError,
-                 "`%s` has no elements (torch asks for shapes alone, or maps "
-                 "the call as `torch.func.vmap` does); make the kernel an "
-                 "operator with `quern.op`, which torch can follow",
-                 parameter);
+  if (saysWhy(object, parameter)) {
     Py_XDECREF(type);
     Py_XDECREF(value);
     Py_XDECREF(trace);

@@ -104,17 +104,6 @@ public:
     PyGILState_Release(state);
     return goes;
   }
-
-private:
-  /// Whether this thread answered its signals long ago.
-  static bool isTime() {
-    static thread_local std::chrono::steady_clock::time_point last;
-    auto now = std::chrono::steady_clock::now();
-    if (now - last < step)
-      return false;
-    last = now;
-    return true;
-  }
 };
 
 } // namespace
@@ -138,7 +127,7 @@ std::optional<Result<std::monostate>> awaitCode(Kernels kernels) {
     bool done = isDone(*work, step);
     PyEval_RestoreThread(state);
     if (done)
-      return std::move(*work->result);
+      return std::move(work->result);
     if (PyErr_CheckSignals() == 0)
       continue;
     abandon(*work);

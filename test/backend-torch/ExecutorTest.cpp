@@ -113,6 +113,15 @@ TEST_F(ExecutorTest, KernelsAndCallsAlternate) {
   EXPECT_TRUE(counters.fallbacks.empty());
 }
 
+TEST_F(ExecutorTest, TakesAsManyArgumentsAsItHasInputs) {
+  std::vector<Size> sizes = {maker.size(2)};
+  ValueId x = maker.input(sizes);
+  auto executor =
+      make({maker.call("aten::silu", {maker.tensor("self", x)}, sizes)});
+  EXPECT_ANY_THROW(executor->run({}));
+  EXPECT_ANY_THROW(executor->run({at::zeros(2), at::zeros(2)}));
+}
+
 TEST_F(ExecutorTest, ReadsThroughWindowsByTheirOffset) {
   ValueId x = maker.input({maker.size(3), maker.size(4)});
   ValueId row = maker.view("aten::select.int", x,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import mmap
-from collections.abc import Iterator
 from typing import Any
 
 import _quern
@@ -47,7 +46,7 @@ SHAPES = [(1, 1), (2, 3), (7, 5), (16, 16), (31, 67), (64, 3), (3, 1024), (130, 
 
 
 def guarded(shape: tuple[int, ...], dtype: Any, at_end: bool) -> np.ndarray[Any, Any]:
-    """Between two pages that cannot be touched, right behind the first or in front of the second."""
+    """Between two pages that cannot be touched, right behind one or in front of the other."""
     array = np.arange(np.prod(shape), dtype=np.int64) % 7 - 3
     page, count = mmap.PAGESIZE, array.size * np.dtype(dtype).itemsize
     size = -(-count // page) * page
@@ -100,9 +99,9 @@ EXPECTED = {
     scope="module",
     params=[runnable(t) for t in ("x86-64-v2", "x86-64-v3", "x86-64-v4", "")],
 )
-def kernels(request: pytest.FixtureRequest) -> Iterator[_quern.Module]:
+def kernels(request: pytest.FixtureRequest) -> _quern.Module:
     session = _quern.Session(cache="-", target=request.param, threads=1)
-    yield session.compile(SOURCE, "guarded.qn")
+    return session.compile(SOURCE, "guarded.qn")
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32], ids=str)
