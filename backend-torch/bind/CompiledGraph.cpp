@@ -175,6 +175,8 @@ Executor::Values CompiledGraph::run(Executor::Values &&values) const {
     bool isFirst = executor->isFresh();
     if (isFirst)
       Backend::giveBackMemory();
+    if (isFirst && compilesInRun)
+      executor->makeCode();
     Executor::Values results = executor->run(std::move(values));
     if (isFirst && compilesInRun)
       Backend::giveBackMemory();

@@ -152,33 +152,24 @@ compileOne(const Program &program, const GroupKernel &group,
   return kernel;
 }
 
-GraphKernels compileProgram(const Program &program, const SizeTable &sizes,
-                            Compiler &compiler, bool codeNow,
-                            const Progress &progress) {
-  GraphKernels result;
-  std::size_t count = program.kernels.size();
-  result.kernels.resize(count);
-  std::vector<std::string> errors(count);
+/// Does `work` for every index, several at a time.
+static void forEach(std::size_t count, const Progress &progress,
+                    const std::function<void(std::size_t)> &work) {
   std::atomic<std::size_t> next = 0, done = 0;
-  auto work = [&](const Progress &tell) {
+  auto takeUp = [&](const Progress &tell) {
     for (std::size_t i = next++; i < count; i = next++, ++done) {
       if (tell)
         tell(done, count);
-      auto kernel =
-          compileOne(program, program.kernels[i], sizes, compiler, codeNow);
-      if (kernel)
-        result.kernels[i] = std::move(*kernel);
-      else
-        errors[i] = kernel.error().message;
+      work(i);
     }
   };
   std::size_t threads =
       std::min<std::size_t>(count, std::thread::hardware_concurrency());
   std::vector<std::jthread> helpers;
   for (std::size_t i = 1; i < threads; ++i)
-    helpers.emplace_back(work, Progress());
+    helpers.emplace_back(takeUp, Progress());
   try {
-    work(progress);
+    takeUp(progress);
   } catch (...) {
     next = count;
     throw;
@@ -186,10 +177,36 @@ GraphKernels compileProgram(const Program &program, const SizeTable &sizes,
   helpers.clear();
   if (progress) // others may have made the last ones
     progress(count, count);
+}
+
+GraphKernels compileProgram(const Program &program, const SizeTable &sizes,
+                            Compiler &compiler, bool codeNow,
+                            const Progress &progress) {
+  GraphKernels result;
+  std::size_t count = program.kernels.size();
+  result.kernels.resize(count);
+  std::vector<std::string> errors(count);
+  forEach(count, progress, [&](std::size_t i) {
+    auto kernel =
+        compileOne(program, program.kernels[i], sizes, compiler, codeNow);
+    if (kernel)
+      result.kernels[i] = std::move(*kernel);
+    else
+      errors[i] = kernel.error().message;
+  });
   for (std::size_t i = 0; i != count; ++i)
     if (!result.kernels[i])
       result.refused.emplace_back(static_cast<int>(i), errors[i]);
   return result;
+}
+
+void makeCode(std::span<const std::unique_ptr<GraphKernel>> kernels,
+              const SizeTable &sizes, const Progress &progress) {
+  forEach(kernels.size(), progress, [&](std::size_t i) {
+    BoundShape shape = shapeOf(kernels[i]->operands(), sizes, sizes.hints());
+    if (auto handle = kernels[i]->handle(shape))
+      (void)(*handle)->ready();
+  });
 }
 
 } // namespace quern

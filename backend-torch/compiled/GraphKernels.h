@@ -62,4 +62,9 @@ GraphKernels compileProgram(const Program &program, const SizeTable &sizes,
                             Compiler &compiler, bool codeNow,
                             const Progress &progress = {});
 
+/// Makes the code of kernels that have none for the sizes that were traced.
+/// Several at a time; what is refused is said when it is launched.
+void makeCode(std::span<const std::unique_ptr<GraphKernel>> kernels,
+              const SizeTable &sizes, const Progress &progress);
+
 } // namespace quern

@@ -413,6 +413,14 @@ void Executor::heedUser(const Step &step, int &launches) const {
     raise("interrupted");
 }
 
+void Executor::makeCode() const {
+  auto heed = [this](std::size_t /*done*/, std::size_t /*total*/) {
+    if (options.user && !options.user->goesOn())
+      raise("interrupted");
+  };
+  quern::makeCode(compiled.kernels, *compiled.fusion->sizes, heed);
+}
+
 Executor::Values Executor::run(Values &&arguments) const {
   at::AutoDispatchBelowADInplaceOrView guard;
   Values results;

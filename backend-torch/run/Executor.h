@@ -88,6 +88,8 @@ public:
 
   /// Arguments or outputs; on the stack where they are few.
   using Values = c10::SmallVector<c10::IValue, 8>;
+  /// Makes the code of all kernels, unless it is there.
+  void makeCode() const;
   /// Takes the arguments of the graph and gives its outputs.
   Values run(Values &&arguments) const;
   /// Whether a call is a few microseconds of own kernels whose code is there,

@@ -5,6 +5,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 
 using namespace quern;
@@ -14,6 +15,8 @@ namespace {
 
 /// Extents for which the stand-in makes no code, or does not even bind.
 constexpr std::int64_t extentWithoutCode = 13, extentNotBound = 17;
+/// How often code was asked for.
+std::atomic<int> asked = 0;
 
 /// Adds up what it reads, element by element, for contiguous operands.
 class AddingHandle : public LaunchHandle {
@@ -21,6 +24,7 @@ public:
   AddingHandle(std::size_t inputs, std::int64_t elements)
       : inputs(inputs), elements(elements) {}
   Result<std::monostate> ready() override {
+    ++asked;
     if (elements == extentWithoutCode)
       return Error{"no code", {}};
     return std::monostate();
@@ -82,10 +86,11 @@ public:
 
 class ExecutorTest : public ::testing::Test {
 protected:
-  std::unique_ptr<Executor> make(const std::vector<ValueId> &outputs) {
+  std::unique_ptr<Executor> make(const std::vector<ValueId> &outputs,
+                                 bool codeNow = true) {
     CompiledProgram program = compileGraph(
         maker.finish(outputs), std::make_shared<OperatorTable>(smallLibrary()),
-        &compiler, {}, true);
+        &compiler, {}, codeNow);
     return std::make_unique<Executor>(std::move(program),
                                       std::vector<c10::IValue>(), recorder,
                                       ExecutorOptions());
@@ -111,6 +116,20 @@ TEST_F(ExecutorTest, KernelsAndCallsAlternate) {
   EXPECT_EQ(counters.launches, 2);
   EXPECT_EQ(counters.preferred.at("aten::mm"), 1);
   EXPECT_TRUE(counters.fallbacks.empty());
+}
+
+TEST_F(ExecutorTest, CodeOfAllKernelsIsMadeWhenItIsWanted) {
+  std::vector<Size> sizes = {maker.size(2), maker.size(2)};
+  ValueId x = maker.input(sizes);
+  ValueId a = maker.call("aten::silu", {maker.tensor("self", x)}, sizes);
+  ValueId b = maker.call(
+      "aten::mm", {maker.tensor("self", a), maker.tensor("mat2", x)}, sizes);
+  ValueId c = maker.call("aten::silu", {maker.tensor("self", b)}, sizes);
+  asked = 0;
+  auto executor = make({c}, /*codeNow=*/false);
+  EXPECT_EQ(asked, 0);
+  executor->makeCode();
+  EXPECT_EQ(asked, 2);
 }
 
 TEST_F(ExecutorTest, TakesAsManyArgumentsAsItHasInputs) {
