@@ -47,8 +47,11 @@ static void addAxis(std::string_view text, TypePattern &pattern) {
   std::string_view name = trimmed(text.substr(0, text.find('=')));
   if (!isName(text))
     pattern.isIrregular = true;
-  if (isName(name))
+  bool isSplit = name.starts_with('(') && name.ends_with(')');
+  if (isName(name) || isSplit)
     axis.name = name;
+  if (name.size() != text.size() || !(isName(name) || isSplit))
+    pattern.isComputed = true;
   pattern.axes.push_back(std::move(axis));
 }
 

@@ -8,7 +8,7 @@
 namespace quern {
 
 struct AxisPattern {
-  std::string name; ///< of `P = …` what stands on the left; empty for `(G C)`
+  std::string name; ///< of `P = …` what stands on the left; `(G C)` as written
   bool isPack = false;
   bool operator==(const AxisPattern &) const = default;
 };
@@ -18,6 +18,7 @@ struct TypePattern {
   bool hasAxes = false, optional = false, isList = false;
   /// A dimension is split or computed, `(G C)` or `P = …`.
   bool isIrregular = false;
+  bool isComputed = false; ///< some dimension is
   std::vector<AxisPattern> axes;
 };
 

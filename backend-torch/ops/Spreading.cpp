@@ -15,7 +15,7 @@ AxisExtents::AxisExtents(const Graph &graph, const RowBinding &binding)
       continue;
     TypePattern pattern = parsePattern(given.parameter->type);
     const TensorFacts *facts = graph.values[given.value->integer].tensor();
-    if (facts && pattern.hasAxes && !pattern.isIrregular && !pattern.isList)
+    if (facts && pattern.hasAxes && !pattern.isComputed && !pattern.isList)
       tensors.emplace_back(std::move(pattern), facts);
   }
   for (const auto &[pattern, facts] : tensors)
@@ -68,7 +68,7 @@ std::optional<WholeTensor> AxisExtents::spread(const TypePattern &pattern,
                                                ValueId value,
                                                const TensorFacts &facts) const {
   std::vector<Key> keys = keysOf(pattern);
-  if (pattern.isIrregular || keys.size() < facts.sizes.size())
+  if (pattern.isComputed || keys.size() < facts.sizes.size())
     return std::nullopt;
   std::size_t missing = keys.size() - facts.sizes.size();
   WholeTensor tensor{value, {}, {}};

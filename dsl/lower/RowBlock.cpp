@@ -133,6 +133,23 @@ Value RowBlockBuilder::boundAt(Frame &frame, const InnerBound &bound,
   return binary(at, '<', place, emitter.extent(at, blocks.inner()));
 }
 
+/// What a bound gives for a block, or `otherwise` where a row axis that is slower
+/// than the bound's steps on within it.
+Value RowBlockBuilder::unlessStepped(Frame &frame, const InnerBound &bound,
+                                     Block rows, Value place, Value otherwise) {
+  if (bound.along.empty())
+    return place;
+  Value length = FlatAxes(emitter, model, bound.along).extent(frame);
+  length = binary(frame, '>', length, number(frame, 1));
+  Value last = binary(frame, '-', rows.upper, number(frame, 1));
+  Value first = binary(frame, '/', rows.lower, length);
+  last = binary(frame, '/', last, length);
+  OpBuilder &b = emitter.in(frame);
+  Value isOne = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, first,
+                                      last);
+  return arith::SelectOp::create(b, loc, isOne, place, otherwise);
+}
+
 /// What the block's reductions look at of the inner axis, from the begin of a
 /// register tile on.
 RowBlockBuilder::Block RowBlockBuilder::innerRange(Frame &frame, Block rows) {
@@ -140,11 +157,13 @@ RowBlockBuilder::Block RowBlockBuilder::innerRange(Frame &frame, Block rows) {
   if (const InnerBound &bound = blocks.lower; bound.value) {
     Value width = number(frame, blocks.scores.width());
     Value first = boundAt(frame, bound, !bound.inclusive, rows.lower);
+    first = unlessStepped(frame, bound, rows, first, number(frame, 0));
     inner.lower = binary(frame, '*', binary(frame, '/', first, width), width);
   }
   if (const InnerBound &bound = blocks.upper; bound.value) {
     Value last = binary(frame, '-', rows.upper, number(frame, 1));
-    inner.upper = boundAt(frame, bound, bound.inclusive, last);
+    Value end = boundAt(frame, bound, bound.inclusive, last);
+    inner.upper = unlessStepped(frame, bound, rows, end, inner.upper);
     inner.upper = binary(frame, '>', inner.upper, inner.lower);
   }
   return inner;

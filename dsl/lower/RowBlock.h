@@ -43,6 +43,8 @@ private:
   mlir::Value stride(Frame &frame);
   mlir::Value buffer(Frame &frame, unsigned which);
   mlir::Value result(Frame &frame, unsigned which, mlir::Value row);
+  mlir::Value unlessStepped(Frame &frame, const InnerBound &bound, Block rows,
+                            mlir::Value place, mlir::Value otherwise);
   mlir::Value boundAt(Frame &frame, const InnerBound &bound, bool isBehind,
                       mlir::Value row);
   Block innerRange(Frame &frame, Block rows);

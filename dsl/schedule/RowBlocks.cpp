@@ -309,9 +309,6 @@ InnerBound Finder::boundOf(Value where, bool isLower) const {
     return index && axisBit(model.axisOf(index.getAxis())) == inner;
   };
   using Predicate = arith::CmpIPredicate;
-  // A block of flattened rows may hold the end of one slow position and the
-  // begin of the next: only the slowest axis grows throughout.
-  AxisSet fast = rows & ~axisBit(rows.first());
   Predicate predicate = compare.getPredicate();
   if (!llvm::is_contained(
           {Predicate::sle, Predicate::slt, Predicate::sge, Predicate::sgt},
@@ -321,12 +318,17 @@ InnerBound Finder::boundOf(Value where, bool isLower) const {
   bool inclusive = predicate == Predicate::sle || predicate == Predicate::sge;
   bool isLeft = isInner(compare.getLhs());
   Value bound = isLeft ? compare.getRhs() : compare.getLhs();
+  AxisSet along = model.axesOf(bound) & rows;
   if ((!isLeft && !isInner(compare.getRhs())) ||
-      isLower != (isLess != isLeft) ||
-      (model.axesOf(bound) & ~(rows & ~fast) & ~batch) ||
+      isLower != (isLess != isLeft) || along.count() > 1 ||
+      (model.axesOf(bound) & ~rows & ~batch) ||
       model.factsOf(bound).combined || !growsWithRows(bound))
     return {};
-  return {bound, inclusive};
+  InnerBound result{bound, inclusive, {}};
+  for (unsigned axis : axisList(rows))
+    if (along && axis != rows.first() && axis >= along.first())
+      result.along.push_back(axis);
+  return result;
 }
 
 /// A bound holds where every reduction over the inner axis has it and no store

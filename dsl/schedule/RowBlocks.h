@@ -15,10 +15,13 @@ struct KeptValue {
   bool isPaired() const { return value.getType().isBF16(); }
 };
 
-/// A position of the inner axis that no reduction of the launch looks beyond.
+/// A position of the inner axis that no reduction of the launch looks beyond. It
+/// grows from row to row, as long as no row axis slower than its own steps on.
 struct InnerBound {
   mlir::Value value; ///< null: there is no bound
   bool inclusive = false;
+  /// The row axes from the one that it grows along on, if any are slower.
+  llvm::SmallVector<unsigned, 2> along;
 };
 
 /// Sums over the inner axis of kept values times columns, all over the same

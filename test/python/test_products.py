@@ -114,13 +114,16 @@ def test_who_makes_attention_of_few_queries(dtype: torch.dtype, queries: int, ke
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
 @pytest.mark.parametrize("causal", [False, True])
-def test_who_makes_derivatives_of_attention(dtype: torch.dtype, causal: bool) -> None:
-    """Few keys: ours but for those of f32 that no causal mask halves."""
-    inputs = [torch.randn(2, 3, 40, 32).to(dtype) for _ in range(4)]
+@pytest.mark.parametrize("shared", [1, 3])
+def test_who_makes_derivatives_of_attention(dtype: torch.dtype, causal: bool, shared: int) -> None:
+    """Few keys: ours but for those of f32 that no causal mask halves. So many heads share keys."""
+    heads_of = (6, 6 // shared, 6 // shared, 6)
+    inputs = [torch.randn(2, count, 40, 32).to(dtype) for count in heads_of]
     room = max(4 * torch.finfo(dtype).eps, 4e-6)
 
     def heads(*given: torch.Tensor) -> torch.Tensor:
-        return functional.scaled_dot_product_attention(*given, is_causal=causal)
+        call = functional.scaled_dot_product_attention
+        return call(*given, is_causal=causal, enable_gqa=True)
 
     def gradients(call: Callable[..., torch.Tensor], given: list[torch.Tensor]) -> Any:
         leaves = [each.detach().requires_grad_() for each in given[:3]]
@@ -128,7 +131,7 @@ def test_who_makes_derivatives_of_attention(dtype: torch.dtype, causal: bool) ->
 
     known = gradients(heads, [each.double() for each in inputs])
     torch._dynamo.reset()
-    own = torch.compile(heads, backend="quern", options={"preferred": "own"})
+    own = torch.compile(heads, backend="quern", options={"preferred": "own", "fallback": "error"})
     for mine, exact in zip(gradients(own, inputs), known, strict=True):
         torch.testing.assert_close(mine.double(), exact, rtol=room, atol=room)
     torch._dynamo.reset()

@@ -14,6 +14,7 @@ from torch.nn import functional
 LEFT, RIGHT = torch.randn(5, 7), torch.randn(7, 6)
 MANY_LEFT, MANY_RIGHT = torch.randn(3, 5, 7), torch.randn(3, 7, 6)
 HEADS = [torch.randn(2, 4, 9, 8) for _ in range(3)]
+SHARED = [torch.randn(2, 2, 9, 8) for _ in range(2)]
 
 
 def addmm(c: torch.Tensor) -> torch.Tensor:
@@ -30,6 +31,11 @@ def addmv(c: torch.Tensor) -> torch.Tensor:
 
 def attention(mask: torch.Tensor) -> torch.Tensor:
     return functional.scaled_dot_product_attention(*HEADS, attn_mask=mask)
+
+
+def shared(mask: torch.Tensor) -> torch.Tensor:
+    call = functional.scaled_dot_product_attention
+    return call(HEADS[0], *SHARED, attn_mask=mask, enable_gqa=True)
 
 
 def own(f: Callable[..., Any], x: torch.Tensor) -> Any:
@@ -52,6 +58,7 @@ def own(f: Callable[..., Any], x: torch.Tensor) -> Any:
         *((baddbmm, shape) for shape in [(6,), (5, 1), (3, 1, 6), (1, 5, 6)]),
         (addmv, (1,)),
         *((attention, shape) for shape in [(9, 9), (2, 1, 1, 9), (1, 4, 9, 9)]),
+        *((shared, shape) for shape in [(9, 9), (2, 1, 1, 9), (1, 4, 9, 9)]),
     ],
     ids=lambda each: each.__name__ if callable(each) else str(each),
 )
