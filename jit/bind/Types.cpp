@@ -205,12 +205,22 @@ bool TypeSolver::numbers() {
   return true;
 }
 
+/// A type that the constraint admits, to show how one is given.
+ElementType exampleOf(Constraint constraint) {
+  for (ElementType type :
+       {ElementType::F32, ElementType::I32, ElementType::C64})
+    if (admits(constraint, type))
+      return type;
+  return ElementType::Bool;
+}
+
 bool TypeSolver::complete() {
   for (auto [parameter, type] :
        llvm::zip_equal(declaration.typeParameters, known)) {
     if (!type) {
       report.report(parameter.span, fault::TypeUnknown, parameter.name)
-          .hint("give it by name: " + parameter.name + " = \"f32\"");
+          .hint("give it by name: " + llvm::Twine(parameter.name) + " = \"" +
+                spelling(exampleOf(parameter.constraint)) + "\"");
       return false;
     }
     if (!admits(parameter.constraint, *type)) {

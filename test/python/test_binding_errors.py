@@ -139,3 +139,13 @@ def test_a_number_for_a_truth_value_is_said() -> None:
     k = quern.compile("elementwise f[B: bool](x: f32) -> f32:\n    return x if const B else -x\n")
     with pytest.raises(quern.Error, match="`B` takes a bool, not an integer"):
         k.f(X, B=1)
+
+
+@pytest.mark.parametrize(
+    ("constraint", "example"),
+    [("Float", "f32"), ("Int", "i32"), ("Complex", "c64"), ("Bool", "bool")],
+)
+def test_the_hint_names_a_type_that_is_admitted(constraint: str, example: str) -> None:
+    k = quern.compile(f"op f[T: {constraint}](n: int) -> T[N = n]:\n    return zeros(T, n)\n")
+    with pytest.raises(quern.Error, match=f'QN2013(.|\n)*by name: T = "{example}"'):
+        k.f(3)
