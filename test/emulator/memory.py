@@ -67,8 +67,11 @@ class Memory(Clusters):
             raise PtxError(f"{ins}: address {int(addr[bad][0]):#x} is not aligned to {size}")
         if space in ("global", "const"):
             off = addr - GLOBAL
-            i = np.clip(np.searchsorted(self.spans[:, 0], off, "right") - 1, 0, None)
-            bad = (off < self.spans[i, 0]) | (off + size > self.spans[i, 1])
+            # Hardware exchanges no less than an aligned word, which no allocation ends within.
+            slack = 3 if ins.whole_word else 0
+            i = np.searchsorted(self.spans[:, 0], off + slack, "right") - 1
+            first, behind = self.spans[np.clip(i, 0, None)].T
+            bad = (off + slack < first) | (off + size - slack > behind)
             back = self.mem
         elif space == "shared":
             block, addr = self.owner(ins, addr, lanes)

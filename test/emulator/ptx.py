@@ -15,6 +15,8 @@ from emulator.state import Launch
 from emulator.text import Function, Text
 
 GAP = 256
+#: What lies between, before anybody writes there.
+UNUSED = 0xA5
 
 
 @dataclass
@@ -51,10 +53,18 @@ class Heap:
         return np.uint64(address)
 
     def memory(self) -> Array:
-        memory = np.full(align_up(self.size, GAP), 0xA5, np.uint8)
+        memory = np.full(align_up(self.size, GAP), UNUSED, np.uint8)
         for at, raw in self.parts:
             memory[at : at + len(raw)] = raw
         return memory
+
+    def check(self, memory: Array) -> None:
+        """What lies between stays as it is, where words of small elements reach there too."""
+        between = np.ones(len(memory), bool)
+        for at, raw in self.parts:
+            between[at : at + len(raw)] = False
+        if (changed := np.flatnonzero(between & (memory != UNUSED))).size:
+            raise PtxError(f"byte {int(changed[0]):#x} behind an array was changed")
 
     def spans(self) -> Array:
         return np.array([(at, at + len(raw)) for at, raw in self.parts] or [(0, 0)], np.int64)
@@ -96,6 +106,7 @@ class Module(Text):
         memory = heap.memory()
         launch = Launch(self, function, shape, threads, memory, heap.spans(), params, shared, races)
         self.execute(launch, limit)
+        heap.check(memory)
         for variable, (raw, _) in self.globals.items():
             raw[:] = memory[self.address[variable] - GLOBAL :][: len(raw)]
         return [

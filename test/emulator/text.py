@@ -23,6 +23,8 @@ class Ins:
     t: Type
     line: int
     fn: Any = None
+    #: Of a loop that exchanges the word around a small element: memory may end within it.
+    whole_word: bool = False
 
     def __repr__(self) -> str:
         return f"line {self.line}: {'.'.join([self.op, *self.mods])}"
@@ -43,6 +45,14 @@ class Function:
         self.req: list[int] | None = None
         self.most: int | None = None
         self.cluster = 1
+
+
+def mark_words(code: list[Ins]) -> None:
+    """Finds the words that are compared and swapped, and what reads them before."""
+    places = [i.args[1] for i in code if i.op == "atom" and "cas" in i.mods and i.t.bits == 32]
+    for ins in code:
+        single = ins.op in ("ld", "atom") and ins.t.bits == 32 and ins.args[0][0] != "v"
+        ins.whole_word = single and ins.args[1] in places
 
 
 class Text:
@@ -81,6 +91,8 @@ class Text:
                 self._statement(stmt.strip()[:-1].strip(), fn if depth else None, names, line)
                 if fn and not depth:
                     fn = None
+        for function in self.functions.values():
+            mark_words(function.code)
 
     def _head(self, head: str) -> Function:
         m = re.search(

@@ -71,6 +71,33 @@ def test_an_access_out_of_bounds() -> None:
         run(program("st.global.u32 [%rd3], %r1;"), np.zeros(31, np.uint32))
 
 
+SWAP = """setp.ne.u32 %p1, %r1, 0; @%p1 bra out; add.s64 %rd4, %rd1, 4; ld.global.b32 %r2, [%rd4];
+    {change} %r3, %r2, {by}; atom.global.cas.b32 %r4, [%rd4], %r2, %r3; out:"""
+
+
+def test_memory_may_end_within_a_word_that_is_swapped() -> None:
+    small = np.arange(3, dtype=np.uint16)
+    out = run(program(SWAP.format(change="add.u32", by=5)), small)
+    np.testing.assert_array_equal(out, [0, 1, 7])
+
+
+def test_what_a_swapped_word_has_behind_memory_is_not_changed() -> None:
+    with pytest.raises(PtxError, match="behind an array was changed"):
+        run(program(SWAP.format(change="xor.b32", by=1 << 16)), np.zeros(3, np.uint16))
+
+
+@pytest.mark.parametrize("first", [4, -4])
+def test_a_word_beside_memory_is_not_swapped(first: int) -> None:
+    body = f"add.s64 %rd4, %rd1, {first}; atom.global.cas.b32 %r4, [%rd4], 0, 1;"
+    with pytest.raises(PtxError, match="out of bounds"):
+        run(program(body), np.zeros(2, np.uint16))
+
+
+def test_a_word_that_nobody_swaps_ends_in_memory() -> None:
+    with pytest.raises(PtxError, match="out of bounds"):
+        run(program("ld.global.b32 %r2, [%rd1+4];"), np.zeros(3, np.uint16))
+
+
 def test_a_misaligned_access() -> None:
     body = "ld.global.v4.u32 {%r2, %r3, %r4, %r5}, [%rd3];"
     with pytest.raises(PtxError, match="not aligned to 16"):
