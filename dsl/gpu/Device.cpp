@@ -175,16 +175,17 @@ ArrayAttr Device::attributes(const EntryShape &shape) {
   };
   bool isKnown = block[0] && block[1] && block[2];
   if (isNvptx()) {
+    // Without a bound the assembler spills a few registers for the sake of more
+    // blocks at a time.
     if (!isKnown)
-      return builder.getArrayAttr({pair("nvvm.maxntid", "1024")});
+      return builder.getArrayAttr(
+          {pair("nvvm.maxntid", "1024"), pair("nvvm.maxnreg", "64")});
     std::string all = std::to_string(*block[0]);
     if (!shape.isFlat)
       for (unsigned dimension : {1, 2})
         all += "," + std::to_string(*block[dimension]);
     SmallVector<Attribute> some{
         pair(shape.isMost ? "nvvm.maxntid" : "nvvm.reqntid", all)};
-    // Without a bound the assembler spills a few registers for the sake of more
-    // blocks at a time.
     bool isLarge = *block[0] * *block[1] * *block[2] > 512;
     if (shape.cluster > 1)
       some.push_back(pair("nvvm.cluster_dim", std::to_string(shape.cluster)));

@@ -9,7 +9,8 @@ from kernel_cases import Case
 #: `NAME_cases.py` beside this file holds the calls of one or several files of kernels.
 FAMILIES = (
     "kernel", "tile", "everyday", "pattern", "chain", "solver", "warp", "room", "stage", "classic",
-    "routine", "corner", "factor", "step", "sequence", "image", "sparse", "square", "mixture"
+    "routine", "corner", "factor", "step", "sequence", "image", "sparse", "square", "mixture",
+    "port"
 )  # fmt: skip
 
 
