@@ -3,6 +3,7 @@
 #include "dsl/lower/Emitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 
@@ -137,11 +138,69 @@ Emitter::Values Emitter::byLength(Frame &frame, const ReductionGroup &group,
   return {branch.result_begin(), branch.result_end()};
 }
 
+/// A place for a value of every row, outside of all loops.
+static Value roomForRows(Emitter &emitter, Frame &frame, Type type,
+                         unsigned rows) {
+  Frame *root = &frame;
+  while (root->parent)
+    root = root->parent;
+  Value count = emitter.constant(*root, rows);
+  OpBuilder &b = emitter.in(*root);
+  Type pointer = LLVM::LLVMPointerType::get(b.getContext());
+  return LLVM::AllocaOp::create(b, count.getLoc(), pointer, type, count, 64);
+}
+
+static Value rowOf(OpBuilder &b, Value room, Type type, LLVM::GEPArg row) {
+  return LLVM::GEPOp::create(b, room.getLoc(), room.getType(), type, room, row);
+}
+
+/// The trees of rows of several lines, by a loop over the rows: straight code
+/// LLVM orders so that the first line of every row is read before the others.
+Emitter::Values Emitter::rowsByLoop(Frame &frame, const ReductionGroup &group,
+                                    unsigned pieces) {
+  Location loc = model.kernel.getLoc();
+  unsigned axis = launch->axes.back().axis, count = group.outer.size();
+  ReductionGroup row = group;
+  row.byRows = false;
+  row.outer = {0};
+  Values rooms, states = initialStates(frame, row);
+  for (Value state : states)
+    rooms.push_back(roomForRows(*this, frame, state.getType(), count));
+  Value zero = constant(frame, 0), one = constant(frame, 1);
+  Value end = constant(frame, count), first = position(frame, axis, 0);
+  auto loop = scf::ForOp::create(in(frame), loc, zero, end, one);
+  Operation *anchor = std::exchange(frame.anchor, loop);
+  Frame inner = Frame::inside(frame, loop.getBody());
+  inner.anchor = loop.getBody()->getTerminator();
+  Value number = loop.getInductionVar();
+  Value place = arith::AddIOp::create(in(inner), loc, first, number);
+  inner.bind(Binding{.axis = axis, .position = place});
+  Values made = treeOf(inner, row, pieces, {});
+  for (auto [room, state] : llvm::zip(rooms, made)) {
+    Value to = rowOf(in(inner), room, state.getType(), number);
+    LLVM::StoreOp::create(in(inner), loc, state, to);
+  }
+  frame.anchor = anchor;
+  std::int32_t read = 0;
+  return rowAfterRow(group, [&](const ReductionGroup &) {
+    Values back;
+    for (auto [room, state] : llvm::zip(rooms, states)) {
+      Value from = rowOf(in(frame), room, state.getType(), read);
+      back.push_back(
+          LLVM::LoadOp::create(in(frame), loc, state.getType(), from));
+    }
+    ++read;
+    return back;
+  });
+}
+
 /// Rows with masks instead of loops, one after the other: of the pieces that
 /// the longest may have, as many as there are.
 Emitter::Values Emitter::maskedTree(Frame &frame, const ReductionGroup &group,
                                     unsigned pieces) {
   auto rows = [&](Frame &at) {
+    if (pieces > 1 && group.outer.size() > 1)
+      return rowsByLoop(at, group, pieces);
     return rowAfterRow(group, [&](const ReductionGroup &row) {
       return treeOf(at, row, pieces, {});
     });

@@ -433,6 +433,7 @@ private:
   using Make = llvm::function_ref<Values(Frame &)>;
   Values byLength(Frame &frame, const ReductionGroup &group, unsigned pieces,
                   Make longer, Make shorter);
+  Values rowsByLoop(Frame &frame, const ReductionGroup &group, unsigned pieces);
   Values maskedTree(Frame &frame, const ReductionGroup &group, unsigned pieces);
   bool shortTree(Frame &frame, ReductionGroup &group, Values &states);
 

@@ -112,6 +112,32 @@ def test_ends_of_special_values(target: str, dtype: torch.dtype) -> None:
 
 
 @pytest.mark.parametrize("target", [runnable(name) for name in LEVELS])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16], ids=str)
+def test_short_rows_with_numbers_of_their_own(target: str, dtype: torch.dtype) -> None:
+    """A row's factor, bound and position are its own, whether rows lie side by side or alone."""
+    source = """
+@portable
+rowwise own[T: Float](x: T[R, C], by: T[R], most: i64[R]) -> (acc(T)[R], i64[R], i64[R]):
+    let first = sum(x * by over C where index(C) <= most)
+    return first, count(x > by over C), max(index(R) * 100 + index(C) over C where x < by)
+"""
+    beside, alone = (
+        _quern.Session(threads=2, cache="-", target=target).compile(source, "own.qn").own
+        for _ in range(2)
+    )
+    bounds = torch.arange(37) % 70
+    alone(torch.zeros(2, 500, dtype=dtype), torch.ones(2, dtype=dtype), bounds[:2])
+    for length in (16, 17, 32, 33, 48, 64, 65):
+        x, by = torch.randn(37, length).to(dtype), torch.randn(37).to(dtype)
+        got, wanted = beside(x, by, bounds), alone(x, by, bounds)
+        assert all(torch.equal(a, b) for a, b in zip(got, wanted, strict=True))
+        taken = torch.arange(length) <= bounds[:, None]
+        exact = (x.double() * by.double()[:, None] * taken).sum(1)
+        torch.testing.assert_close(got[0].double(), exact, rtol=1e-2, atol=1e-1)
+        assert torch.equal(got[1], (x > by[:, None]).sum(1))
+
+
+@pytest.mark.parametrize("target", [runnable(name) for name in LEVELS])
 def test_short_rows_of_joined_operands_and_of_small_integers(target: str) -> None:
     """Rows side by side have the bits of rows alone; the first call says which code there is."""
     source = """
