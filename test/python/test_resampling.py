@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import quern
 import torch
+from aten_types import module
 from torch.nn.functional import interpolate
 
 MODES = ("nearest", "nearest-exact", "bilinear", "bicubic")
@@ -206,3 +207,23 @@ def test_averages_of_what_an_output_reads(mode: str) -> None:
     assert torch.equal(results[0].isfinite(), results[2].isfinite())
     assert torch.equal(results[1].isfinite(), results[3].isfinite())
     assert 0 < (~results[1].isfinite()).sum() < 100
+
+
+@pytest.mark.parametrize("name", ["nearest2d", "exact2d", "bilinear2d"])
+@pytest.mark.parametrize("layout", FORMATS)
+@pytest.mark.parametrize("sides", [((2, 3), (4, 6)), ((8, 5), (11, 9)), ((16, 20), (32, 40))])
+def test_derivatives_of_small_images(
+    name: str, layout: torch.memory_format, sides: tuple[tuple[int, int], tuple[int, int]]
+) -> None:
+    """Turned as a whole, or, where channels lie side by side, not at all."""
+    (h, w), (p, q) = sides
+    grad = torch.randn(5, 4, p, q).contiguous(memory_format=layout)
+    mode = {"nearest2d": "nearest", "exact2d": "nearest-exact", "bilinear2d": "bilinear"}[name]
+    x = torch.zeros(5, 4, h, w, dtype=torch.float64, requires_grad=True)
+    (wanted,) = torch.autograd.grad(interpolate(x, (p, q), mode=mode), x, grad.double())
+    kernels = module("upsample_backward.qn")
+    aligned = (False,) if name == "bilinear2d" else ()
+    for row in (f"upsample_{name}_backward", f"upsample_{name}_backward_channels"):
+        out = torch.empty(5, 4, h, w).contiguous(memory_format=layout)
+        getattr(kernels, row)(grad, p, q, 5, 4, h, w, *aligned, 0.0, 0.0, out=out)
+        torch.testing.assert_close(out.double(), wanted, rtol=1e-5, atol=1e-5)
