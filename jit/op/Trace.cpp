@@ -237,18 +237,10 @@ std::unique_ptr<OpPlan> OpTracer::trace(const CallRequest &request,
       arguments.push_back(scalarsOf(parameter, argument, request, solution));
       continue;
     }
-    llvm::StringRef name = parameter.variable->name;
-    std::vector<OpValue> tensors;
-    for (auto [index, given] : llvm::enumerate(tensorsOf(argument)))
-      tensors.push_back(tensorArgument(
-          parameter, given,
-          parameter.isList ? (name + "[" + llvm::Twine(index) + "]").str()
-                           : name.str(),
-          operands));
-    if (parameter.isList)
-      arguments.push_back(OpValue::list(std::move(tensors)));
-    else
-      arguments.push_back(tensors.empty() ? OpValue() : tensors.front());
+    MaybeValue tensors = tensorArguments(parameter, argument, operands);
+    if (!tensors)
+      return nullptr;
+    arguments.push_back(std::move(*tensors));
   }
   Frame top(request.declaration, std::move(solution));
   top.likes = request.outs;

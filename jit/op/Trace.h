@@ -115,6 +115,9 @@ private:
   OpValue tensorArgument(const typed::Parameter &parameter,
                          const TensorView &given, std::string name,
                          std::vector<Operand> &operands);
+  MaybeValue tensorArguments(const typed::Parameter &parameter,
+                             const Argument &argument,
+                             std::vector<Operand> &operands);
   bool executeForEach(const typed::ForEachStatement &statement);
   using Round = llvm::function_ref<bool()>;
   bool forEach(llvm::ArrayRef<const typed::Variable *> variables,
@@ -136,6 +139,9 @@ private:
                            const PlanTensor &tensor, void *data);
   void layLikeResult(const typed::Variable *variable, PlanTensor &made);
   bool isAsDeclared(const typed::Result &declared, const PlanTensor &result);
+  /// Whether each element of the caller's tensor has a place that an `op` may
+  /// write to; reports where not.
+  bool mayWrite(const Operand &operand, const TensorView &given);
   bool giveOutputs(const CallRequest &request, std::vector<Operand> &operands,
                    std::vector<TensorSpec> &outputs);
   bool giveTensor(const CallRequest &request, const typed::Result &declared,

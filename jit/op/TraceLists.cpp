@@ -41,6 +41,24 @@ OpValue OpTracer::tensorArgument(const Parameter &parameter,
   return tensor;
 }
 
+/// A parameter's tensors: one, a list of them, or none.
+OpTracer::MaybeValue OpTracer::tensorArguments(const Parameter &parameter,
+                                               const Argument &argument,
+                                               std::vector<Operand> &operands) {
+  std::string name = parameter.variable->name.str();
+  std::vector<OpValue> tensors;
+  for (auto [index, given] : llvm::enumerate(tensorsOf(argument))) {
+    std::string place =
+        parameter.isList ? "[" + std::to_string(index) + "]" : "";
+    tensors.push_back(tensorArgument(parameter, given, name + place, operands));
+    if (parameter.isMutable && !mayWrite(operands.back(), given))
+      return std::nullopt;
+  }
+  if (parameter.isList)
+    return OpValue::list(std::move(tensors));
+  return tensors.empty() ? OpValue() : std::move(tensors.front());
+}
+
 /// Calls `round` with the variables bound to the elements, one after another.
 bool OpTracer::forEach(llvm::ArrayRef<const Variable *> variables,
                        Expressions expressions, Span span, Round round) {

@@ -3,6 +3,7 @@
 
 #include "jit/bind/Environment.h"
 #include "jit/bind/Numbers.h"
+#include "jit/bind/Overlap.h"
 
 #include "frontend/typed/Walk.h"
 
@@ -119,6 +120,16 @@ bool OpTracer::isAsDeclared(const typed::Result &declared,
   return true;
 }
 
+bool OpTracer::mayWrite(const Operand &operand, const TensorView &given) {
+  if (given.writable && !overlapsItself(operand))
+    return true;
+  if (given.writable)
+    report.report(operand.span, fault::SelfOverlap, operand.name);
+  else
+    report.report(operand.span, fault::ReadOnly, operand.name);
+  return false;
+}
+
 /// The next output of the call holds `result`.
 bool OpTracer::giveTensor(const CallRequest &request,
                           const typed::Result &declared,
@@ -128,18 +139,18 @@ bool OpTracer::giveTensor(const CallRequest &request,
   PlanTensor target = result;
   target.offset = 0;
   target.strides = contiguousStrides(target.sizes);
-  void *data = nullptr;
-  if (outputs.size() < request.outs.size()) {
-    const TensorView &given = request.outs[outputs.size()];
-    Extents sizes(given.sizes.begin(), given.sizes.end());
+  const TensorView *given = outputs.size() < request.outs.size()
+                                ? &request.outs[outputs.size()]
+                                : nullptr;
+  if (given) {
+    Extents sizes(given->sizes.begin(), given->sizes.end());
     if (sizes != target.sizes ||
-        static_cast<ElementType>(given.type) != target.type) {
+        static_cast<ElementType>(given->type) != target.type) {
       report.report(declared.span, fault::OutputShape, frame->declaration.name,
                     shapeText(sizes), shapeText(target.sizes));
       return false;
     }
-    target.strides.assign(given.strides.begin(), given.strides.end());
-    data = given.data;
+    target.strides.assign(given->strides.begin(), given->strides.end());
   }
   target.slot = plan->slots.size();
   PlanSlot slot;
@@ -148,8 +159,11 @@ bool OpTracer::giveTensor(const CallRequest &request,
   plan->slots.push_back(slot);
   outputs.push_back({static_cast<DType>(target.type),
                      {target.sizes.begin(), target.sizes.end()}});
-  Operand operand = operandOf("result", declared.span, target, data);
+  Operand operand =
+      operandOf("result", declared.span, target, given ? given->data : nullptr);
   operand.isResult = operand.isWritten = true;
+  if (given && !mayWrite(operand, *given))
+    return false;
   operands.push_back(std::move(operand));
   return giveOutput(result, target);
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import quern
 import torch
@@ -214,6 +215,23 @@ def test_each_into_one_tensor_goes_in_order() -> None:
     k = quern.compile(LISTS)
     xs = [torch.full((1000,), 2.0**i) for i in range(8)]
     assert torch.equal(k.gathered(xs, torch.zeros(1000)), torch.full((1000,), 255.0))
+
+
+def test_what_must_not_be_written(k: quern.Module) -> None:
+    x, g = np.ones((2, 3), np.float32), np.ones((2, 3), np.float32)
+    frozen, one = np.zeros((3, 2), np.float32), np.zeros((1, 1), np.float32)
+    frozen.flags.writeable = False
+    with pytest.raises(quern.Error, match="QN2032"):
+        k.halves(x, out=frozen)
+    with pytest.raises(quern.Error, match="QN2033"):
+        k.halves(torch.ones(2, 3), out=torch.from_numpy(one).expand(3, 2))
+    assert not frozen.any()
+    assert not one.any()
+    lists = quern.compile(LISTS)
+    x.flags.writeable = False
+    with pytest.raises(quern.Error, match="QN2032"):
+        lists.sgd([x.copy(), x], [g, g], 0.5)
+    assert (x == 1).all()
 
 
 def test_each_given_one_tensor_twice() -> None:
