@@ -134,16 +134,15 @@ static bool isMarked(PyObject *object, const char *method) {
 }
 
 /// PyTorch conjugates and negates by a mark on the tensor, which DLPack does
-/// not tell. What is marked as negated is half of a complex number: its strides
-/// are even.
+/// not tell. What is marked as negated is half of a complex number: where it
+/// steps at all, its strides are even.
 static bool isPlain(PyObject *object, const TensorView &view,
                     const char *what) {
   bool isComplex = view.type == DType::C64 || view.type == DType::C128;
-  bool isFloat = view.type == DType::F16 || view.type == DType::F32 ||
-                 view.type == DType::F64;
-  bool mayBeHalf =
-      isFloat && std::ranges::all_of(
-                     view.strides, [](auto stride) { return stride % 2 == 0; });
+  bool mayBeHalf = view.type == DType::F16 || view.type == DType::F32 ||
+                   view.type == DType::F64;
+  for (std::size_t axis = 0; axis < view.sizes.size(); ++axis)
+    mayBeHalf &= view.sizes[axis] <= 1 || view.strides[axis] % 2 == 0;
   const char *method = isComplex ? "is_conj" : mayBeHalf ? "is_neg" : nullptr;
   if (!method || !isMarked(object, method))
     return true;
@@ -253,6 +252,13 @@ bool Borrowed::readCapsule(PyObject *object, const char *what) {
   if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
     auto *managed = static_cast<DLManagedTensorVersioned *>(
         PyCapsule_GetPointer(capsule, "dltensor_versioned"));
+    // Of another version only its end lies where it did.
+    if (managed->version.major != 1) {
+      PyErr_Format(PyExc_TypeError,
+                   "`%s` comes by version %u of DLPack, must be 1", what,
+                   unsigned(managed->version.major));
+      return false;
+    }
     bool taken = take(managed->tensor, what);
     tensor.writable = (managed->flags & kReadOnlyFlag) == 0;
     return taken;

@@ -194,6 +194,9 @@ def test_marks_that_dlpack_does_not_tell(k: Any) -> None:
     halves = quern.compile("elementwise same[T: Float](x: T) -> T:\n    return x\n")
     with pytest.raises(quern.Error, match=r"negated; call `\.resolve_neg\(\)`"):
         halves.same(z.to(torch.complex32).conj().imag)
+    for view in (z.conj().imag[:, None], z.conj().imag[None], z[:1].conj().imag.reshape(1, 1)):
+        with pytest.raises(quern.Error, match=r"negated; call `\.resolve_neg\(\)`"):
+            halves.same(view)
     assert torch.equal(k.copied(z.conj().resolve_conj()), z.conj())
     assert torch.equal(k.add(z.imag, torch.ones(2)), z.imag + 1)
 
