@@ -82,6 +82,10 @@ struct CallRequest {
   bool keepsImages = false;
 };
 
+/// A tensor of these sizes can lie in memory, each element in a place of its
+/// own: strides, counts and distances in bytes are numbers of 63 bits.
+bool isAddressable(llvm::ArrayRef<std::int64_t> sizes, ElementType type);
+
 /// Whether a tensor has every element of its memory once: it is contiguous with
 /// its axes in some order.
 bool isDense(llvm::ArrayRef<std::int64_t> sizes,

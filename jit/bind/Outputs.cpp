@@ -9,6 +9,14 @@ using namespace quern;
 using namespace quern::jit;
 using namespace quern::typed;
 
+bool jit::isAddressable(llvm::ArrayRef<std::int64_t> sizes, ElementType type) {
+  std::int64_t bytes = bytesOf(type);
+  return llvm::none_of(sizes, [&](std::int64_t size) {
+    return size < 0 ||
+           llvm::MulOverflow(bytes, std::max<std::int64_t>(size, 1), bytes);
+  });
+}
+
 bool jit::isDense(llvm::ArrayRef<std::int64_t> sizes,
                   llvm::ArrayRef<std::int64_t> strides) {
   llvm::SmallVector<std::pair<std::int64_t, std::int64_t>, 8> axes;
@@ -124,17 +132,20 @@ bool OperandBuilder::take(Operand &operand, const TensorView &view) {
   operand.sizes.assign(view.sizes.begin(), view.sizes.end());
   operand.strides.assign(view.strides.begin(), view.strides.end());
   operand.data = view.data;
-  std::int64_t reach = 0, width = bytesOf(operand.type);
+  bool fits = isAddressable(operand.sizes, operand.type);
+  std::int64_t low = 0, high = 0, width = bytesOf(operand.type);
   for (auto [size, stride] : llvm::zip_equal(operand.sizes, operand.strides)) {
     std::int64_t step;
-    if (size > 1 && (llvm::MulOverflow(stride, size - 1, step) ||
-                     llvm::MulOverflow(step, width, step) ||
-                     llvm::AddOverflow(reach, std::abs(step), reach))) {
-      report.report(operand.span, fault::TensorTooLarge, operand.name);
-      return false;
-    }
+    std::int64_t &end = stride < 0 ? low : high;
+    fits &= size <= 1 || (!llvm::MulOverflow(stride, size - 1, step) &&
+                          !llvm::MulOverflow(step, width, step) &&
+                          !llvm::AddOverflow(end, step, end));
   }
-  return true;
+  std::int64_t reach;
+  if (fits && !llvm::SubOverflow(high, low, reach))
+    return true;
+  report.report(operand.span, fault::TensorTooLarge, operand.name);
+  return false;
 }
 
 static bool isMissing(const Argument &argument) {
@@ -221,7 +232,8 @@ Extents OperandBuilder::shapeOf(llvm::ArrayRef<Dimension> dimensions) const {
     std::int64_t product = 1;
     for (AxisId part : dimension.parts)
       for (std::int64_t extent : solution.axes[part.index].extents)
-        product *= extent;
+        if (llvm::MulOverflow(product, extent, product))
+          product = std::numeric_limits<std::int64_t>::max();
     shape.push_back(product);
   }
   return shape;
@@ -287,6 +299,10 @@ bool OperandBuilder::result(const typed::Result &result, std::size_t number,
   if (!operand.present) {
     solution.operands.push_back(std::move(operand));
     return true;
+  }
+  if (!isAddressable(shape, operand.type)) {
+    report.report(operand.span, fault::TensorTooLarge, operand.name);
+    return false;
   }
   if (!next) {
     operand.sizes = shape;

@@ -253,6 +253,8 @@ OpTracer::MaybeValue OpTracer::allocation(const BuiltinExpression &expression) {
   for (std::int64_t size : *sizes)
     if (size < 0)
       return unsupported(expression.span, "a negative extent");
+  if (!isAddressable(*sizes, type))
+    return unsupported(expression.span, "more memory than can be addressed");
   if (expression.builtin == Builtin::Empty)
     return allocate(type, *sizes);
   if (auto tensor = filled(type, *sizes, element))

@@ -16,6 +16,13 @@ std::optional<std::int64_t> jit::axisOf(const PlanTensor &tensor,
   return axis < 0 || axis >= rank ? std::nullopt : std::optional(axis);
 }
 
+/// What has more elements than there can be places is no tensor.
+static std::optional<PlanTensor> onlyAddressable(PlanTensor tensor) {
+  if (!isAddressable(tensor.sizes, tensor.type))
+    return std::nullopt;
+  return tensor;
+}
+
 std::optional<PlanTensor> jit::permuted(PlanTensor tensor, Numbers axes) {
   if (axes.size() != tensor.sizes.size())
     return std::nullopt;
@@ -56,8 +63,9 @@ std::optional<PlanTensor> jit::sliced(PlanTensor tensor, std::int64_t given,
   };
   std::int64_t low = bound(begin.value_or(0)), high = bound(end.value_or(size));
   tensor.offset += low * tensor.strides[*axis] * bytesOf(tensor.type);
-  tensor.sizes[*axis] = low < high ? (high - low + step - 1) / step : 0;
-  tensor.strides[*axis] *= step;
+  tensor.sizes[*axis] = low < high ? (high - low - 1) / step + 1 : 0;
+  if (tensor.sizes[*axis] > 1)
+    tensor.strides[*axis] *= step;
   return tensor;
 }
 
@@ -90,7 +98,7 @@ std::optional<PlanTensor> jit::expanded(PlanTensor tensor, Numbers sizes) {
     tensor.sizes[axis] = size;
     tensor.strides[axis] = 0;
   }
-  return tensor;
+  return onlyAddressable(std::move(tensor));
 }
 
 std::optional<PlanTensor> jit::unsqueezed(PlanTensor tensor,
@@ -126,8 +134,8 @@ std::optional<Extents> jit::reshapedSizes(const PlanTensor &tensor,
       open = axis;
     else if (size < 0)
       return std::nullopt;
-    else
-      known *= size;
+    else if (llvm::MulOverflow(known, size, known))
+      return std::nullopt;
   }
   std::int64_t count = tensor.elements();
   if (open) {
@@ -232,16 +240,21 @@ std::optional<PlanTensor> jit::strided(PlanTensor tensor, Numbers numbers,
   tensor.sizes.assign(numbers.begin(), numbers.begin() + rank);
   tensor.strides.assign(numbers.begin() + rank, numbers.begin() + 2 * rank);
   std::int64_t width = bytesOf(tensor.type);
-  if (numbers.size() % 2 != 0)
-    tensor.offset += numbers.back() * width;
-  std::int64_t low = tensor.offset, high = tensor.offset + width;
+  std::int64_t shift = numbers.size() % 2 != 0 ? numbers.back() : 0;
+  if (llvm::MulOverflow(shift, width, shift) ||
+      llvm::AddOverflow(tensor.offset, shift, tensor.offset))
+    return std::nullopt;
+  std::int64_t low = tensor.offset, high = tensor.offset;
   for (auto [size, stride] : llvm::zip_equal(tensor.sizes, tensor.strides)) {
     std::int64_t reach = 0;
-    if (size < 0 || llvm::MulOverflow(size - 1, stride * width, reach))
+    std::int64_t &end = stride < 0 ? low : high;
+    if (size > 1 && (llvm::MulOverflow(size - 1, stride, reach) ||
+                     llvm::MulOverflow(reach, width, reach) ||
+                     llvm::AddOverflow(end, reach, end)))
       return std::nullopt;
-    (reach < 0 ? low : high) += reach;
   }
-  if (tensor.elements() != 0 && (low < 0 || high > bytes))
+  bool isEmpty = llvm::is_contained(tensor.sizes, 0);
+  if (!isEmpty && (low < 0 || high > bytes - width))
     return std::nullopt;
-  return tensor;
+  return onlyAddressable(std::move(tensor));
 }

@@ -228,12 +228,15 @@ bool CallArguments::readList(std::size_t index) {
     return false;
   }
   auto &operands = lists.emplace_back(index, std::vector<const Borrowed *>());
-  Py_ssize_t size = PySequence_Fast_GET_SIZE(list);
+  // A tensor's own methods may change the list while it is read.
+  PyObject *own = PySequence_Tuple(list);
+  if (!take(py::reinterpret_steal<py::object>(own), own))
+    return false;
+  Py_ssize_t size = PyTuple_GET_SIZE(own);
   key.add(-7);
   key.add(size);
   for (Py_ssize_t i = 0; i < size; ++i) {
-    PyObject *element = PySequence_Fast_GET_ITEM(list, i);
-    held.push_back(py::reinterpret_borrow<py::object>(element));
+    PyObject *element = PyTuple_GET_ITEM(own, i);
     const Borrowed *operand = readTensor(element, name);
     if (!operand) { // its number is spelt only where a message needs it
       PyErr_Clear();
@@ -321,12 +324,12 @@ bool CallArguments::readOuts() {
   if (!outObject)
     return true;
   bool several = PyTuple_Check(outObject) || PyList_Check(outObject);
-  Py_ssize_t count = several ? PySequence_Fast_GET_SIZE(outObject) : 1;
+  PyObject *own = several ? PySequence_Tuple(outObject) : nullptr;
+  if (several && !take(py::reinterpret_steal<py::object>(own), own))
+    return false;
+  Py_ssize_t count = several ? PyTuple_GET_SIZE(own) : 1;
   for (Py_ssize_t i = 0; i < count; ++i) {
-    PyObject *object =
-        several ? PySequence_Fast_GET_ITEM(outObject, i) : outObject;
-    if (several)
-      held.push_back(py::reinterpret_borrow<py::object>(object));
+    PyObject *object = several ? PyTuple_GET_ITEM(own, i) : outObject;
     Borrowed *operand = nextOperand();
     if (!operand->read(object, cache, "out"))
       return false;

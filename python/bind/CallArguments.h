@@ -64,7 +64,7 @@ private:
   bool placeNamed(PyObject *name, PyObject *value);
   bool readParameter(std::size_t index);
   bool readOuts();
-  /// Replaces what stands at `place` by a number made for it, if there is one.
+  /// Replaces what stands at `place` by what was made for it, if there is one.
   bool take(pybind11::object number, PyObject *&place);
   bool scalarSignature(PyObject *&object, const std::string &name);
   bool numbersSignature(PyObject *&list, const std::string &name);

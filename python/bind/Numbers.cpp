@@ -51,10 +51,12 @@ py::object ownNumbers(PyObject *sequence) {
   py::list numbers;
   bool isChanged = false;
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(sequence); ++i) {
-    PyObject *element = PySequence_Fast_GET_ITEM(sequence, i);
-    py::object own = ownNumber(element);
+    // Its own methods may take it out of the list.
+    auto element = py::reinterpret_borrow<py::object>(
+        PySequence_Fast_GET_ITEM(sequence, i));
+    py::object own = ownNumber(element.ptr());
     isChanged |= static_cast<bool>(own);
-    numbers.append(own ? own : py::reinterpret_borrow<py::object>(element));
+    numbers.append(own ? own : element);
   }
   return isChanged ? py::object(numbers) : py::object();
 }
