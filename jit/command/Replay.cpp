@@ -8,6 +8,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -27,6 +28,21 @@ struct Recorded {
   ElementType type = ElementType::F32;
   std::int64_t offset = 0; ///< elements
   std::vector<std::int64_t> sizes, strides;
+
+  /// Whether all elements are in so many bytes.
+  bool fits(std::size_t bytes) const {
+    std::int64_t width = bytesOf(type), low = offset, high = offset;
+    for (auto [size, stride] : llvm::zip_equal(sizes, strides)) {
+      std::int64_t reach = 0, &end = stride < 0 ? low : high;
+      if (size < 0 ||
+          (size > 1 && (llvm::MulOverflow(size - 1, stride, reach) ||
+                        llvm::AddOverflow(end, reach, end))))
+        return false;
+    }
+    return jit::isAddressable(sizes, type) &&
+           (llvm::is_contained(sizes, 0) ||
+            (low >= 0 && high < static_cast<std::int64_t>(bytes) / width));
+  }
 
   TensorView view(Bytes &memory, bool writable) const {
     return {.data = memory.data() + offset * bytesOf(type),
@@ -109,7 +125,7 @@ public:
 private:
   bool readOperands(const llvm::json::Object &launch, llvm::StringRef key,
                     std::vector<Recorded> &operands);
-  Bytes *memoryOf(const Recorded &operand);
+  int makeMemory();
   int run(const std::string &kernel, std::span<const std::int64_t> more);
   int compare(const std::string &kernel);
 
@@ -119,15 +135,28 @@ private:
   std::vector<Recorded> inputs, outputs;
 };
 
-Bytes *Replayer::memoryOf(const Recorded &operand) {
-  auto [found, isNew] = memory.try_emplace(operand.base);
-  if (!isNew)
-    return &found->second;
-  auto bytes = readBytes(folder + "/" + operand.file);
-  if (!bytes)
-    return nullptr;
-  found->second = std::move(*bytes);
-  return &found->second;
+/// For every operand of the launch, each file being as long as it must.
+int Replayer::makeMemory() {
+  for (const Recorded &input : inputs)
+    if (!memory.contains(input.base)) {
+      auto bytes = readBytes(folder + "/" + input.file);
+      if (!bytes)
+        return complain(failure, "cannot read `" + input.file + "`");
+      memory[input.base] = std::move(*bytes);
+    }
+  for (const Recorded &output : outputs) {
+    auto expected = readBytes(folder + "/" + output.file);
+    if (!expected)
+      return complain(failure, "cannot read `" + output.file + "`");
+    // Other launches may have stored parts of it.
+    memory[output.base].resize(expected->size());
+  }
+  for (const auto *operands : {&inputs, &outputs})
+    for (const Recorded &operand : *operands)
+      if (!operand.fits(memory[operand.base].size()))
+        return complain(failure, "the recording is damaged: `" + operand.file +
+                                     "` is too short");
+  return success;
 }
 
 bool Replayer::readOperands(const llvm::json::Object &launch,
@@ -163,23 +192,16 @@ int Replayer::run(const std::string &kernel,
   std::vector<Argument> arguments;
   std::vector<TensorView> results;
   std::vector<void *> pointers;
+  if (int code = makeMemory(); code != success)
+    return code;
   for (const Recorded &input : inputs) {
-    Bytes *bytes = memoryOf(input);
-    if (!bytes)
-      return complain(failure, "cannot read `" + input.file + "`");
-    arguments.push_back(input.view(*bytes, false));
+    arguments.push_back(input.view(memory[input.base], false));
     pointers.push_back(std::get<TensorView>(arguments.back()).data);
   }
   for (std::int64_t number : more)
     arguments.push_back(number);
   for (const Recorded &output : outputs) {
-    auto expected = readBytes(folder + "/" + output.file);
-    if (!expected)
-      return complain(failure, "cannot read `" + output.file + "`");
-    Bytes &bytes = memory[output.base];
-    // Other launches may have stored parts of it.
-    bytes.resize(expected->size());
-    results.push_back(output.view(bytes, true));
+    results.push_back(output.view(memory[output.base], true));
     pointers.push_back(results.back().data);
   }
   auto bound = module.bind(kernel, arguments, results);
@@ -192,8 +214,8 @@ int Replayer::run(const std::string &kernel,
 int Replayer::compare(const std::string &kernel) {
   for (const Recorded &output : outputs) {
     auto expected = readBytes(folder + "/" + output.file);
-    if (!expected)
-      return failure;
+    if (!expected || !output.fits(expected->size()))
+      return complain(failure, "the recording is damaged");
     double apart = difference(output, memory[output.base], *expected);
     llvm::outs() << llvm::formatv("{0} -> {1}: {2}{3}, ", kernel, output.name,
                                   spelling(output.type),

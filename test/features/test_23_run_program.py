@@ -64,3 +64,17 @@ def test_program_with_parts_of_a_concatenation(
     lines = run(program).splitlines()
     assert len(lines) == 5
     assert all(line.endswith("as recorded") for line in lines)
+
+
+def test_a_recording_that_was_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QUERN_DEBUG", str(tmp_path))
+    torch.compile(lambda x: x.sin() * 2, backend="quern")(torch.randn(1 << 20))
+    (program,) = tmp_path.glob("*/program.qn")
+    for file in (program.parent / "recorded").iterdir():
+        whole = file.read_bytes()
+        file.write_bytes(whole[: len(whole) // 2])
+        cut = shell("quern", "run", str(program))
+        assert cut.returncode == 1
+        assert "the recording is damaged" in cut.stderr
+        file.write_bytes(whole)
+    assert run(program).endswith("as recorded\n")
