@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <compare>
 
 namespace quern {
 
@@ -168,12 +169,29 @@ std::optional<Size> SizeTable::divideExactly(Size a, Size b) {
 static std::int64_t floorDiv(std::int64_t a, std::int64_t b) {
   if (b == 0)
     return 0;
+  if (b == -1) // the least integer has no negative
+    return static_cast<std::int64_t>(-static_cast<std::uint64_t>(a));
   std::int64_t q = a / b;
   return q * b != a && (a < 0) != (b < 0) ? q - 1 : q;
 }
 
 static SizeValue integer(std::int64_t value) { return {false, value, 0}; }
 static SizeValue floating(double value) { return {true, 0, value}; }
+
+/// Exact as far as 64 bits go: a double has fewer.
+static std::int64_t power(std::int64_t base, std::int64_t exponent) {
+  std::uint64_t result = 1, factor = static_cast<std::uint64_t>(base);
+  for (; exponent > 0; exponent /= 2, factor *= factor)
+    if (exponent % 2 != 0)
+      result *= factor;
+  return static_cast<std::int64_t>(result);
+}
+
+static std::partial_ordering compare(SizeValue a, SizeValue b) {
+  if (a.isFloat || b.isFloat)
+    return a.asDouble() <=> b.asDouble();
+  return a.integer <=> b.integer;
+}
 
 static SizeValue foldArithmetic(SizeOp op, SizeValue a, SizeValue b) {
   bool isFloat = a.isFloat || b.isFloat;
@@ -194,16 +212,13 @@ static SizeValue foldArithmetic(SizeOp op, SizeValue a, SizeValue b) {
                              floorDiv(a.integer, b.integer) * b.integer);
   case SizeOp::Divide:
     return floating(x / y);
-  case SizeOp::Power: {
-    double power = std::pow(x, y);
-    return isFloat || b.integer < 0
-               ? floating(power)
-               : integer(static_cast<std::int64_t>(std::llround(power)));
-  }
+  case SizeOp::Power:
+    return isFloat || b.integer < 0 ? floating(std::pow(x, y))
+                                    : integer(power(a.integer, b.integer));
   case SizeOp::Min:
-    return x <= y ? a : b;
+    return compare(a, b) <= 0 ? a : b;
   case SizeOp::Max:
-    return x >= y ? a : b;
+    return compare(a, b) >= 0 ? a : b;
   default:
     assert(false && "not an arithmetic operation");
     return a;
@@ -211,6 +226,10 @@ static SizeValue foldArithmetic(SizeOp op, SizeValue a, SizeValue b) {
 }
 
 static SizeValue foldUnary(SizeOp op, SizeValue a) {
+  bool isRounding = op == SizeOp::Trunc || op == SizeOp::Floor ||
+                    op == SizeOp::Ceil || op == SizeOp::Round;
+  if (isRounding && !a.isFloat)
+    return a;
   switch (op) {
   case SizeOp::ToFloat:
     return floating(a.asDouble());
@@ -232,24 +251,25 @@ static SizeValue foldUnary(SizeOp op, SizeValue a) {
   }
 }
 
-static std::optional<bool> foldRelation(SizeOp op, double x, double y) {
+static std::optional<bool> foldRelation(SizeOp op, SizeValue a, SizeValue b) {
+  std::partial_ordering order = compare(a, b);
   switch (op) {
   case SizeOp::Equal:
-    return x == y;
+    return order == 0;
   case SizeOp::NotEqual:
-    return x != y;
+    return order != 0;
   case SizeOp::Less:
-    return x < y;
+    return order < 0;
   case SizeOp::LessEqual:
-    return x <= y;
+    return order <= 0;
   case SizeOp::Greater:
-    return x > y;
+    return order > 0;
   case SizeOp::GreaterEqual:
-    return x >= y;
+    return order >= 0;
   case SizeOp::And:
-    return x != 0 && y != 0;
+    return a.asDouble() != 0 && b.asDouble() != 0;
   case SizeOp::Or:
-    return x != 0 || y != 0;
+    return a.asDouble() != 0 || b.asDouble() != 0;
   default:
     return std::nullopt;
   }
@@ -263,8 +283,7 @@ SizeValue SizeTable::fold(const Expression &e,
     return foldUnary(e.op, values[0]);
   SizeValue result = values[0];
   for (SizeValue next : values.subspan(1)) {
-    if (std::optional<bool> holds =
-            foldRelation(e.op, result.asDouble(), next.asDouble()))
+    if (std::optional<bool> holds = foldRelation(e.op, result, next))
       result = integer(*holds);
     else
       result = foldArithmetic(e.op, result, next);

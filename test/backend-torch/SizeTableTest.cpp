@@ -44,6 +44,29 @@ TEST(SizeTable, FloorsAsPythonDoes) {
   EXPECT_EQ(sizes.evaluate(rest, minusSeven).integer, 2);
 }
 
+/// A double has 53 digits.
+TEST(SizeTable, IntegersAreExact) {
+  SizeTable sizes;
+  Size s = sizes.symbol("s0"), t = sizes.symbol("s1");
+  std::int64_t large = (std::int64_t(1) << 53) + 1;
+  SizeValue both[] = {integer(large), integer(large - 1)};
+  auto value = [&](SizeOp op, std::vector<Size> operands) {
+    return sizes.evaluate(sizes.apply(op, std::move(operands)), both).integer;
+  };
+  EXPECT_EQ(value(SizeOp::Equal, {s, t}), 0);
+  EXPECT_EQ(value(SizeOp::Greater, {s, t}), 1);
+  EXPECT_EQ(value(SizeOp::Min, {s, t}), large - 1);
+  EXPECT_EQ(value(SizeOp::Max, {t, s}), large);
+  EXPECT_EQ(value(SizeOp::Floor, {s}), large);
+  SizeValue cube[] = {integer(300001), integer(3)};
+  EXPECT_EQ(sizes.evaluate(sizes.apply(SizeOp::Power, {s, t}), cube).integer,
+            27000270000900001);
+  SizeValue least[] = {integer(INT64_MIN), integer(-1)};
+  EXPECT_EQ(
+      sizes.evaluate(sizes.apply(SizeOp::FloorDiv, {s, t}), least).integer,
+      INT64_MIN);
+}
+
 TEST(SizeTable, SelectsByCondition) {
   SizeTable sizes;
   Size s = sizes.symbol("s0");
