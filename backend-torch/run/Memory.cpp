@@ -36,10 +36,13 @@ Memory::~Memory() {
     munmap(base, segment.size);
 }
 
-/// A fresh segment at an address that huge pages can be mapped to.
+/// A fresh segment at an address that huge pages can be mapped to. Of one that
+/// is for many tensors most may never be used; of more the system is to say
+/// whether it has so much, as it says to ATen's allocator.
 static char *mapSegment(std::size_t size) {
+  int reserve = size <= SegmentSize ? MAP_NORESERVE : 0;
   void *found = mmap(nullptr, size + Page, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+                     MAP_PRIVATE | MAP_ANONYMOUS | reserve, -1, 0);
   if (found == MAP_FAILED)
     return nullptr;
   auto *start = static_cast<char *>(found);

@@ -49,6 +49,13 @@ TEST(MemoryTest, NeighboursBecomeOnePiece) {
   EXPECT_EQ(memory->allocate(3 * Large).get(), first);
 }
 
+/// Else it would be had, and the system would end whoever writes to it.
+TEST(MemoryTest, WhatTheSystemHasNotIsRefused) {
+  auto memory = std::make_shared<Memory>();
+  EXPECT_THROW(memory->allocate(std::size_t(1) << 45), c10::Error);
+  EXPECT_EQ(memory->usage().inUse, 0);
+}
+
 TEST(MemoryTest, WhatManyCallsDidNotNeedGoesBack) {
   auto memory = std::make_shared<Memory>();
   c10::DataPtr kept = memory->allocate(Large);
