@@ -206,6 +206,11 @@ static bool isSelfChannelsLast(const Graph &graph, const Node &node,
   return isChannelsLast(graph, operandOf(graph, node, "self"));
 }
 
+static bool isGradientChannelsLast(const Graph &graph, const Node &node,
+                                   const MachineInfo & /*all*/) {
+  return isChannelsLast(graph, operandOf(graph, node, "grad_output"));
+}
+
 namespace {
 /// The sizes and types that decide who makes attention.
 struct AttentionClass {

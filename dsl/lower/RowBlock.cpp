@@ -133,8 +133,8 @@ Value RowBlockBuilder::boundAt(Frame &frame, const InnerBound &bound,
   return binary(at, '<', place, emitter.extent(at, blocks.inner()));
 }
 
-/// What a bound gives for a block, or `otherwise` where a row axis that is slower
-/// than the bound's steps on within it.
+/// What a bound gives for a block, or `otherwise` where a row axis that is
+/// slower than the bound's steps on within it.
 Value RowBlockBuilder::unlessStepped(Frame &frame, const InnerBound &bound,
                                      Block rows, Value place, Value otherwise) {
   if (bound.along.empty())
@@ -145,8 +145,8 @@ Value RowBlockBuilder::unlessStepped(Frame &frame, const InnerBound &bound,
   Value first = binary(frame, '/', rows.lower, length);
   last = binary(frame, '/', last, length);
   OpBuilder &b = emitter.in(frame);
-  Value isOne = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, first,
-                                      last);
+  Value isOne =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, first, last);
   return arith::SelectOp::create(b, loc, isOne, place, otherwise);
 }
 

@@ -321,8 +321,8 @@ InnerBound Finder::boundOf(Value where, bool isLower) const {
   AxisSet along = model.axesOf(bound) & rows;
   if ((!isLeft && !isInner(compare.getRhs())) ||
       isLower != (isLess != isLeft) || along.count() > 1 ||
-      (model.axesOf(bound) & ~rows & ~batch) ||
-      model.factsOf(bound).combined || !growsWithRows(bound))
+      (model.axesOf(bound) & ~rows & ~batch) || model.factsOf(bound).combined ||
+      !growsWithRows(bound))
     return {};
   InnerBound result{bound, inclusive, {}};
   for (unsigned axis : axisList(rows))

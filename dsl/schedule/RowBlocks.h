@@ -15,8 +15,9 @@ struct KeptValue {
   bool isPaired() const { return value.getType().isBF16(); }
 };
 
-/// A position of the inner axis that no reduction of the launch looks beyond. It
-/// grows from row to row, as long as no row axis slower than its own steps on.
+/// A position of the inner axis that no reduction of the launch looks beyond.
+/// It grows from row to row, as long as no row axis slower than its own steps
+/// on.
 struct InnerBound {
   mlir::Value value; ///< null: there is no bound
   bool inclusive = false;

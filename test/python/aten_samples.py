@@ -30,7 +30,11 @@ def batch_norms(*flags: bool, stats: bool = True) -> Maker:
 
 def attention(causal: bool) -> Maker:
     def make(dtype: torch.dtype) -> Iterator[Arguments]:
-        for b, h, shared, m, n, d in ((2, 3, 3, 19, 23, 8), (1, 2, 2, 5, 5, 16), (2, 6, 2, 19, 23, 8)):
+        for b, h, shared, m, n, d in (
+            (2, 3, 3, 19, 23, 8),
+            (1, 2, 2, 5, 5, 16),
+            (2, 6, 2, 19, 23, 8),
+        ):
             q = randn(dtype, b, h, m, d)
             k, v = randn(dtype, b, shared, n, d), randn(dtype, b, shared, n, d)
             if causal:

@@ -10,10 +10,12 @@ import quern
 import torch
 from aten_binding import Call
 from aten_types import Row, UnfitError, overload
+from torch.testing._internal.opinfo.core import SampleInput
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "bench"))
 
 from _arguments import arguments, bound, extents
+from _grown import leaves_short
 
 ELSEWHERE = {"aten::_copy_from"}  # which eager has for other devices
 ROWS = {
@@ -95,3 +97,12 @@ def test_samples_with_other_channels_are_left_out() -> None:
         x, weight = values["input"], values.get("weight")
         assert isinstance(x, torch.Tensor)
         assert weight is None or weight.shape == x.shape[1:2]
+
+
+def test_longer_samples_leave_no_operand_short() -> None:
+    """Not even eager's own call, which makes what a derivative takes, reads behind them."""
+    x, counts = torch.randn(2, 3, 4), [1, 11, 8]
+    assert leaves_short(SampleInput(x, args=(torch.zeros(3),)), x, counts)
+    assert leaves_short(SampleInput(x, kwargs={"weight": torch.zeros(3)}), x, counts)
+    assert not leaves_short(SampleInput(x, args=(x, torch.zeros(2))), x, counts)
+    assert not leaves_short(SampleInput(x, args=(torch.zeros(3),)), x, [1, 1, 8])

@@ -227,3 +227,22 @@ def test_derivatives_of_small_images(
         out = torch.empty(5, 4, h, w).contiguous(memory_format=layout)
         getattr(kernels, row)(grad, p, q, 5, 4, h, w, *aligned, 0.0, 0.0, out=out)
         torch.testing.assert_close(out.double(), wanted, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("overload", "rest"),
+    [
+        ("upsample_nearest2d_backward", ()),
+        ("_upsample_nearest_exact2d_backward", ()),
+        ("upsample_bilinear2d_backward", (False,)),
+    ],
+)
+def test_graphs_turn_no_images_of_channels_side_by_side(overload: str, rest: tuple[bool]) -> None:
+    def derivative(grad: torch.Tensor) -> torch.Tensor:
+        op = getattr(torch.ops.aten, overload).default
+        return op(grad, [8, 8], [4, 16, 4, 4], *rest)
+
+    grad = torch.randn(4, 16, 8, 8)
+    assert "_channels" not in str(quern.explain(derivative, grad))
+    last = grad.contiguous(memory_format=torch.channels_last)
+    assert "_channels" in str(quern.explain(derivative, last))
