@@ -42,6 +42,9 @@ def spectra() -> Iterator[Call]:
     for x, axis in ((z, 1), (z, 0), (wide, 1)):
         yield Call("fft", "fft_c2c", [x, axis, 1, True])
     yield Call("fft", "fft_c2c_2", [z, 0, 1, 2, False])
+    long = torch.complex(real(2, 420, 16), real(2, 420, 16, seed=1))
+    yield Call("fft", "fft_c2c", [long, 1, 2, True])
+    yield Call("fft", "fft_c2c", [long[..., 0], -1, 1, False])
     yield Call("fft", "fft_r2c", [real(3, 10), 1, 0, True], {"U": "c64"})
     yield Call("fft", "fft_c2r", [z[:, :6], 1, 1, 10], {"U": "f32"})
 
