@@ -168,6 +168,8 @@ private:
   typed::ConstantEnvironment constantEnvironment();
   std::optional<typed::Constant> known(const typed::Expression &expression);
   std::nullopt_t unsupported(Span span, llvm::StringRef what);
+  /// Whether a tensor of these sizes has room in memory; reports where not.
+  bool canLie(Span span, ElementType type, llvm::ArrayRef<std::int64_t> sizes);
 
   // TraceCalls.cpp
   static std::optional<Argument> toArgument(const OpValue &value);

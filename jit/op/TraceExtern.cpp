@@ -79,8 +79,8 @@ OpTracer::MaybeValue OpTracer::externResults(const ExternExpression &expression,
                     spelling(given), spelling(wanted));
       return std::nullopt;
     }
-    if (!isAddressable(spec.sizes, given))
-      return unsupported(expression.span, "more memory than can be addressed");
+    if (!canLie(expression.span, given, spec.sizes))
+      return std::nullopt;
     PlanTensor tensor =
         allocate(given, Extents(spec.sizes.begin(), spec.sizes.end()));
     step.tensors.push_back(tensor);

@@ -17,6 +17,15 @@ std::nullopt_t OpTracer::unsupported(Span span, llvm::StringRef what) {
   return std::nullopt;
 }
 
+bool OpTracer::canLie(Span span, ElementType type,
+                      llvm::ArrayRef<std::int64_t> sizes) {
+  if (isAddressable(sizes, type))
+    return true;
+  report.report(span, fault::TensorTooLarge,
+                std::string(spelling(type)) + shapeText(sizes));
+  return false;
+}
+
 ConstantEnvironment OpTracer::constantEnvironment() {
   ConstantEnvironment environment;
   environment.typeArguments = frame->solution.types;
@@ -253,8 +262,8 @@ OpTracer::MaybeValue OpTracer::allocation(const BuiltinExpression &expression) {
   for (std::int64_t size : *sizes)
     if (size < 0)
       return unsupported(expression.span, "a negative extent");
-  if (!isAddressable(*sizes, type))
-    return unsupported(expression.span, "more memory than can be addressed");
+  if (!canLie(expression.span, type, *sizes))
+    return std::nullopt;
   if (expression.builtin == Builtin::Empty)
     return allocate(type, *sizes);
   if (auto tensor = filled(type, *sizes, element))

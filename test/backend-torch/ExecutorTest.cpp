@@ -96,19 +96,23 @@ protected:
                                       ExecutorOptions());
   }
 
+  /// A product between two activations.
+  ValueId productOfActivations() {
+    std::vector<Size> sizes = {maker.size(2), maker.size(2)};
+    ValueId x = maker.input(sizes);
+    ValueId a = maker.call("aten::silu", {maker.tensor("self", x)}, sizes);
+    ValueId b = maker.call(
+        "aten::mm", {maker.tensor("self", a), maker.tensor("mat2", x)}, sizes);
+    return maker.call("aten::silu", {maker.tensor("self", b)}, sizes);
+  }
+
   GraphMaker maker;
   AddingCompiler compiler;
   Recorder recorder;
 };
 
 TEST_F(ExecutorTest, KernelsAndCallsAlternate) {
-  std::vector<Size> sizes = {maker.size(2), maker.size(2)};
-  ValueId x = maker.input(sizes);
-  ValueId a = maker.call("aten::silu", {maker.tensor("self", x)}, sizes);
-  ValueId b = maker.call(
-      "aten::mm", {maker.tensor("self", a), maker.tensor("mat2", x)}, sizes);
-  ValueId c = maker.call("aten::silu", {maker.tensor("self", b)}, sizes);
-  auto executor = make({c});
+  auto executor = make({productOfActivations()});
   at::Tensor value = at::arange(4, at::kFloat).view({2, 2});
   at::Tensor result = executor->run({value})[0].toTensor();
   EXPECT_TRUE(at::equal(result, at::mm(value + 100, value) + 100));
@@ -119,14 +123,8 @@ TEST_F(ExecutorTest, KernelsAndCallsAlternate) {
 }
 
 TEST_F(ExecutorTest, CodeOfAllKernelsIsMadeWhenItIsWanted) {
-  std::vector<Size> sizes = {maker.size(2), maker.size(2)};
-  ValueId x = maker.input(sizes);
-  ValueId a = maker.call("aten::silu", {maker.tensor("self", x)}, sizes);
-  ValueId b = maker.call(
-      "aten::mm", {maker.tensor("self", a), maker.tensor("mat2", x)}, sizes);
-  ValueId c = maker.call("aten::silu", {maker.tensor("self", b)}, sizes);
   asked = 0;
-  auto executor = make({c}, /*codeNow=*/false);
+  auto executor = make({productOfActivations()}, /*codeNow=*/false);
   EXPECT_EQ(asked, 0);
   executor->makeCode();
   EXPECT_EQ(asked, 2);

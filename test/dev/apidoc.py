@@ -21,7 +21,9 @@ def cpp_page() -> str:
     """Every type of the public header with its comment and its declaration."""
     text = HEADER.read_text()
     body = text[text.index("namespace quern {") : text.rindex("} // namespace quern")]
-    blocks = [block.strip("\n") for block in re.split(r"\n(?=\n(?:///|\w))", body)[1:]]
+    # A line that says who may use what follows is in the midst of a class.
+    starts = r"\n(?=\n(?:///|(?!\w+:\n)\w))"
+    blocks = [block.strip("\n") for block in re.split(starts, body)[1:]]
     out = ["# The C++ interface", "", NOTE.format(source="`jit/Jit.h`")]
     for block in blocks:
         lines = block.strip().splitlines()
