@@ -444,7 +444,9 @@ bool AxisSolver::computed(bool last) {
     // What an `op` returns has the extents that it computes.
     if (declaration.kind == typed::DeclarationKind::Op)
       continue;
-    return fail(axis.span, fault::AxisUnknown, axisText(id));
+    report.report(axis.span, fault::AxisUnknown, axisText(id))
+        .hint("a parameter `" + axisText(id) + ": int` says how long it is");
+    return false;
   }
   return true;
 }

@@ -149,3 +149,12 @@ def test_the_hint_names_a_type_that_is_admitted(constraint: str, example: str) -
     k = quern.compile(f"op f[T: {constraint}](n: int) -> T[N = n]:\n    return zeros(T, n)\n")
     with pytest.raises(quern.Error, match=f'QN2013(.|\n)*by name: T = "{example}"'):
         k.f(3)
+
+
+def test_the_hint_names_a_parameter_for_part_of_an_axis() -> None:
+    text = "rowwise f(x: f32[N, (G C)]MORE) -> f32[N, C]:\n    return sum(x over G)\n"
+    with pytest.raises(quern.Error, match=r"QN2027(.|\n)*a parameter `G: int` says"):
+        quern.compile(text.replace("MORE", "")).f(np.ones((2, 6), np.float32))
+    k = quern.compile(text.replace("MORE", ", G: int"))
+    wide = np.arange(12, dtype=np.float32).reshape(2, 6)
+    np.testing.assert_array_equal(k.f(wide, 2), wide.reshape(2, 2, 3).sum(1))
