@@ -316,9 +316,11 @@ Operation classify(const Graph &graph, const Node &node,
     return Opaque{"it draws from torch's generator", OpaqueKind::Random};
   if (onlyTakesMemory(graph, node))
     return Opaque{"it only takes memory", OpaqueKind::Allocation};
+  if (!table.hasKernels())
+    return Opaque{"kernels are switched off", OpaqueKind::Preferred};
   if (auto why = whyAten(graph, node, table.machine(), preferAten))
     return Opaque{*why, OpaqueKind::Preferred};
-  if (node.kind == NodeKind::Call && table.hasKernels())
+  if (node.kind == NodeKind::Call)
     if (std::optional<Placement> placement = placementOf(graph, node))
       return *placement;
   Operation operation = classifyComputed(graph, node, table, refused);
