@@ -39,14 +39,19 @@ def lists(*shapes: tuple[int, ...], seed: int = 0) -> list[torch.Tensor]:
 def spectra() -> Iterator[Call]:
     z = torch.complex(real(3, 12), real(3, 12, seed=1))
     wide = torch.complex(real(2, 17).double(), real(2, 17, seed=1).double())
-    for x, axis in ((z, 1), (z, 0), (wide, 1)):
+    prime = torch.complex(real(3, 67), real(3, 67, seed=1))
+    for x, axis in ((z, 1), (z, 0), (wide, 1), (prime, 1)):
         yield Call("fft", "fft_c2c", [x, axis, 1, True])
     yield Call("fft", "fft_c2c_2", [z, 0, 1, 2, False])
     long = torch.complex(real(2, 420, 16), real(2, 420, 16, seed=1))
     yield Call("fft", "fft_c2c", [long, 1, 2, True])
     yield Call("fft", "fft_c2c", [long[..., 0], -1, 1, False])
-    yield Call("fft", "fft_r2c", [real(3, 10), 1, 0, True], {"U": "c64"})
-    yield Call("fft", "fft_c2r", [z[:, :6], 1, 1, 10], {"U": "f32"})
+    for x in (real(3, 10), real(3, 9), real(2, 34, 16)):
+        yield Call("fft", "fft_r2c", [x, 1, 0, True], {"U": "c64"})
+        yield Call("fft", "fft_r2c", [x, 1, 2, False], {"U": "c64"})
+    for extent in (10, 11, 22):
+        yield Call("fft", "fft_c2r", [z, 1, 1, extent], {"U": "f32"})
+    yield Call("fft", "fft_c2r", [long[:, :8], 1, 1, 14], {"U": "f32"})
 
 
 def chosen() -> Iterator[Call]:
