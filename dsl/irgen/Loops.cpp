@@ -85,20 +85,18 @@ bool Generator::unroll(const typed::ForStatement &statement) {
   auto step = value(statement.step, 1);
   if (!lower || !upper || !step || *step == 0)
     return false;
-  auto inside = [&](std::int64_t i) {
-    return *step > 0 ? i < *upper : i > *upper;
-  };
-  std::int64_t distance = *step > 0 ? *upper - *lower : *lower - *upper;
   constexpr std::int64_t countless = std::int64_t(1) << 40;
-  std::int64_t rounds =
-      std::clamp<std::int64_t>(distance / std::abs(*step), 1, countless);
+  std::int64_t left = typed::roundsOf(*lower, *upper, *step);
+  std::int64_t rounds = std::clamp<std::int64_t>(left, 1, countless);
   if (!isWrittenOut(statement, rounds))
     return false;
   llvm::SaveAndRestore around(roundsAround, roundsAround * rounds);
-  for (std::int64_t i = *lower; inside(i) && !frame->returned.always;
-       i += *step) {
+  for (auto i = static_cast<std::uint64_t>(*lower);
+       left > 0 && !frame->returned.always;
+       --left, i += static_cast<std::uint64_t>(*step)) {
     if (statement.variable)
-      bind(*statement.variable, b.integer(ElementType::I64, i));
+      bind(*statement.variable,
+           b.integer(ElementType::I64, static_cast<std::int64_t>(i)));
     execute(statement.body);
   }
   return true;

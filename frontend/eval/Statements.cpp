@@ -1,6 +1,8 @@
 // Bodies: scalar ones run, lifted ones become meanings.
 #include "frontend/eval/Evaluator.h"
 
+#include "frontend/typed/Rounds.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include <limits>
@@ -26,16 +28,15 @@ bool Evaluator::runFor(const ForStatement &loop, const Frame &frame,
   };
   std::int64_t lower = bound(*loop.lower), upper = bound(*loop.upper);
   std::int64_t step = loop.step ? bound(*loop.step) : 1;
-  std::int64_t i = lower;
-  bool hasOverflowed = false;
-  while (!hasOverflowed && (step > 0 ? i < upper : i > upper)) {
+  auto i = static_cast<std::uint64_t>(lower);
+  for (std::int64_t left = roundsOf(lower, upper, step); left > 0;
+       --left, i += static_cast<std::uint64_t>(step)) {
     if (loop.variable)
       locals[loop.variable->id] =
           Value::of(frame.computeType(loop.variable->type->scalar),
-                    Constant::ofInteger(i));
+                    Constant::ofInteger(static_cast<std::int64_t>(i)));
     if (!spendStep() || run(loop.body, frame, locals, results) || failure)
       return true;
-    hasOverflowed = __builtin_add_overflow(i, step, &i);
   }
   return false;
 }
@@ -247,14 +248,18 @@ bool Evaluator::liftedLoop(const ForStatement &loop, const Frame &frame,
     return bound ? expression(*bound, {frame, scope, {}}).asInteger() : missing;
   };
   std::int64_t step = number(loop.step, 1), end = number(loop.upper, 0);
+  std::int64_t begin = number(loop.lower, 0);
+  auto i = static_cast<std::uint64_t>(begin);
   std::vector<Lifted> none;
-  for (std::int64_t i = number(loop.lower, 0);
-       !failure && step != 0 && (step > 0 ? i < end : i > end); i += step) {
+  for (std::int64_t left = roundsOf(begin, end, step); !failure && left > 0;
+       --left, i += static_cast<std::uint64_t>(step)) {
     if (!spendStep())
       return true;
+    auto counter = static_cast<std::int64_t>(i);
     if (loop.variable)
-      scope = assigned(scope, *loop.variable,
-                       [i](const Point &) { return Value::integer(i); });
+      scope = assigned(scope, *loop.variable, [counter](const Point &) {
+        return Value::integer(counter);
+      });
     if (liftedBlock(loop.body, frame, scope, none))
       return true;
   }

@@ -8,8 +8,30 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/Twine.h"
 
+#include <algorithm>
+#include <limits>
+
 using namespace quern;
 using namespace quern::typed;
+
+std::int64_t typed::roundsOf(std::int64_t lower, std::int64_t upper,
+                             std::int64_t step) {
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  if (step > 0 ? lower >= upper : lower <= upper)
+    return 0;
+  if (step == 0)
+    return most;
+  // Without a sign: the way may be longer than the longest with one.
+  auto from = static_cast<std::uint64_t>(lower);
+  auto to = static_cast<std::uint64_t>(upper);
+  auto stride = static_cast<std::uint64_t>(step);
+  if (step < 0) {
+    std::swap(from, to);
+    stride = 0 - stride;
+  }
+  std::uint64_t rounds = (to - from - 1) / stride + 1;
+  return static_cast<std::int64_t>(std::min<std::uint64_t>(rounds, most));
+}
 
 namespace {
 
@@ -55,7 +77,7 @@ bool isKnown(const Expression *bound) {
 }
 
 /// The number of rounds, where the text says it.
-std::optional<std::int64_t> roundsOf(const ForStatement &loop) {
+std::optional<std::int64_t> statedRounds(const ForStatement &loop) {
   auto value = [](const Expression *e, std::int64_t missing) {
     auto constant = e ? evaluateConstant(*e, {}) : Constant::ofInteger(missing);
     return constant ? std::optional(constant->integer) : std::nullopt;
@@ -64,11 +86,11 @@ std::optional<std::int64_t> roundsOf(const ForStatement &loop) {
   auto step = value(loop.step, 1);
   if (!lower || !upper || !step || *step == 0)
     return std::nullopt;
-  return (*upper - *lower) / *step;
+  return typed::roundsOf(*lower, *upper, *step);
 }
 
 bool isWrittenOut(const ForStatement &loop) {
-  if (auto rounds = roundsOf(loop))
+  if (auto rounds = statedRounds(loop))
     return *rounds <= mostWrittenRounds;
   return isKnown(loop.lower) && isKnown(loop.upper) && isKnown(loop.step);
 }
@@ -253,7 +275,7 @@ WaitingRound typed::waitingRound(const Declaration &declaration) {
   finder.block(declaration.body);
   if (const auto *counted =
           llvm::dyn_cast_if_present<ForStatement>(finder.found.loop))
-    finder.found.rounds = roundsOf(*counted);
+    finder.found.rounds = statedRounds(*counted);
   return finder.found;
 }
 

@@ -1,4 +1,4 @@
-// Loops whose rounds wait for whole rows.
+// How many rounds loops have, and which of them wait for whole rows.
 #pragma once
 
 #include "frontend/typed/Declaration.h"
@@ -7,7 +7,13 @@
 
 namespace quern::typed {
 
-/// Rounds of such loops that are written out at most; each is a launch or more.
+/// How many rounds a loop over such a `range` has, or more than can be counted.
+/// Behind the last one the counter may not fit its type any more.
+std::int64_t roundsOf(std::int64_t lower, std::int64_t upper,
+                      std::int64_t step);
+
+/// Rounds of loops that wait for rows and are written out at most; each is a
+/// launch or more.
 inline constexpr std::int64_t mostWrittenRounds = 1024;
 
 /// Something that asks for values of one round at other places, in a loop whose

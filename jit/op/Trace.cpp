@@ -4,6 +4,7 @@
 #include "jit/bind/Environment.h"
 
 #include "frontend/typed/ConstantValue.h"
+#include "frontend/typed/Rounds.h"
 
 using namespace quern;
 using namespace quern::jit;
@@ -187,15 +188,16 @@ bool OpTracer::executeFor(const ForStatement &statement) {
   auto step = bound(statement.step, 1);
   if (!lower || !upper || !step)
     return false;
-  auto inside = [&](std::int64_t i) {
-    return step->integer > 0 ? i < upper->integer : i > upper->integer;
-  };
-  for (std::int64_t i = lower->integer; inside(i) && !frame->hasReturned;
-       i += step->integer) {
+  auto i = static_cast<std::uint64_t>(lower->integer);
+  for (std::int64_t left =
+           roundsOf(lower->integer, upper->integer, step->integer);
+       left > 0 && !frame->hasReturned;
+       --left, i += static_cast<std::uint64_t>(step->integer)) {
     if (!countRound(statement.span))
       return false;
     if (statement.variable)
-      frame->values[statement.variable] = HostValue::of(i);
+      frame->values[statement.variable] =
+          HostValue::of(static_cast<std::int64_t>(i));
     if (!execute(statement.body))
       return false;
   }

@@ -110,6 +110,21 @@ TEST(Eval, SortsAreStable) {
             (Floats{21, 41, 12, 32}));
 }
 
+/// 0 and 2^62 are counted; 2^63 would be the next.
+TEST(Eval, CountersEndWithTheirType) {
+  const char *body = "    var s = x\n"
+                     "    for i in range(0, 9223372036854775807, 1 << 62):\n"
+                     "        s = s * 3 + f32(i // (1 << 62))\n"
+                     "    return s\n";
+  Text text((llvm::Twine("elementwise f(x: f32) -> f32:\n") + body +
+             "rowwise g(x: f32[C]) -> f32[C]:\n" + body)
+                .str());
+  Floats x{1, 2};
+  EXPECT_EQ(text.call("f", {Text::tensorOf(x, {2})}), (Floats{10, 19}));
+  EXPECT_EQ(text.call("g", {Text::tensorOf(x, {2})}), (Floats{10, 19}));
+  EXPECT_EQ(text.error, "");
+}
+
 TEST(Eval, APositionMayBeRequired) {
   Text text("rowwise f(i: f32[C], n: f32[K]) -> f32[K]:\n"
             "    return f32(require(int(n), C))\n");

@@ -1,0 +1,69 @@
+"""Counters of loops near the ends of their type: as many rounds as Python's `range` has."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import quern
+
+END = 2**63 - 1
+RANGES = [
+    (0, END, 2**62),
+    (-END, END, 2**62),
+    (-END, END, END),
+    (5, -END, -(2**62)),
+    (1, -END, -END),
+    (END, -END - 1, -END - 1),
+    (END - 3, END, 2),
+    (-1, 2, 2),
+    (3, 3, 1),
+]
+WRITTEN = """
+elementwise counted(x: i64) -> i64:
+    var s = x
+    for i in range({}, {}, {}):
+        s = s * 3 + i % 1000
+    return s
+"""
+HOST = """
+elementwise another(x: i64, i: i64) -> i64:
+    return x * 3 + i % 1000
+
+op counted(x: i64[N], lower: int, upper: int, step: int) -> i64[N]:
+    var s = x
+    for i in range(lower, upper, step):
+        s = another(s, i)
+    return s
+"""
+WAITING = """
+rowwise spread[T: Float](x: T[R, C]) -> T[R, C]:
+    var s = x
+    for i in range({}, {}, {}):
+        s = s + s.at(C = C - 1, outside = 0)
+    return s
+"""
+
+
+def wanted(numbers: tuple[int, int, int]) -> int:
+    s = 1
+    for i in range(*numbers):
+        s = s * 3 + i % 1000
+    return s
+
+
+@pytest.mark.parametrize("numbers", RANGES)
+def test_rounds_that_are_written_out(numbers: tuple[int, int, int]) -> None:
+    counted = quern.compile(WRITTEN.format(*numbers)).counted
+    assert counted(np.ones(1, np.int64)) == [wanted(numbers)]
+
+
+@pytest.mark.parametrize("numbers", RANGES)
+def test_rounds_of_an_op(numbers: tuple[int, int, int]) -> None:
+    counted = quern.compile(HOST).counted
+    assert counted(np.ones(1, np.int64), *numbers) == [wanted(numbers)]
+
+
+@pytest.mark.parametrize("numbers", [(1, -END, -1), (-END, END, 1), (END, -END, -1)])
+def test_rounds_beyond_number_are_too_many(numbers: tuple[int, int, int]) -> None:
+    with pytest.raises(quern.Error, match="QN1338"):
+        quern.compile(WAITING.format(*numbers)).spread(np.ones((2, 3), np.float32))
