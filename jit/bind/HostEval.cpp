@@ -61,6 +61,11 @@ private:
   unsigned depth;
 };
 
+/// The least integer has no negative, and stays.
+std::int64_t negative(std::int64_t value) {
+  return static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(value));
+}
+
 HostValue fromConstant(const Constant &constant) {
   switch (constant.kind) {
   case Constant::Kind::Float:
@@ -158,8 +163,7 @@ std::optional<HostValue> Evaluator::unary(const UnaryExpression &e) {
       return HostValue::of(-operand->asComplex());
     if (operand->isFloat)
       return HostValue::of(-operand->floating);
-    return HostValue::of(static_cast<std::int64_t>(
-        0 - static_cast<std::uint64_t>(operand->integer)));
+    return HostValue::of(negative(operand->integer));
   case UnaryOperator::Not:
     return HostValue::of(static_cast<std::int64_t>(!operand->integer));
   case UnaryOperator::BitNot:
@@ -400,8 +404,10 @@ Evaluator::function(Builtin builtin, llvm::ArrayRef<HostValue> operands) {
   case Builtin::Max:
     return less(operands[0], operands[1]) ? operands[1] : operands[0];
   case Builtin::Abs:
-    return operands[0].isFloat ? HostValue::of(std::abs(operands[0].floating))
-                               : HostValue::of(std::abs(operands[0].integer));
+    if (operands[0].isFloat)
+      return HostValue::of(std::abs(operands[0].floating));
+    return HostValue::of(operands[0].integer < 0 ? negative(operands[0].integer)
+                                                 : operands[0].integer);
   case Builtin::Floor:
     return HostValue::of(std::floor(operands[0].asDouble()));
   case Builtin::Ceil:

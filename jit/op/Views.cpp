@@ -194,7 +194,7 @@ std::optional<PlanTensor> jit::reinterpreted(PlanTensor tensor,
   if (tensor.sizes.empty() || tensor.strides.back() != 1)
     return std::nullopt;
   std::int64_t bytes = tensor.sizes.back() * from;
-  if (bytes % to != 0)
+  if (bytes % to != 0 || tensor.offset % to != 0)
     return std::nullopt;
   tensor.sizes.back() = bytes / to;
   for (std::int64_t &stride :

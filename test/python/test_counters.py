@@ -67,3 +67,15 @@ def test_rounds_of_an_op(numbers: tuple[int, int, int]) -> None:
 def test_rounds_beyond_number_are_too_many(numbers: tuple[int, int, int]) -> None:
     with pytest.raises(quern.Error, match="QN1338"):
         quern.compile(WAITING.format(*numbers)).spread(np.ones((2, 3), np.float32))
+
+
+def test_the_least_integer_is_its_own_magnitude() -> None:
+    k = quern.compile("""
+elementwise plus(x: i64, y: i64) -> i64:
+    return x + y
+
+op farther(x: i64[N], by: int) -> i64[N]:
+    return plus(x, abs(by))
+""")
+    for number in (-END - 1, -3, 0, 3, END):
+        assert k.farther(np.zeros(1, np.int64), number) == np.abs(np.int64(number))

@@ -183,6 +183,9 @@ op diagonal[T: Float](x: T[N, N], n: int) -> T[N]:
 
 op shifted[T: Float](x: T[N]) -> T[M, A]:
     return turned(x.as_strided((N - 2, 2), (1, 1), 1))
+
+op doubles(x: f32[N], at: int) -> f64[M]:
+    return turned(x.slice(0, at, at + 4).view_as[f64]())
 """
 ODD = """
 elementwise above(x: f32) -> bool:
@@ -346,6 +349,19 @@ def test_more_views() -> None:
     assert torch.equal(k.shifted(x[0]), -x[0].as_strided((4, 2), (1, 1), 1))
     with pytest.raises(quern.Error, match="QN2072"):
         k.diagonal(x, 7)
+
+
+@pytest.mark.parametrize("at", range(4))
+def test_wider_elements_begin_where_pytorch_lets_them(at: int) -> None:
+    """Between two of them memory of a GPU cannot be read."""
+    k, x = quern.compile(VIEWS), torch.randn(8)
+    try:
+        wanted = -x[at : at + 4].view(torch.float64)
+    except RuntimeError:
+        with pytest.raises(quern.Error, match="QN2072"):
+            k.doubles(x, at)
+    else:
+        assert torch.equal(k.doubles(x, at), wanted)
 
 
 def test_a_returned_call_is_made_once() -> None:
