@@ -3,6 +3,7 @@
 
 #include "dsl/irgen/Wishes.h"
 #include "jit/bind/Environment.h"
+#include "jit/session/Fits.h"
 #include "jit/session/Reproducer.h"
 #include "jit/tool/Output.h"
 
@@ -161,6 +162,9 @@ static int replay(const CommandLine &line) {
   const typed::Declaration *kernel = findKernel(file, given->kernel);
   if (!kernel)
     return complain(failure, "`" + path + "` has no `" + given->kernel + "`");
+  if (!jit::fits(given->specialization, *kernel))
+    return complain(failure, "`" + path + "` is of another `" + given->kernel +
+                                 "`, or of another version");
   jit::CompileRequest request{file.module, kernel, file.text,
                               given->specialization};
   std::string stage = line.option("emit");

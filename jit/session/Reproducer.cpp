@@ -82,8 +82,9 @@ json::Array listOf(const Values &values, Text text) {
 
 json::Object describe(const Specialization &given) {
   auto number = [](auto value) { return std::int64_t(value); };
+  auto name = [](ElementType type) { return std::string(spelling(type)); };
   return json::Object{
-      {"types", listOf(given.typeArguments, number)},
+      {"types", listOf(given.typeArguments, name)},
       {"constants", listOf(given.constantArguments, argumentText)},
       {"ranks", listOf(given.axisRanks, number)},
       {"operands", listOf(given.operands, layoutText)},
@@ -95,8 +96,10 @@ json::Object describe(const Specialization &given) {
       {"listed", given.listed}};
 }
 
-Specialization specializationOf(const json::Object &object) {
+/// Nothing where a type has another name in this version.
+std::optional<Specialization> specializationOf(const json::Object &object) {
   Specialization made;
+  bool areKnown = true;
   auto each = [&](llvm::StringRef key, auto take) {
     if (const json::Array *array = object.getArray(key))
       for (const json::Value &value : *array)
@@ -105,8 +108,10 @@ Specialization specializationOf(const json::Object &object) {
   };
   using Number = std::int64_t;
   using Text = llvm::StringRef;
-  each("types", [&](Number number, Text) {
-    made.typeArguments.push_back(static_cast<ElementType>(number));
+  each("types", [&](Number, Text name) {
+    auto type = elementTypeNamed(name);
+    areKnown &= type.has_value();
+    made.typeArguments.push_back(type.value_or(ElementType::F32));
   });
   each("constants", [&](Number, Text text) {
     made.constantArguments.push_back(argumentOf(text));
@@ -122,7 +127,7 @@ Specialization specializationOf(const json::Object &object) {
   made.shortRows = object.getBoolean("short").value_or(false);
   made.repeatedRows = object.getBoolean("repeated").value_or(false);
   made.listed = object.getBoolean("listed").value_or(false);
-  return made;
+  return areKnown ? std::optional(std::move(made)) : std::nullopt;
 }
 
 /// The text that a module was made from, or null.
@@ -175,7 +180,8 @@ std::optional<Reproducer> quern::jit::readReproducer(std::string_view text) {
   const json::Object *given =
       object ? object->getObject("specialization") : nullptr;
   const json::Array *modules = object ? object->getArray("modules") : nullptr;
-  if (!given || !modules)
+  auto specialization = given ? specializationOf(*given) : std::nullopt;
+  if (!specialization || !modules)
     return std::nullopt;
   auto word = [](const json::Object &from, llvm::StringRef key) {
     return from.getString(key).value_or("").str();
@@ -186,7 +192,7 @@ std::optional<Reproducer> quern::jit::readReproducer(std::string_view text) {
                   .name = word(*object, "name"),
                   .text = word(*object, "text"),
                   .modules = {},
-                  .specialization = specializationOf(*given)};
+                  .specialization = std::move(*specialization)};
   for (const json::Value &value : *modules)
     if (const json::Object *module = value.getAsObject())
       made.modules.emplace_back(word(*module, "name"), word(*module, "text"));

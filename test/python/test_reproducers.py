@@ -7,8 +7,10 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pytest
 import quern
 
 QUERN = Path(__file__).resolve().parents[2] / "build/dev/bin/quern"
@@ -59,6 +61,49 @@ def test_a_failure_is_kept_and_fails_again(tmp_path: Path) -> None:
     assert "QN1338" in error
     assert "4000 rounds, at most 1024 are possible" in error
     assert "4000 rounds, at most 1024 are possible" in again.stderr
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """A compilation that succeeds when it is done again."""
+    folder = tmp_path_factory.mktemp("kept")
+    call(KNOWN, "k.spread(x, N=4000)", folder).communicate()
+    (file,) = folder.iterdir()
+    made: dict[str, Any] = json.loads(file.read_text())
+    assert made["specialization"]["constants"] == ["i4000"]
+    made["specialization"]["constants"] = ["i2"]
+    file.write_text(json.dumps(made))
+    assert replay(file, "--emit=qn").returncode == 0
+    return made
+
+
+CHANGES: list[dict[str, Any]] = [
+    {"types": []},
+    {"types": ["i32"]},
+    {"types": ["f17"]},
+    {"types": [13]},
+    {"constants": []},
+    {"constants": ["sfew"]},
+    {"constants": ["-"]},
+    {"ranks": []},
+    {"ranks": [2, 0]},
+    {"operands": []},
+    {"operands": ["-", "d1"]},
+    {"operands": ["d", "d1"]},
+    {"operands": ["d1", "d1", "d1"]},
+    {"lists": [1]},
+]
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=str)
+def test_a_file_of_another_version_is_refused(
+    tmp_path: Path, kept: dict[str, Any], change: dict[str, Any]
+) -> None:
+    file = tmp_path / "kept.json"
+    file.write_text(json.dumps(kept | {"specialization": kept["specialization"] | change}))
+    refused = replay(file, "--emit=qn")
+    assert refused.returncode == 1
+    assert "another version" in refused.stderr or "cannot read" in refused.stderr
 
 
 def test_rounds_that_are_known() -> None:
