@@ -47,6 +47,7 @@ def test_values_and_derivatives(name: str, dtype: torch.dtype) -> None:
         return FUNCTIONS[name](x * 2).square()
 
     results = []
+    quern.reset_counters()
     for run in (
         function,
         torch.compile(function, backend="quern", options={"fallback": "error"}),
