@@ -137,13 +137,27 @@ bool BoundKernel::State::prepareAtOnce() {
   return prepared.load(std::memory_order_acquire) != nullptr;
 }
 
+/// Whether the bytes of a workspace can be counted: some for each position.
+static bool isCountable(const Binding &binding) {
+  constexpr std::int64_t bytes = 128;
+  std::int64_t product = bytes;
+  return llvm::none_of(binding.extents, [&](std::int64_t extent) {
+    return llvm::MulOverflow(product, std::max<std::int64_t>(extent, 1),
+                             product);
+  });
+}
+
 void BoundKernel::State::install(std::shared_ptr<const CompiledKernel> kernel) {
   auto made = std::make_unique<Prepared>();
   made->kernel = std::move(kernel);
   fillPacket(binding, *made);
+  bool isCounted = isCountable(binding);
   for (const CompiledKernel::Launch &launch : made->kernel->launches) {
     std::int64_t plan[5] = {0, 1, 0, 0, 1};
     launch.plan(made->packet.data(), plan);
+    // What the code has counted may have wrapped around.
+    if (!isCounted && (plan[2] != 0 || plan[3] != 0))
+      plan[2] = std::numeric_limits<std::int64_t>::max();
     made->launches.push_back(
         {launch.task, plan[0], plan[1], plan[2], plan[3], plan[4]});
   }

@@ -13,6 +13,7 @@
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <list>
 #include <mutex>
@@ -117,7 +118,10 @@ struct BoundKernel::State {
       /// units where they are no more than a grain.
       std::int64_t workspace(int threads) const {
         bool isShared = units > std::max<std::int64_t>(grain, 1);
-        return shared + (isShared ? threads : 1) * own;
+        auto all = llvm::SaturatingMultiplyAdd<std::uint64_t>(
+            isShared ? threads : 1, own, shared);
+        constexpr auto most = std::numeric_limits<std::int64_t>::max();
+        return std::min<std::uint64_t>(all, most);
       }
     };
     std::shared_ptr<const jit::CompiledKernel> kernel;

@@ -18,6 +18,10 @@ elementwise add[T: Number](x: T, y: T) -> T:
 rowwise outer[T: Number](x: T[A], y: T[B]) -> T[A, B]:
     return x * y
 
+rowwise least[T: Real](x: T[R, C]) -> T[R]:
+    let _, y = sort_by(x, x over C)
+    return y.at(C = 0)
+
 op sums(xs: list[f32[*S]]) -> list[f32[*S]]:
     return [add(x, x) for x in xs]
 
@@ -72,6 +76,8 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "another offset": (lambda k: k.behind(X, 2**61), "QN2072"),
     "sizes that wrap": (lambda k: k.shaped(X, 16, 2**60 + 1), "QN2072"),
     "temporaries": (lambda k: k.squares(X, FAR), rf"QN2036.*f32\[{FAR}, {FAR}\]"),
+    "a workspace": (lambda k: k.least(spread(1, 2**60 - 1)), "QN2051"),
+    "a worker's workspace": (lambda k: k.least(spread(2, 2**57)), "QN2051"),
     "a spread view": (lambda k: k.widened(X, FAR), "QN2072"),
 }
 
