@@ -28,7 +28,7 @@ Fits = Callable[[torch.Tensor, torch.Tensor], bool]
 LOOKED_AT = 64  # calls
 TRIED = 12
 # By which a call is none.
-REFUSALS = (LookupError, RuntimeError, TypeError, ValueError, quern.Error)
+REFUSALS = (LookupError, MemoryError, RuntimeError, TypeError, ValueError, quern.Error)
 SHORTEST = 4  # elements of a tensor of which there can be more
 SIDE = 32  # of inner axes, where they can be longer
 

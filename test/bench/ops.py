@@ -3,8 +3,8 @@
 `./dev bench ops [NAME]… [--size l2,large] [--rounds 9] [--write]`: names are parts of overloads;
 `l2` is 256 KiB a tensor, `large` 64 MiB, `call` 16 elements. Elements are f32, or the first of i32,
 bool and c64 that a declaration takes. Arguments are `_ops.py`'s, the schema's, or the operator
-database's, made longer (`_grown.py`). `--write` keeps the ratios in `ops.tsv` beside this file, for
-docs/operators.md.
+database's, made longer (`_grown.py`). A row that needs more than 4 GiB is named and not measured.
+`--write` keeps the ratios in `ops.tsv` beside this file, for docs/operators.md.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 import quern
 import torch
 from _arguments import Values, arguments, bound
+from _bounded import bounded
 from _grown import REFUSALS
 from _timing import geomean, lower_quartile_ratio, median, rounds
 from aten_binding import Call
@@ -147,10 +148,11 @@ def measure(row: Row, name: str, size: str, count: int) -> tuple[float, float | 
     """Our speed over eager's, and the error; nothing where no arguments fit the row."""
     op = overload(row["overload"])
     try:
-        values, calls = fitting(row, op, SIZES[size])
-        is_exact = size == "l2" and not draws(row)
-        wrong = error(op, values, calls["quern"]()) if is_exact else None
-        times = rounds(calls, count, 4e-3)
+        with bounded():
+            values, calls = fitting(row, op, SIZES[size])
+            is_exact = size == "l2" and not draws(row)
+            wrong = error(op, values, calls["quern"]()) if is_exact else None
+            times = rounds(calls, count, 4e-3)
     except (UnfitError, *REFUSALS) as why:
         print(f"{name:52} {size:6} not measured: {str(why).partition(chr(10))[0][:60]}", flush=True)
         return None

@@ -14,6 +14,8 @@ from torch.testing._internal.opinfo.core import SampleInput
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "bench"))
 
+import _bounded
+import ops
 from _arguments import arguments, bound, extents
 from _grown import leaves_short
 
@@ -106,3 +108,16 @@ def test_longer_samples_leave_no_operand_short() -> None:
     assert leaves_short(SampleInput(x, kwargs={"weight": torch.zeros(3)}), x, counts)
     assert not leaves_short(SampleInput(x, args=(x, torch.zeros(2))), x, counts)
     assert not leaves_short(SampleInput(x, args=(torch.zeros(3),)), x, [1, 1, 8])
+
+
+def test_a_row_without_memory_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A result of 1 GiB does not end the run."""
+    factors = {"self": torch.rand(1 << 14, 1), "mat2": torch.rand(1, 1 << 14)}
+    monkeypatch.setattr(ops, "arguments", lambda *_: iter([factors]))
+    monkeypatch.setattr(_bounded, "MOST", 1 << 28)
+    row = next(r for r in quern.operators() if r["overload"] == "aten::mm")
+    assert ops.measure(row, "aten::mm", "large", 1) is None
+    assert "aten::mm" in capsys.readouterr().out
+    assert torch.empty(1 << 28).numel() == 1 << 28
