@@ -2,6 +2,7 @@
 #include "jit/pool/Scratch.h"
 
 #include <cstdlib>
+#include <sys/mman.h>
 #include <utility>
 
 using namespace quern::jit;
@@ -10,8 +11,18 @@ static constexpr std::size_t alignment = 64;
 /// A block is not given out for less than this part of it.
 static constexpr std::size_t waste = 4;
 
+/// Large pages, of which a large block has two at least.
+static constexpr std::size_t page = 2 << 20;
+
+/// What is too large to be kept is fresh in every run: a fault each 4 KiB costs
+/// more than most kernels do. Where the system has no large pages, small ones
+/// serve as well.
 static char *allocate(std::size_t bytes) {
-  return static_cast<char *>(std::aligned_alloc(alignment, bytes));
+  bool isLarge = bytes >= 2 * page;
+  void *memory = std::aligned_alloc(isLarge ? page : alignment, bytes);
+  if (memory && isLarge)
+    madvise(memory, bytes / page * page, MADV_HUGEPAGE);
+  return static_cast<char *>(memory);
 }
 
 Scratch::~Scratch() {
