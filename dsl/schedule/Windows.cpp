@@ -94,9 +94,24 @@ static bool isApart(const KernelModel &model, Value index, unsigned axis) {
                       [&](Value each) { return isApart(model, each, axis); });
 }
 
+/// Whether positions along an axis are neighbours in all that is read at them.
+static bool areNeighbours(const KernelModel &model, unsigned axis) {
+  WalkResult walked = model.kernel.getBody().walk([&](qn::LoadOp load) {
+    ArrayRef<StrideClass> strides = load.getTensor().getType().getStrides();
+    bool isAcross =
+        llvm::any_of(llvm::zip(load.getIndices(), strides), [&](auto pair) {
+          auto [index, stride] = pair;
+          return hasAxis(model.axesOf(index), axis) &&
+                 stride == StrideClass::Dynamic;
+        });
+    return isAcross ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return !walked.wasInterrupted();
+}
+
 /// Where lines of the results are shorter than half a vector and than the
-/// windows, lanes run along those; and along long windows wherever lanes along
-/// the results would gather.
+/// windows, lanes run along those that lie in lines too; and along long windows
+/// wherever lanes along the results would gather.
 std::optional<LaunchPlan> Schedule::alongWindows(const LaunchPlan &launch) {
   if (!model.kernel.getShortRows() || target.isGpu() || launch.lane < 0 ||
       !hasAxis(launch.parallel, launch.lane) || launch.axes.empty() ||
@@ -106,7 +121,8 @@ std::optional<LaunchPlan> Schedule::alongWindows(const LaunchPlan &launch) {
   along.stores = launch.stores;
   along.parallel = launch.parallel;
   planAxes(along, ~launch.parallel);
-  if (along.lane < 0 || !model.localAxis(along.lane))
+  if (along.lane < 0 || !model.localAxis(along.lane) ||
+      !areNeighbours(model, along.lane))
     return std::nullopt;
   along.choice = LaunchChoice::Narrow;
   along.lines = {.axis = unsigned(launch.lane),

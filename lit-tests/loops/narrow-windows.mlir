@@ -66,3 +66,28 @@ qn.rowwise @one axes [H, W, P, Q]
   }
   qn.store %s, %out : f32, !qn.tensor<f32, [P, Q:1]>
 }
+
+// Windows that lie across lines are walked one element after the other.
+// CHECK-LABEL: llvm.func @across_plan
+// CHECK-NOT: @across_1
+qn.rowwise @across axes [H, W, P] short
+    (%x: !qn.tensor<f32, [H, W:1]>, %k: i64, %out: !qn.tensor<f32, [P, W:1]>) {
+  %zero = arith.constant 0.0 : f32
+  %none = arith.constant 0 : i64
+  %p = qn.index P
+  %w = qn.index W
+  %i = qn.axis I from %none to %k
+  %top = arith.muli %p, %k : i64
+  %h = arith.addi %top, %i : i64
+  %a = qn.load %x[%h, %w] outside %zero : f32 : !qn.tensor<f32, [H, W:1]>
+  %s = qn.reduce (%a : f32) init (%zero : f32) over [I] step {
+  ^bb0(%t: f32, %e: f32):
+    %n = arith.addf %t, %e : f32
+    qn.yield %n : f32
+  } merge {
+  ^bb0(%t: f32, %u: f32):
+    %n = arith.addf %t, %u : f32
+    qn.yield %n : f32
+  }
+  qn.store %s, %out : f32, !qn.tensor<f32, [P, W:1]>
+}
