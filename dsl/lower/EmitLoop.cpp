@@ -213,6 +213,7 @@ void Emitter::laneLoop(Frame &frame, const LoopSpec &loop,
   LoopSpec tail = loop;
   if (unsigned fewer = std::exchange(tail.plan.copiesOfRest, 0)) {
     tail.plan.copies = fewer;
+    tail.plan.copiesOfRest = fewer > 2 ? fewer / 2 : 0;
     tail.lower = middle;
     return laneLoop(frame, tail, rest, states, body);
   }

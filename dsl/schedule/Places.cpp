@@ -79,7 +79,7 @@ static bool sharesSteps(const KernelModel &model, qn::ReduceOp sum, int lane) {
 
 /// What finds and weighs the row of a step costs as much for one vector of sums
 /// as for many: half of the registers hold sums, and what is left of a row goes
-/// by as many vectors as elsewhere.
+/// by as many vectors as elsewhere, then by half as many.
 void Schedule::widenShared(const LaunchPlan &launch, AxisPlan &plan) const {
   auto sums = reductionsBehind(launch.stores, /*all=*/true);
   llvm::erase_if(sums, [&](qn::ReduceOp op) {

@@ -17,7 +17,7 @@ rowwise counted[T: Float](w: T[V, D], i: i64[K, N]) -> (T[K, D], i64[K]):
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
-@pytest.mark.parametrize("width", [1, 17, 64, 100, 255, 256, 257, 336, 600])
+@pytest.mark.parametrize("width", [1, 17, 32, 48, 64, 100, 255, 256, 257, 336, 600])
 def test_every_width(width: int, dtype: torch.dtype) -> None:
     torch.manual_seed(0)
     k = quern.compile(NAMED)
