@@ -32,7 +32,8 @@ static SmallVector<qn::LoadOp> turnedLoads(const KernelModel &model,
     if (!load || load->getBlock() != &model.kernel.block())
       continue;
     auto along = launch.alongTurned(model, load);
-    if (along && *along == launch.turned && found.size() < mostTurned)
+    if (along && *along == launch.turned && found.size() < mostTurned &&
+        !load.getType().isInteger(1))
       found.push_back(load);
   }
   return found;

@@ -1,8 +1,6 @@
 // Loads and stores at an operand's own axes.
 #include "dsl/lower/Emitter.h"
 #include "dsl/lower/InMemory.h"
-#include "dsl/lower/Turn.h"
-#include "dsl/schedule/Turned.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -201,63 +199,6 @@ Value Emitter::load(Frame &frame, qn::LoadOp load, Local &local,
     return value;
   return loadOwn(frame, cast<BlockArgument>(load.getTensor()), load.getPart(),
                  load.getType(), copies);
-}
-
-/// Asks for what lies a tile's width further along a line of a square: where
-/// lines are read across, nobody else can guess what comes next. It goes into
-/// the second cache, the first has no room for it beside the tile under way.
-static void fetchTileBehind(Emitter &emitter, Frame &at, qn::OperandType type,
-                            Value pointer) {
-  constexpr std::int64_t width = 256; // bytes
-  std::int64_t count = width / storedBytes(type.getElementType());
-  Value there = emitter.advance(at, type, pointer, emitter.constant(at, count));
-  LLVM::Prefetch::create(emitter.in(at), pointer.getLoc(), there, /*rw=*/0,
-                         /*hint=*/2, /*cache=*/1);
-}
-
-/// Where lanes run across an operand's rows and as many copies as lanes along
-/// them, or as a square has: rows are read whole and transposed, for all copies
-/// at once. Null where that is not so.
-Value Emitter::loadTurned(Frame &frame, qn::LoadOp load, Copies copies) {
-  auto operand = cast<BlockArgument>(load.getTensor());
-  auto type = cast<qn::OperandType>(operand.getType());
-  AxisSet axes = model.axesOf(type);
-  Frame &at = home(frame, axes);
-  const Binding *lane = laneOf(at, axes);
-  if (!lane || lane->mask || lane->copies > 1 ||
-      strideAlong(type, lane->axis) != StrideClass::Dynamic)
-    return Value();
-  const Binding *along = nullptr;
-  for (const Binding &binding : at.bindings)
-    if ((binding.copies == lane->lanes ||
-         binding.copies == squareSide(lane->lanes, target.vectorBytes)) &&
-        strideAlong(type, binding.axis) == StrideClass::One)
-      along = &binding;
-  if (!along || along->lanes > 1)
-    return Value();
-  Copies others = copies & ~(Copies(0xff) << (8 * along->slot));
-  Value first = address(frame, operand, axes, others), step;
-  for (auto [number, name] : llvm::enumerate(type.getAxes()))
-    if (model.axisOf(name) == lane->axis)
-      step = stride(frame, operand, number);
-  // Squares with several to a line ask more often: in the caches they lose.
-  constexpr unsigned line = 64;
-  bool asks = streaming || along->copies * storedBytes(load.getType()) >= line;
-  Values rows;
-  for (unsigned row = 0; row < lane->lanes; ++row) {
-    Value distance = constant(at, row);
-    distance = arith::MulIOp::create(in(at), load.getLoc(), step, distance);
-    Value from = advance(at, type, first, distance);
-    rows.push_back(
-        read(at, from, load.getType(), along->copies, Value(), Value()));
-    if (asks)
-      fetchTileBehind(*this, at, type, from);
-  }
-  rows = turnedRows(in(at), load.getLoc(), rows);
-  for (auto [copy, row] : llvm::enumerate(rows))
-    at.values[{load.getResult().getAsOpaquePointer(),
-               others | Copies(copy) << (8 * along->slot)}] = row;
-  return rows[copies >> (8 * along->slot) & 0xff];
 }
 
 /// The element of an operand at its own axes.

@@ -188,7 +188,7 @@ void Emitter::maskedTurn(Frame &frame, const LoopSpec &loop,
 /// else vector by vector and then element by element; rows that go past the
 /// caches have their whole vectors there as well. A long body, or one of few
 /// turns, is made once, all of it masked. Several squares side by side are
-/// followed by single ones.
+/// followed by single ones where there are no masks.
 void Emitter::laneLoop(Frame &frame, const LoopSpec &loop,
                        ArrayRef<LoopSpec> rest, Values &states, Body body) {
   if (loop.masked)
@@ -222,7 +222,8 @@ void Emitter::laneLoop(Frame &frame, const LoopSpec &loop,
   bool isRow = (!target.hasMask || streamsRows) && loop.plan.lanes > 1 &&
                loop.plan.copies > 1;
   unsigned side = squareSide(loop.plan.lanes, target.vectorBytes);
-  bool hasSquares = launch && launch->turned >= 0 && loop.plan.lanes > side;
+  bool hasSquares = !target.hasMask && launch && launch->turned >= 0 &&
+                    loop.plan.lanes > side;
   if (hasSquares)
     tail.plan.lanes = side;
   if ((isRow || hasSquares) && !target.isGpu()) {

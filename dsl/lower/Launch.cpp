@@ -220,10 +220,11 @@ void LaunchBuilder::unit(Frame &frame, ValueRange position) {
 void LaunchBuilder::elementLoops(Frame &frame,
                                  SmallVectorImpl<LoopSpec> &loops) {
   auto plain = [&](Frame &at) {
-    // Squares narrower than a line of the cache follow each other along it.
-    if (launch.turned >= 0 && !target.isGpu() &&
-        loops.front().plan.lanes == loops.back().plan.copies)
+    bool hasSquares = launch.turned >= 0 && !target.isGpu();
+    if (hasSquares && loops.front().plan.lanes == loops.back().plan.copies)
       std::swap(loops.front(), loops.back());
+    else if (auto loads = turnedOperands(); !loads.empty())
+      return linesInTurn(at, loops, loads);
     // Rows past the caches are read several lines at a time.
     if (emitter.ahead.rows && launch.turned < 0 &&
         static_cast<int>(loops.back().plan.axis) == launch.lane)
@@ -236,7 +237,7 @@ void LaunchBuilder::elementLoops(Frame &frame,
     Emitter::Values none;
     emitter.nest(at, loops, none, body);
   };
-  SmallVector<qn::LoadOp> lines = linesAcross();
+  SmallVector<qn::LoadOp> lines = shortLoads();
   if (lines.empty())
     return plain(frame);
   linesApart(frame, loops, lines, plain);

@@ -60,11 +60,20 @@ protected:
                 llvm::ArrayRef<mlir::Value> tensors, LinesOfLength make,
                 OtherLines others, std::int64_t length = 2);
   // LaunchApart.cpp
-  llvm::SmallVector<qn::LoadOp> linesAcross() const;
+  llvm::SmallVector<qn::LoadOp> shortLoads() const;
   void takeApart(Frame &frame, llvm::ArrayRef<qn::LoadOp> loads,
                  std::int64_t length);
   void linesApart(Frame &frame, llvm::ArrayRef<LoopSpec> loops,
                   llvm::ArrayRef<qn::LoadOp> loads, OtherLines others);
+  // LaunchTurned.cpp
+  llvm::SmallVector<qn::LoadOp> turnedOperands() const;
+  mlir::Value fillLines(Frame &at, qn::LoadOp load, unsigned side);
+  void turnedLines(Frame &at, LoopSpec squares, unsigned length,
+                   llvm::ArrayRef<qn::LoadOp> loads);
+  void takeSquare(Frame &square, qn::LoadOp load, mlir::Value buffer,
+                  mlir::Value start);
+  void linesInTurn(Frame &frame, llvm::ArrayRef<LoopSpec> loops,
+                   llvm::ArrayRef<qn::LoadOp> loads);
   // LaunchNarrow.cpp
   void shortLines(Frame &frame, const LoopSpec &lines, const LoopSpec &along);
   void putTogether(Frame &frame, std::int64_t length);

@@ -1,6 +1,7 @@
 // Operands with lines of few elements, as images have with a few channels side
 // by side, while lanes run across them: lines are read whole and taken apart.
-#include "dsl/dialect/Behind.h"
+#include "dsl/lower/Across.h"
+#include "dsl/lower/InMemory.h"
 #include "dsl/lower/Launch.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -27,20 +28,9 @@ static Value everyNth(OpBuilder &b, ArrayRef<Value> vectors,
   return made;
 }
 
-SmallVector<qn::LoadOp> LaunchBuilder::linesAcross() const {
-  llvm::SmallSetVector<qn::LoadOp, 4> loads;
-  if (launch.turned < 0 || !model.kernel.getShortRows() || target.isGpu())
-    return {};
-  for (qn::StoreOp store : launch.stores)
-    walkBehind(store.getValue(), [&](Operation *op) {
-      auto load = dyn_cast<qn::LoadOp>(op);
-      if (load && load->getBlock() == &model.kernel.block() &&
-          launch.alongTurned(model, load) == launch.turned &&
-          !(model.axesOf(load.getTensor().getType()) & ~launch.parallel))
-        loads.insert(load);
-      return WalkResult::advance();
-    });
-  return loads.takeVector();
+SmallVector<qn::LoadOp> LaunchBuilder::shortLoads() const {
+  return model.kernel.getShortRows() ? turnedOperands()
+                                     : SmallVector<qn::LoadOp>();
 }
 
 /// Reads as many lines of this length as there are lanes.
@@ -54,17 +44,18 @@ void LaunchBuilder::takeApart(Frame &frame, ArrayRef<qn::LoadOp> loads,
     auto operand = cast<BlockArgument>(load.getTensor());
     auto type = cast<qn::OperandType>(operand.getType());
     Value first = emitter.address(frame, operand, model.axesOf(type), 0);
+    Type raw = memoryType(type.getElementType());
     Emitter::Values vectors;
     for (std::int64_t number = 0; number != length; ++number) {
       Value skip = emitter.constant(frame, number * lanes);
       Value from = emitter.advance(frame, type, first, skip);
-      vectors.push_back(emitter.read(frame, from, type.getElementType(), lanes,
-                                     Value(), Value()));
+      vectors.push_back(
+          emitter.read(frame, from, raw, lanes, Value(), Value()));
     }
-    for (auto [number, copies] :
-         llvm::enumerate(emitter.copiesOf(frame, axisBit(launch.turned))))
-      frame.values[{load.getResult().getAsOpaquePointer(), copies}] =
-          everyNth(emitter.in(frame), vectors, std::int64_t(number));
+    Emitter::Values rows;
+    for (std::int64_t number = 0; number != length; ++number)
+      rows.push_back(everyNth(emitter.in(frame), vectors, number));
+    keepTurned(emitter, frame, load, rows, frame.find(launch.turned)->slot);
   }
   inner(frame, launch.stores);
 }

@@ -1,5 +1,6 @@
 // Results with lines of few elements, as images have for a few channels: lanes
 // run across them.
+#include "dsl/lower/InMemory.h"
 #include "dsl/lower/Launch.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -36,19 +37,23 @@ void LaunchBuilder::putTogether(Frame &frame, std::int64_t length) {
   frame.bind(Binding{.axis = axis,
                      .position = emitter.constant(frame, 0),
                      .copies = unsigned(length)});
+  auto inMemory = [&](qn::StoreOp store, Copies copies) {
+    Value value = emitter.wide(frame, store.getValue(), copies, lanes);
+    return toMemory(emitter.in(frame), loc, value, store.getValue().getType());
+  };
   for (qn::StoreOp store : launch.stores) {
     Emitter::Values values;
     for (Copies copies : emitter.copiesOf(frame, axisBit(axis)))
-      values.push_back(emitter.wide(frame, store.getValue(), copies, lanes));
+      values.push_back(inMemory(store, copies));
     auto operand = cast<BlockArgument>(store.getTensor());
     auto type = cast<qn::OperandType>(operand.getType());
     Value first = emitter.address(frame, operand, model.axesOf(type), 0);
-    Type element = type.getElementType();
+    Type raw = memoryType(type.getElementType());
     for (auto [number, value] :
          llvm::enumerate(inTurns(emitter.in(frame), values))) {
       Value skip = emitter.constant(frame, std::int64_t(number) * lanes);
       Value to = emitter.advance(frame, type, first, skip);
-      emitter.write(frame, to, value, element, Value());
+      emitter.write(frame, to, value, raw, Value());
     }
   }
 }
@@ -63,7 +68,7 @@ void LaunchBuilder::shortLines(Frame &frame, const LoopSpec &lines,
     });
   };
   bool isPlain = llvm::none_of(launch.stores, [](qn::StoreOp store) {
-    return store.getPart() || store.getValue().getType().isInteger(1);
+    return static_cast<bool>(store.getPart());
   });
   SmallVector<Value> results;
   for (qn::StoreOp store : launch.stores)

@@ -87,7 +87,7 @@ Value LaunchBuilder::exceedsCaches(Frame &root) {
 /// all else is made once for both.
 bool LaunchBuilder::streamsVectors() const {
   return launch.kind == LaunchKind::Stores && launch.axes.size() == 1 &&
-         !model.joinedAlong(launch.axes.front().axis) && linesAcross().empty();
+         !model.joinedAlong(launch.axes.front().axis) && shortLoads().empty();
 }
 
 /// Stores the whole vectors of a loop past the caches, where the launch does;

@@ -76,6 +76,44 @@ static Value interleaved(OpBuilder &builder, Value first, Value second,
                                    mask);
 }
 
+SmallVector<Value> quern::turnedBeside(OpBuilder &builder, Location loc,
+                                       SmallVector<Value> rows) {
+  std::size_t side = rows.size();
+  for (std::size_t round = side; round > 1; round /= 2) {
+    SmallVector<Value> next;
+    for (std::size_t row = 0; row != side / 2; ++row)
+      for (bool upper : {false, true})
+        next.push_back(interleaved(builder, rows[row], rows[row + side / 2],
+                                   std::int64_t(side), upper));
+    rows = std::move(next);
+  }
+  return rows;
+}
+
+/// Every step exchanges one bit of the vector's number with one of the
+/// segment's.
+SmallVector<Value> quern::turnedSegments(OpBuilder &builder, Location loc,
+                                         SmallVector<Value> vectors) {
+  std::int64_t lanes = cast<VectorType>(vectors[0].getType()).getNumElements();
+  std::int64_t count = vectors.size(), length = lanes / count;
+  for (std::int64_t bit = count / 2; bit; bit /= 2) {
+    SmallVector<Value> next;
+    for (std::int64_t number = 0; number != count; ++number) {
+      SmallVector<std::int64_t> mask;
+      for (std::int64_t lane = 0; lane != lanes; ++lane) {
+        std::int64_t segment = lane / length;
+        std::int64_t from = number & bit ? segment | bit : segment & ~bit;
+        std::int64_t high = segment & bit ? lanes : 0;
+        mask.push_back(high + from * length + lane % length);
+      }
+      next.push_back(vector::ShuffleOp::create(
+          builder, loc, vectors[number & ~bit], vectors[number | bit], mask));
+    }
+    vectors = std::move(next);
+  }
+  return vectors;
+}
+
 SmallVector<Value> quern::turnedRows(OpBuilder &builder, Location loc,
                                      ArrayRef<Value> rows) {
   std::size_t side = cast<VectorType>(rows[0].getType()).getNumElements();
@@ -90,13 +128,5 @@ SmallVector<Value> quern::turnedRows(OpBuilder &builder, Location loc,
         both.push_back(behindEachOther(builder, all[row], all[row + side]));
     all = std::move(both);
   }
-  for (std::size_t round = side; round > 1; round /= 2) {
-    SmallVector<Value> next;
-    for (std::size_t row = 0; row != side / 2; ++row)
-      for (bool upper : {false, true})
-        next.push_back(interleaved(builder, all[row], all[row + side / 2],
-                                   std::int64_t(side), upper));
-    all = std::move(next);
-  }
-  return all;
+  return turnedBeside(builder, loc, std::move(all));
 }

@@ -22,7 +22,9 @@ int Schedule::turnedAxis(const LaunchPlan &launch) const {
   if (operations > longestTurned && !target.isGpu())
     return found;
   model.kernel.getBody().walk([&](qn::LoadOp load) {
-    found = launch.alongTurned(model, load).value_or(found);
+    // Memory of a GPU's block holds no truth values.
+    if (!target.isGpu() || !load.getType().isInteger(1))
+      found = launch.alongTurned(model, load).value_or(found);
     // Gathers of a square touch each cache line as often as it has elements.
     if (int along = neighboursOf(model, load);
         !target.isGpu() && along >= 0 && along != launch.lane &&
@@ -37,7 +39,7 @@ std::optional<int> LaunchPlan::alongTurned(const KernelModel &model,
                                            qn::LoadOp load) const {
   qn::OperandType type = load.getTensor().getType();
   if (!load.getIndices().empty() || !type.getElementType().isIntOrFloat() ||
-      type.getElementType().isInteger(1) || !hasAxis(model.axesOf(type), lane))
+      !hasAxis(model.axesOf(type), lane))
     return std::nullopt;
   std::optional<int> found;
   for (auto [name, stride] : llvm::zip(type.getAxes(), type.getStrides()))
@@ -74,8 +76,9 @@ std::optional<LaunchPlan> quern::narrowLines(const LaunchPlan &launch) {
 /// the lanes, so that results are written in runs, and the tiles that lie
 /// beside each other in the operand follow each other: its pages are at hand.
 void Schedule::planTurned(LaunchPlan &launch, unsigned turned) {
-  constexpr std::int64_t run = 256;
+  constexpr std::int64_t least = 256, runBytes = 512;
   unsigned side = squareSide(lanes, target.vectorBytes);
+  std::int64_t run = std::max(least, runBytes * lanes / target.vectorBytes);
   launch.turned = turned;
   llvm::erase_if(launch.axes,
                  [&](const AxisPlan &plan) { return plan.axis == turned; });

@@ -41,16 +41,38 @@ qn.rowwise @add axes [R, C] (%x: !qn.tensor<f32, [R, C:1]>,
 }
 
 // Squares of bytes have 16 lanes: the code of a square grows with its area. Two
-// of them lie side by side in a vector and are turned together. They follow each
-// other along a line of the operand.
+// of them lie side by side in a vector and are turned together. Lines are read by
+// whole vectors, which ask for the next one; what two squares hold waits in
+// memory, and they follow each other along the line.
 // CHECK-LABEL: llvm.func @bytes_task
+// CHECK: llvm.alloca %c32_i64 x vector<32xi8>
 // CHECK: scf.for {{.*}} step %c32_i64
+// CHECK: scf.for {{.*}} step %c32_i64
+// CHECK: scf.for {{.*}} = %c0_i64 to %c16_i64
+// CHECK: llvm.load %[[VECTOR:[0-9]+]] {{.*}} -> vector<32xi8>
+// CHECK-NEXT: %[[NEXT:.*]] = llvm.getelementptr %[[VECTOR]][%c32_i64]
+// CHECK-NEXT: "llvm.intr.prefetch"(%[[NEXT]])
+// CHECK: llvm.load {{.*}} -> vector<32xi8>
+// CHECK-COUNT-2: vector.shuffle {{.*}} : vector<32xi8>, vector<32xi8>
+// CHECK-COUNT-2: llvm.store {{.*}} : vector<32xi8>
 // CHECK: scf.for {{.*}} step %c16_i64
+// CHECK-COUNT-16: llvm.load {{.*}} {alignment = 32 : i64} : !llvm.ptr -> vector<32xi8>
+// CHECK-COUNT-64: vector.shuffle {{.*}} : vector<32xi8>, vector<32xi8>
+// CHECK-COUNT-16: llvm.store {{.*}} : vector<32xi8>
+// What is left of the lines goes by squares of their own.
 // CHECK-COUNT-32: llvm.load {{.*}} -> vector<16xi8>
 // CHECK-COUNT-16: vector.shuffle {{.*}} : vector<16xi8>, vector<16xi8>
 // CHECK-COUNT-64: vector.shuffle {{.*}} : vector<32xi8>, vector<32xi8>
 // CHECK-NOT: vector.shuffle
 // CHECK-COUNT-16: llvm.store {{.*}} : vector<32xi8>
+
+// Lanes behind the end read the last line that is there.
+// WIDE-LABEL: llvm.func @bytes_task
+// WIDE: math.ctpop
+// WIDE: scf.for {{.*}} = %c0_i64 to %c16_i64
+// WIDE: arith.minui
+// WIDE: llvm.load {{.*}} -> vector<64xi8>
+// WIDE-COUNT-16: llvm.intr.masked.store
 qn.rowwise @bytes axes [R, C] (%x: !qn.tensor<i8, [R, C:1]>,
     %y: !qn.tensor<i8, [R:1, C]>, %out: !qn.tensor<i8, [R, C:1]>) {
   %a = qn.load %x : !qn.tensor<i8, [R, C:1]>
@@ -91,4 +113,15 @@ qn.rowwise @other_order axes [R, C] (%x: !qn.tensor<f32, [R, C:1]>,
     %out: !qn.tensor<f32, [C, R:1]>) {
   %v = qn.load %x : !qn.tensor<f32, [R, C:1]>
   qn.store %v, %out : f32, !qn.tensor<f32, [C, R:1]>
+}
+
+// Truth values are turned as the bytes that they are in memory.
+// CHECK-LABEL: llvm.func @truths_task
+// CHECK-COUNT-64: vector.shuffle {{.*}} : vector<32xi8>, vector<32xi8>
+// CHECK-NOT: vector<32xi1>, vector<32xi1>
+// CHECK: llvm.func @truths_1_plan
+qn.rowwise @truths axes [R, C] (%x: !qn.tensor<i1, [R:1, C]>,
+    %out: !qn.tensor<i1, [R, C:1]>) {
+  %v = qn.load %x : !qn.tensor<i1, [R:1, C]>
+  qn.store %v, %out : i1, !qn.tensor<i1, [R, C:1]>
 }
