@@ -72,6 +72,7 @@ protected:
                    llvm::ArrayRef<qn::LoadOp> loads);
   void takeSquare(Frame &square, qn::LoadOp load, mlir::Value buffer,
                   mlir::Value start);
+  mlir::Value linesMeet(Frame &frame, llvm::ArrayRef<qn::LoadOp> loads);
   void linesInTurn(Frame &frame, llvm::ArrayRef<LoopSpec> loops,
                    llvm::ArrayRef<qn::LoadOp> loads);
   // LaunchNarrow.cpp

@@ -125,13 +125,38 @@ void LaunchBuilder::takeSquare(Frame &square, qn::LoadOp load, Value buffer,
   keepTurned(emitter, square, load, rows, along.slot);
 }
 
+/// Whether lines lie a multiple of a cache line apart: then they meet in few
+/// sets of a cache, and no vector of a line lies in two.
+Value LaunchBuilder::linesMeet(Frame &frame, ArrayRef<qn::LoadOp> loads) {
+  constexpr std::int64_t line = 64;
+  Value bits = emitter.constant(frame, 0);
+  for (qn::LoadOp load : loads) {
+    auto operand = cast<BlockArgument>(load.getTensor());
+    const Binding lane{.axis = unsigned(launch.lane)};
+    Value step = linesAcross(emitter, model, frame, operand, bits, lane).step;
+    Value bytes = emitter.constant(frame, storedBytes(load.getType()));
+    OpBuilder &b = emitter.in(frame);
+    step = arith::MulIOp::create(b, loc, step, bytes);
+    bits = arith::OrIOp::create(b, loc, bits, step);
+  }
+  Value low = emitter.constant(frame, line - 1);
+  Value zero = emitter.constant(frame, 0);
+  OpBuilder &b = emitter.in(frame);
+  bits = arith::AndIOp::create(b, loc, bits, low);
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, bits, zero);
+}
+
 void LaunchBuilder::linesInTurn(Frame &frame, ArrayRef<LoopSpec> loops,
                                 ArrayRef<qn::LoadOp> loads) {
   const LoopSpec &across = loops.front(), &along = loops.back();
   Value length = emitter.constant(frame, across.plan.lanes);
+  // In the caches others go by squares alone.
+  Value meet = emitter.streaming ? Value() : linesMeet(frame, loads);
   OpBuilder &b = emitter.in(frame);
-  Value left = arith::SubIOp::create(b, loc, along.upper, along.lower);
-  left = arith::RemUIOp::create(b, loc, left, length);
+  Value all = arith::SubIOp::create(b, loc, along.upper, along.lower);
+  Value left = arith::RemUIOp::create(b, loc, all, length);
+  if (meet)
+    left = arith::SelectOp::create(b, loc, meet, left, all);
   LoopSpec lines = along, rest = along;
   rest.lower = lines.upper = arith::SubIOp::create(b, loc, along.upper, left);
   lines.plan.copies = 1;

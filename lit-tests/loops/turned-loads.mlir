@@ -66,6 +66,12 @@ qn.rowwise @add axes [R, C] (%x: !qn.tensor<f32, [R, C:1]>,
 // CHECK-NOT: vector.shuffle
 // CHECK-COUNT-16: llvm.store {{.*}} : vector<32xi8>
 
+// In the caches lines that lie no multiple of 64 bytes apart go by those alone.
+// CHECK: else
+// CHECK: arith.andi %{{.*}}, %c63_i64
+// CHECK: %[[MEET:.*]] = arith.cmpi eq
+// CHECK: arith.select %[[MEET]]
+
 // Lanes behind the end read the last line that is there.
 // WIDE-LABEL: llvm.func @bytes_task
 // WIDE: math.ctpop
