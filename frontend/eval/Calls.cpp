@@ -14,6 +14,14 @@ static Value whole(std::vector<Value> results) {
                              : Value::aggregate(std::move(results));
 }
 
+ConstantArgument Evaluator::defaultOf(const ConstantParameter &parameter,
+                                      const Frame &frame) {
+  if (const auto *function =
+          llvm::dyn_cast<FunctionReferenceExpression>(parameter.defaultValue))
+    return function->function;
+  return expression(*parameter.defaultValue, {frame, nullptr, {}}).real;
+}
+
 Frame Evaluator::calleeFrame(const Declaration &callee,
                              llvm::ArrayRef<ScalarType> typeArguments,
                              ExpressionList constantArguments,
@@ -29,23 +37,24 @@ Frame Evaluator::calleeFrame(const Declaration &callee,
   }
   for (auto [parameter, argument] :
        llvm::zip(callee.constantParameters, constantArguments)) {
-    const Frame &home = argument ? where.frame : result;
-    const Expression *value = argument ? argument : parameter->defaultValue;
-    if (!value)
-      break;
+    if (!argument) {
+      if (!parameter->defaultValue)
+        break;
+      result.constants.push_back(defaultOf(*parameter, result));
+      continue;
+    }
     if (const auto *function =
-            llvm::dyn_cast<FunctionReferenceExpression>(value)) {
+            llvm::dyn_cast<FunctionReferenceExpression>(argument)) {
       result.constants.emplace_back(function->function);
       continue;
     }
-    const auto *passed = llvm::dyn_cast<ConstantParameterExpression>(value);
-    if (passed && !passed->element && argument)
+    const auto *passed = llvm::dyn_cast<ConstantParameterExpression>(argument);
+    if (passed && !passed->element)
       result.constants.push_back(
           where.frame.constants[passed->parameter->index]);
     else
       result.constants.emplace_back(
-          expression(*value, {home, argument ? where.scope : nullptr, {}})
-              .real);
+          expression(*argument, {where.frame, where.scope, {}}).real);
   }
   return result;
 }
@@ -157,6 +166,24 @@ Value Evaluator::indirectCall(const IndirectCallExpression &node,
     if (parameter.element.isBareParameter())
       types[parameter.element.parameterIndex()] = argument.type;
   return callFunction(**function, std::move(types), {}, arguments);
+}
+
+std::variant<std::vector<Value>, std::string> call(const FunctionCall &call) {
+  Evaluator evaluator;
+  evaluator.limits = {
+      .steps = call.steps, .calls = 256, .knowsTarget = false, .isExact = true};
+  Frame frame{*call.function, call.typeArguments, {}, {}, {}, {}};
+  for (auto [parameter, argument] : llvm::zip_equal(
+           call.function->constantParameters, call.constantArguments))
+    frame.constants.push_back(
+        argument ? *argument : evaluator.defaultOf(*parameter, frame));
+  Value result = evaluator.callFunction(*call.function, frame.types,
+                                        frame.constants, call.arguments);
+  if (evaluator.failure)
+    return *evaluator.failure;
+  if (result.isAggregate)
+    return result.elements;
+  return std::vector<Value>{result};
 }
 
 } // namespace quern::eval

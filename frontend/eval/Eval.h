@@ -34,4 +34,18 @@ resultShapes(const Invocation &invocation);
 /// success, else what went wrong.
 std::optional<std::string> evaluate(const Invocation &invocation);
 
+/// A call of a `fn` on the host. `int`s are exact there: where one overflows,
+/// or an integer is divided by zero, the call fails.
+struct FunctionCall {
+  const typed::Declaration *function = nullptr;
+  std::vector<ElementType> typeArguments;
+  /// One per compile-time parameter that is no type; nothing: the default.
+  std::vector<std::optional<ConstantArgument>> constantArguments;
+  std::vector<Value> arguments;     ///< one per parameter; absent: the default
+  std::uint64_t steps = UINT64_MAX; ///< expressions evaluated at most
+};
+
+/// What the `fn` returns, or why it does not.
+std::variant<std::vector<Value>, std::string> call(const FunctionCall &call);
+
 } // namespace quern::eval

@@ -11,6 +11,7 @@ struct Limits {
   std::uint64_t steps = UINT64_MAX; ///< expressions evaluated
   unsigned calls = 4096;            ///< within one another
   bool knowsTarget = true;          ///< questions about the target have answers
+  bool isExact = false; ///< `int`s do not wrap, nothing is divided by zero
 };
 
 /// Evaluates expressions in a frame and scope at a point. After a failure
@@ -22,6 +23,13 @@ public:
   bool portable = false; ///< the declaration that was called is `@portable`
 
   Value expression(const Expression &node, const Where &where);
+  /// What a parameter that was not given is in a frame of its declaration.
+  ConstantArgument defaultOf(const typed::ConstantParameter &parameter,
+                             const Frame &frame);
+  Value callFunction(const Declaration &function,
+                     std::vector<ElementType> types,
+                     std::vector<ConstantArgument> constants,
+                     const std::vector<Value> &arguments);
   /// The results of a lifted body, one meaning each; absent ones are null.
   std::vector<Lifted> liftedBody(const Frame &frame, Scope scope);
   /// Extents per concrete axis: of a known axis, or of a local one at a point.
@@ -47,6 +55,7 @@ private:
   Value variable(const typed::VariableExpression &node, const Scope &scope,
                  const Point &point);
   Value binary(const typed::BinaryExpression &node, const Where &where);
+  Value exactly(typed::BinaryOperator op, const Value &a, const Value &b);
   Value targetQuery(const typed::TargetExpression &node);
   Value cast(const typed::CastExpression &node, const Where &where);
   Value tuple(const typed::TupleExpression &node, const Where &where);
@@ -64,10 +73,6 @@ private:
   Value call(const typed::CallExpression &node, const Where &where);
   Value indirectCall(const typed::IndirectCallExpression &node,
                      const Where &where);
-  Value callFunction(const Declaration &function,
-                     std::vector<ElementType> types,
-                     std::vector<ConstantArgument> constants,
-                     const std::vector<Value> &arguments);
   Value callRowwise(const typed::CallExpression &node, Frame callee,
                     const Where &where);
   Frame calleeFrame(const Declaration &callee,

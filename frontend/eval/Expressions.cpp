@@ -1,6 +1,7 @@
 // Expressions without axes of their own: constants, names, operators, casts.
 #include "frontend/eval/Complex.h"
 #include "frontend/eval/Evaluator.h"
+#include "frontend/typed/Arithmetic.h"
 
 #include "llvm/ADT/Twine.h"
 
@@ -82,7 +83,22 @@ Value Evaluator::binary(const BinaryExpression &node, const Where &where) {
   Value right = expression(*node.right, where);
   if (left.isAbsent)
     return right;
-  return right.isAbsent ? left : applyBinary(node.op, left, right);
+  if (right.isAbsent)
+    return left;
+  if (limits.isExact && left.real.kind == Constant::Kind::Integer)
+    return exactly(node.op, left, right);
+  return applyBinary(node.op, left, right);
+}
+
+/// Integers that sizes are made of.
+Value Evaluator::exactly(BinaryOperator op, const Value &a, const Value &b) {
+  bool divides = op == BinaryOperator::FloorDiv || op == BinaryOperator::Mod;
+  if (divides && b.real.isZero())
+    return fail("division by zero");
+  if (a.type != ElementType::I64 || isComparison(op))
+    return applyBinary(op, a, b);
+  auto result = applyExactly(op, a.asInteger(), b.asInteger());
+  return result ? Value::of(a.type, *result) : fail("an integer overflows");
 }
 
 Value Evaluator::cast(const CastExpression &node, const Where &where) {

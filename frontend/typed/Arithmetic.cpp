@@ -326,6 +326,12 @@ typed::applyExactly(BinaryOperator op, std::int64_t left, std::int64_t right) {
   case BinaryOperator::Mul:
     overflows = __builtin_mul_overflow(left, right, &result);
     break;
+  case BinaryOperator::FloorDiv:
+    if (right == -1) {
+      overflows = __builtin_sub_overflow(0ll, left, &result);
+      break;
+    }
+    [[fallthrough]];
   default:
     return apply(op, Constant::ofInteger(left), Constant::ofInteger(right),
                  ElementType::I64);

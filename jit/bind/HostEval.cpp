@@ -1,11 +1,11 @@
 // A small interpreter for the expressions that sizes are made of.
 #include "jit/bind/HostEval.h"
 
+#include "frontend/eval/Eval.h"
+#include "frontend/typed/Arithmetic.h"
 #include "frontend/typed/TypeValues.h"
 
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
 #include <cmath>
@@ -18,17 +18,11 @@ namespace {
 
 class Evaluator {
 public:
-  Evaluator(const HostEnvironment &environment, std::string &problem,
-            unsigned depth, llvm::ArrayRef<ElementType> types)
-      : types(types), environment(environment), problem(problem), depth(depth) {
-  }
+  Evaluator(const HostEnvironment &environment, std::string &problem)
+      : environment(environment), problem(problem) {}
 
   std::optional<HostValue> value(const Expression &e);
-  std::optional<HostValue> body(Block block);
-
-  llvm::DenseMap<const Variable *, HostValue> locals;
-  bool inCall = false;                     ///< variables are the callee's own
-  llvm::SmallVector<ElementType, 2> types; ///< of the type parameters
+  std::optional<std::vector<HostValue>> results(const CallExpression &e);
 
 private:
   std::optional<HostValue> fail(llvm::StringRef reason) {
@@ -41,9 +35,7 @@ private:
   std::optional<HostValue> unary(const UnaryExpression &e);
   std::optional<HostValue> binary(const BinaryExpression &e);
   std::optional<HostValue> integers(BinaryOperator op, std::int64_t a,
-                                    std::int64_t b);
-  std::optional<HostValue> bits(BinaryOperator op, std::int64_t a,
-                                std::int64_t b);
+                                    std::int64_t b, ElementType type);
   std::optional<HostValue> floats(BinaryOperator op, double a, double b);
   std::optional<HostValue> complexes(BinaryOperator op, std::complex<double> a,
                                      std::complex<double> b);
@@ -55,15 +47,24 @@ private:
   std::optional<HostValue> function(Builtin builtin,
                                     llvm::ArrayRef<HostValue> operands);
   std::optional<HostValue> call(const CallExpression &e);
+  std::optional<eval::Value> argument(const Expression *given,
+                                      ElementType type);
+  std::optional<eval::ConstantArgument>
+  constantArgument(const Expression &given);
 
   const HostEnvironment &environment;
   std::string &problem;
-  unsigned depth;
 };
 
 /// The least integer has no negative, and stays.
-std::int64_t negative(std::int64_t value) {
-  return static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(value));
+std::int64_t magnitude(std::int64_t value) {
+  auto bits = static_cast<std::uint64_t>(value);
+  return static_cast<std::int64_t>(value < 0 ? 0 - bits : bits);
+}
+
+Constant constantOf(const HostValue &value) {
+  return value.isFloat ? Constant::ofFloat(value.floating)
+                       : Constant::ofInteger(value.integer);
 }
 
 HostValue fromConstant(const Constant &constant) {
@@ -145,11 +146,8 @@ std::optional<HostValue> Evaluator::entry(const LoadExpression &e) {
 }
 
 std::optional<HostValue> Evaluator::variable(const VariableExpression &e) {
-  if (auto local = locals.find(e.variable); local != locals.end())
-    return local->second;
-  if (!inCall)
-    if (auto known = environment.variable(*e.variable, environment.element))
-      return known;
+  if (auto known = environment.variable(*e.variable, environment.element))
+    return known;
   return fail("a value is not known to the host");
 }
 
@@ -157,101 +155,51 @@ std::optional<HostValue> Evaluator::unary(const UnaryExpression &e) {
   auto operand = value(*e.operand);
   if (!operand)
     return std::nullopt;
-  switch (e.op) {
-  case UnaryOperator::Negate:
-    if (operand->isComplex)
-      return HostValue::of(-operand->asComplex());
-    if (operand->isFloat)
-      return HostValue::of(-operand->floating);
-    return HostValue::of(negative(operand->integer));
-  case UnaryOperator::Not:
-    return HostValue::of(static_cast<std::int64_t>(!operand->integer));
-  case UnaryOperator::BitNot:
-    return HostValue::of(~operand->integer);
-  }
-  return std::nullopt;
+  if (operand->isComplex)
+    return HostValue::of(-operand->asComplex());
+  auto type = element(e.operand->type->scalar);
+  if (!type)
+    return std::nullopt;
+  if (operand->isFloat)
+    return HostValue::of(-operand->floating);
+  return fromConstant(
+      apply(e.op, convertLiteral(Constant::ofInteger(operand->integer), *type),
+            *type));
 }
 
 std::optional<HostValue> Evaluator::binary(const BinaryExpression &e) {
   auto a = value(*e.left);
+  bool isOr = e.op == BinaryOperator::Or;
+  if (a && (isOr || e.op == BinaryOperator::And) && (a->integer != 0) == isOr)
+    return a;
   auto b = a ? value(*e.right) : std::nullopt;
   if (!b)
     return std::nullopt;
   if (a->isComplex || b->isComplex)
     return complexes(e.op, a->asComplex(), b->asComplex());
-  if (a->isFloat || b->isFloat)
+  auto type = element(e.left->type->scalar);
+  if (!type)
+    return std::nullopt;
+  if (a->isFloat || b->isFloat || kindOf(*type) == ElementKind::Float)
     return floats(e.op, a->asDouble(), b->asDouble());
-  return integers(e.op, a->integer, b->integer);
+  return integers(e.op, a->integer, b->integer, *type);
 }
 
+/// Integers and bools of any width; `int`s do not wrap.
 std::optional<HostValue> Evaluator::integers(BinaryOperator op, std::int64_t a,
-                                             std::int64_t b) {
-  std::int64_t result = 0;
-  auto checked = [&](bool overflow) -> std::optional<HostValue> {
-    if (overflow)
-      return fail("an integer overflows");
-    return HostValue::of(result);
-  };
-  switch (op) {
-  case BinaryOperator::Add:
-    return checked(llvm::AddOverflow(a, b, result));
-  case BinaryOperator::Sub:
-    return checked(llvm::SubOverflow(a, b, result));
-  case BinaryOperator::Mul:
-    return checked(llvm::MulOverflow(a, b, result));
-  case BinaryOperator::FloorDiv:
-  case BinaryOperator::Mod: {
-    if (b == 0)
-      return fail("division by zero");
-    if (b == -1)
-      return op == BinaryOperator::Mod
-                 ? HostValue::of(std::int64_t{0})
-                 : checked(llvm::SubOverflow<std::int64_t>(0, a, result));
-    std::int64_t quotient = a / b, rest = a % b;
-    bool down = rest != 0 && (rest < 0) != (b < 0);
-    return HostValue::of(op == BinaryOperator::Mod ? rest + (down ? b : 0)
-                                                   : quotient - down);
-  }
-  case BinaryOperator::Div:
+                                             std::int64_t b, ElementType type) {
+  if (op == BinaryOperator::Div)
     return floats(op, static_cast<double>(a), static_cast<double>(b));
-  case BinaryOperator::Less:
-    return HostValue::of(std::int64_t{a < b});
-  case BinaryOperator::LessEqual:
-    return HostValue::of(std::int64_t{a <= b});
-  case BinaryOperator::Greater:
-    return HostValue::of(std::int64_t{a > b});
-  case BinaryOperator::GreaterEqual:
-    return HostValue::of(std::int64_t{a >= b});
-  case BinaryOperator::Equal:
-    return HostValue::of(std::int64_t{a == b});
-  case BinaryOperator::NotEqual:
-    return HostValue::of(std::int64_t{a != b});
-  case BinaryOperator::And:
-    return HostValue::of(std::int64_t{a && b});
-  case BinaryOperator::Or:
-    return HostValue::of(std::int64_t{a || b});
-  default:
-    return bits(op, a, b);
+  bool divides = op == BinaryOperator::FloorDiv || op == BinaryOperator::Mod;
+  if (divides && b == 0)
+    return fail("division by zero");
+  if (type == ElementType::I64 && !isComparison(op)) {
+    auto exact = applyExactly(op, a, b);
+    return exact ? HostValue::of(exact->integer) : fail("an integer overflows");
   }
-}
-
-std::optional<HostValue> Evaluator::bits(BinaryOperator op, std::int64_t a,
-                                         std::int64_t b) {
-  switch (op) {
-  case BinaryOperator::BitAnd:
-    return HostValue::of(a & b);
-  case BinaryOperator::BitOr:
-    return HostValue::of(a | b);
-  case BinaryOperator::BitXor:
-    return HostValue::of(a ^ b);
-  case BinaryOperator::ShiftLeft:
-    return HostValue::of(static_cast<std::int64_t>(
-        b < 0 || b > 63 ? 0 : static_cast<std::uint64_t>(a) << b));
-  case BinaryOperator::ShiftRight:
-    return HostValue::of(a >> (b < 0 || b > 63 ? 63 : b));
-  default:
-    return fail("it is no arithmetic on host values");
-  }
+  return fromConstant(apply(op, convertLiteral(Constant::ofInteger(a), type),
+                            convertLiteral(Constant::ofInteger(b), type),
+                            type));
 }
 
 /// What real and complex numbers share: the operators of a field.
@@ -309,8 +257,8 @@ std::optional<HostValue> Evaluator::select(const SelectExpression &e) {
 }
 
 std::optional<ElementType> Evaluator::element(ScalarType type) {
-  if (type.isConcrete() || type.parameterIndex() < types.size())
-    return type.substitute(types);
+  if (type.isConcrete() || type.parameterIndex() < environment.types.size())
+    return type.substitute(environment.types);
   fail("a type is not known to the host");
   return std::nullopt;
 }
@@ -341,7 +289,8 @@ std::optional<HostValue> Evaluator::cast(const CastExpression &e) {
   if (kind == ElementKind::Bool)
     return HostValue::of(std::int64_t{operand->asDouble() != 0});
   if (!operand->isFloat)
-    return operand;
+    return fromConstant(convertLiteral(Constant::ofInteger(operand->integer),
+                                       e.type->scalar.element()));
   if (!(std::abs(operand->floating) < 0x1p63))
     return fail("a float is out of range for an integer");
   return HostValue::of(static_cast<std::int64_t>(operand->floating));
@@ -404,10 +353,8 @@ Evaluator::function(Builtin builtin, llvm::ArrayRef<HostValue> operands) {
   case Builtin::Max:
     return less(operands[0], operands[1]) ? operands[1] : operands[0];
   case Builtin::Abs:
-    if (operands[0].isFloat)
-      return HostValue::of(std::abs(operands[0].floating));
-    return HostValue::of(operands[0].integer < 0 ? negative(operands[0].integer)
-                                                 : operands[0].integer);
+    return operands[0].isFloat ? HostValue::of(std::abs(operands[0].floating))
+                               : HostValue::of(magnitude(operands[0].integer));
   case Builtin::Floor:
     return HostValue::of(std::floor(operands[0].asDouble()));
   case Builtin::Ceil:
@@ -422,57 +369,78 @@ Evaluator::function(Builtin builtin, llvm::ArrayRef<HostValue> operands) {
 }
 
 std::optional<HostValue> Evaluator::call(const CallExpression &e) {
-  constexpr unsigned deepest = 64;
   if (e.callee->kind == typed::DeclarationKind::Op && environment.other)
     if (auto known = environment.other(e))
       return known;
-  if (e.callee->kind != typed::DeclarationKind::Function || depth == deepest)
-    return fail("it is no arithmetic on host values");
-  llvm::SmallVector<ElementType, 2> innerTypes;
+  auto all = results(e);
+  if (!all)
+    return std::nullopt;
+  return all->size() == 1 ? std::optional(all->front())
+                          : fail("a tuple is no host value");
+}
+
+std::optional<eval::Value> Evaluator::argument(const Expression *given,
+                                               ElementType type) {
+  if (!given)
+    return eval::Value::absent();
+  auto known = value(*given);
+  if (!known)
+    return std::nullopt;
+  if (kindOf(type) == ElementKind::Complex)
+    return eval::Value::complex(type, known->asDouble(), known->imaginary);
+  return eval::Value::of(type, convertLiteral(constantOf(*known), type));
+}
+
+std::optional<eval::ConstantArgument>
+Evaluator::constantArgument(const Expression &given) {
+  if (auto *function = llvm::dyn_cast<FunctionReferenceExpression>(&given))
+    return function->function;
+  if (auto *literal = llvm::dyn_cast<ConstantExpression>(&given))
+    return literal->value;
+  auto known = value(given);
+  return known ? std::optional(constantOf(*known)) : std::nullopt;
+}
+
+/// Expressions that a `fn` evaluates on the host; more is one without an end.
+constexpr std::uint64_t mostSteps = 1000000;
+
+/// The front end's evaluator runs the body.
+std::optional<std::vector<HostValue>>
+Evaluator::results(const CallExpression &e) {
+  if (e.callee->kind != typed::DeclarationKind::Function)
+    return fail("it is no arithmetic on host values"), std::nullopt;
+  eval::FunctionCall call;
+  call.function = e.callee;
+  call.steps = mostSteps;
   for (ScalarType type : e.typeArguments) {
     auto known = element(type);
     if (!known)
       return std::nullopt;
-    innerTypes.push_back(*known);
+    call.typeArguments.push_back(*known);
   }
-  Evaluator inner(environment, problem, depth + 1, innerTypes);
-  inner.inCall = true;
-  for (auto [parameter, argument] :
-       llvm::zip(e.callee->parameters, e.arguments)) {
-    const Expression *given = argument ? argument : parameter.defaultValue;
-    auto known = given ? value(*given) : std::nullopt;
+  for (const Expression *given : e.constantArguments) {
+    auto known = given ? constantArgument(*given) : std::nullopt;
+    if (given && !known)
+      return std::nullopt;
+    call.constantArguments.push_back(known);
+  }
+  for (auto [parameter, given] :
+       llvm::zip_equal(e.callee->parameters, e.arguments)) {
+    auto known =
+        argument(given, parameter.element.substitute(call.typeArguments));
     if (!known)
-      return fail("a value is not known to the host");
-    inner.locals[parameter.variable] = *known;
+      return std::nullopt;
+    call.arguments.push_back(*known);
   }
-  return inner.body(e.callee->body);
-}
-
-std::optional<HostValue> Evaluator::body(Block block) {
-  for (const Statement *statement : block) {
-    if (auto *let = llvm::dyn_cast<LetStatement>(statement)) {
-      auto known =
-          let->isTuple ? fail("a tuple is no host value") : value(*let->value);
-      if (!known)
-        return std::nullopt;
-      if (let->variables[0])
-        locals[let->variables[0]] = *known;
-      continue;
-    }
-    if (auto *branch = llvm::dyn_cast<IfStatement>(statement)) {
-      auto condition = value(*branch->condition);
-      if (!condition)
-        return std::nullopt;
-      Block taken = condition->integer ? branch->then : branch->otherwise;
-      if (auto result = body(taken); result || !problem.empty())
-        return result;
-      continue;
-    }
-    if (auto *result = llvm::dyn_cast<ReturnStatement>(statement))
-      return value(*result->values.front());
-    return fail("it is no arithmetic on host values");
-  }
-  return std::nullopt;
+  auto returned = eval::call(call);
+  if (auto *failure = std::get_if<std::string>(&returned))
+    return fail(*failure), std::nullopt;
+  std::vector<HostValue> values;
+  for (const eval::Value &one : std::get<0>(returned))
+    values.push_back(one.isComplex()
+                         ? HostValue::of({one.real.floating, one.imaginary})
+                         : fromConstant(one.real));
+  return values;
 }
 
 } // namespace
@@ -481,6 +449,11 @@ std::optional<HostValue>
 quern::jit::evaluateHost(const Expression &expression,
                          const HostEnvironment &environment,
                          std::string &problem) {
-  return Evaluator(environment, problem, 0, environment.types)
-      .value(expression);
+  return Evaluator(environment, problem).value(expression);
+}
+
+std::optional<std::vector<HostValue>>
+quern::jit::callHost(const CallExpression &call,
+                     const HostEnvironment &environment, std::string &problem) {
+  return Evaluator(environment, problem).results(call);
 }

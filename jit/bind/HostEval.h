@@ -59,4 +59,9 @@ std::optional<HostValue> evaluateHost(const typed::Expression &expression,
                                       const HostEnvironment &environment,
                                       std::string &problem);
 
+/// What a call of a `fn` returns, one value for each of its results.
+std::optional<std::vector<HostValue>>
+callHost(const typed::CallExpression &call, const HostEnvironment &environment,
+         std::string &problem);
+
 } // namespace quern::jit

@@ -156,6 +156,8 @@ private:
   std::optional<HostValue> numberOf(const typed::Expression &expression);
   std::optional<HostValue> number(const typed::Expression &expression,
                                   unsigned element = 0);
+  std::optional<std::vector<HostValue>>
+  hostValues(const typed::Expression &expression, unsigned element);
   std::optional<Extents> numbers(typed::Expressions expressions);
   MaybeValue hostBuiltin(const typed::BuiltinExpression &expression);
   MaybeValue allocation(const typed::BuiltinExpression &expression);

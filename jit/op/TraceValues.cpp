@@ -88,6 +88,13 @@ std::optional<HostValue> OpTracer::numberOf(const Expression &expression) {
 
 std::optional<HostValue> OpTracer::number(const Expression &expression,
                                           unsigned element) {
+  auto values = hostValues(expression, element);
+  return values ? std::optional(values->front()) : std::nullopt;
+}
+
+/// Several for a call of a `fn` with several results.
+std::optional<std::vector<HostValue>>
+OpTracer::hostValues(const Expression &expression, unsigned element) {
   auto ofVariable = [this](const Variable &variable,
                            unsigned which) -> std::optional<HostValue> {
     const OpValue &value = frame->values[&variable];
@@ -123,11 +130,16 @@ std::optional<HostValue> OpTracer::number(const Expression &expression,
                               .types = frame->solution.types};
   std::string problem;
   bool hadErrors = report.hasErrors();
-  auto value = evaluateHost(expression, environment, problem);
-  if (!value && report.hasErrors() == hadErrors)
+  std::optional<std::vector<HostValue>> values;
+  if (expression.type->isTuple())
+    values =
+        callHost(llvm::cast<CallExpression>(expression), environment, problem);
+  else if (auto one = evaluateHost(expression, environment, problem))
+    values = {{*one}};
+  if (!values && report.hasErrors() == hadErrors)
     report.report(expression.span, fault::OpNumber, frame->declaration.name,
                   problem);
-  return value;
+  return values;
 }
 
 /// One number for each expression, and one for each axis where one aligns with
@@ -213,8 +225,10 @@ OpTracer::MaybeValue OpTracer::evaluate(const Expression &expression) {
   default:
     break;
   }
-  auto value = number(expression);
-  return value ? MaybeValue(*value) : std::nullopt;
+  auto values = hostValues(expression, 0);
+  if (!values)
+    return std::nullopt;
+  return oneOrList({values->begin(), values->end()});
 }
 
 OpTracer::MaybeValue
