@@ -17,7 +17,7 @@ static constexpr Row options[] = {
 #include "jit/Options.def"
 };
 static constexpr Row variables[] = {
-#define QN_VARIABLE(name, text) {name, "", "", text},
+#define QN_VARIABLE(name, choices, text) {name, "", choices, text},
 #include "jit/Options.def"
 };
 

@@ -59,7 +59,8 @@ void bindTables(py::module_ &module) {
   });
   module.def("variables", [] {
     py::list rows;
-#define QN_VARIABLE(name, text) rows.append(py::make_tuple(name, text));
+#define QN_VARIABLE(name, choices, text)                                       \
+  rows.append(py::make_tuple(name, choices, text));
 #include "jit/Options.def"
     return rows;
   });

@@ -7,6 +7,8 @@ from typing import Any
 
 import _quern
 
+from . import _environment
+
 
 def _threads() -> int:
     """What QUERN_THREADS says, else torch where it is imported; 0: every processor."""
@@ -26,6 +28,7 @@ def session() -> _quern.Session:
     >>> session() is session()
     True
     """
+    _environment.warn()
     return _quern.Session(threads=_threads(), cache=os.environ.get("QUERN_CACHE_DIR", ""))
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from .. import _environment
 from .fx_import import source_line
 
 
@@ -128,4 +129,5 @@ def state() -> State:
     """The state of this process."""
     from . import native
 
+    _environment.warn()
     return State(native().Backend())
