@@ -49,12 +49,29 @@ static PyObject *requiresGrad() {
   return name;
 }
 
+static PyObject *currentLevel() {
+  static PyObject *const name = PyUnicode_InternFromString("_current_level");
+  return name;
+}
+
+/// What says whether tangents are being computed; modules stay.
+static PyObject *forwardMode() {
+  PyObject *name = PyUnicode_FromString("torch.autograd.forward_ad");
+  PyObject *module = name ? PyImport_GetModule(name) : nullptr;
+  PyObject *names = module ? PyModule_GetDict(module) : nullptr;
+  Py_XDECREF(module);
+  Py_XDECREF(name);
+  PyErr_Clear();
+  return names;
+}
+
 /// Whether a type has the property, and how it is read without looking it up.
 static void findDerives(PyTypeObject *type, Framework &framework) {
   PyObject *property =
       PyObject_GetAttr(reinterpret_cast<PyObject *>(type), requiresGrad());
   PyErr_Clear();
   framework.derives = property != nullptr;
+  framework.forward = property ? forwardMode() : nullptr;
   if (property && Py_IS_TYPE(property, &PyGetSetDescr_Type))
     framework.derivesBy =
         reinterpret_cast<PyGetSetDescrObject *>(property)->d_getset;
@@ -123,6 +140,29 @@ static bool warnsOfGradients(PyObject *object, const Framework &maker,
              what, what) == 0;
 }
 
+/// Likewise of a dual tensor's tangent.
+static bool warnsOfTangents(PyObject *object, const Framework &maker,
+                            const char *what) {
+  PyObject *level =
+      maker.forward ? PyDict_GetItem(maker.forward, currentLevel()) : nullptr;
+  if (!level || PyLong_AsLong(level) < 0)
+    return PyErr_Clear(), true;
+  PyObject *unpack = PyDict_GetItemString(maker.forward, "unpack_dual");
+  PyObject *dual = unpack ? PyObject_CallOneArg(unpack, object) : nullptr;
+  PyObject *tangent = dual ? PyObject_GetAttrString(dual, "tangent") : nullptr;
+  bool isDual = tangent && tangent != Py_None;
+  Py_XDECREF(tangent);
+  Py_XDECREF(dual);
+  PyErr_Clear();
+  return !isDual ||
+         PyErr_WarnFormat(
+             PyExc_UserWarning, 1,
+             "`%s` has a tangent, and the result of a kernel has none; pass "
+             "`torch.autograd.forward_ad.unpack_dual(%s).primal`, or compute "
+             "the tangent by a kernel of its own",
+             what, what) == 0;
+}
+
 /// True where a method of that name says so; an object without it has no such
 /// state.
 static bool isMarked(PyObject *object, const char *method) {
@@ -174,7 +214,8 @@ bool Borrowed::read(PyObject *object, FrameworkCache &cache, const char *what) {
       return false;
     }
     return take(source, what) && isPlain(object, tensor, what) &&
-           (!maker.derives || warnsOfGradients(object, maker, what));
+           (!maker.derives || (warnsOfGradients(object, maker, what) &&
+                               warnsOfTangents(object, maker, what)));
   }
   if (maker.fields && readFields(object))
     return true;

@@ -22,6 +22,7 @@ struct Framework {
   bool masks = false;   ///< NumPy's masked arrays, which no kernel reads
   bool derives = false; ///< its tensors say whether they require gradients
   const PyGetSetDef *derivesBy = nullptr; ///< their property, if it is native
+  PyObject *forward = nullptr; ///< names of torch's forward mode, borrowed
 };
 
 /// Looks up what a type offers; remembers the last few, since the arguments of

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import quern
 import torch
+from torch.autograd import forward_ad
 
 SOURCE = """
 elementwise add[T: Number](x: T, y: T) -> T:
@@ -216,6 +217,22 @@ def test_a_tensor_that_requires_gradients_is_named() -> None:
                 assert torch.equal(k.doubled(x), x * 2)
             with torch.inference_mode():
                 assert torch.equal(k.doubled(w), w * 2)
+
+
+def test_a_tensor_with_a_tangent_is_named() -> None:
+    k = quern.compile("elementwise doubled(x: f32) -> f32:\n    return x * 2\n")
+    x = torch.randn(3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        k.doubled(x)
+        with forward_ad.dual_level():
+            dual = forward_ad.make_dual(x, torch.ones(3))
+            with pytest.raises(quern.Error, match=r"`x` has a tangent.*unpack_dual\(x\)\.primal"):
+                k.doubled(dual)
+            primal = forward_ad.unpack_dual(dual).primal
+            assert torch.equal(k.doubled(primal), x * 2)
+    with forward_ad.dual_level(), pytest.warns(UserWarning, match="`x` has a tangent"):
+        assert torch.equal(k.doubled(forward_ad.make_dual(x, x)), x * 2)
 
 
 def test_a_kernel_within_a_function_that_derives_it() -> None:
