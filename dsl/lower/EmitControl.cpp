@@ -1,4 +1,5 @@
 // Control flow of lifted code: both sides of a branch, loops masked per lane.
+#include "dsl/lower/Anchor.h"
 #include "dsl/lower/Emitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -102,14 +103,13 @@ Emitter::Values Emitter::whereTaken(Frame &frame, Value taken, Region &region,
   Value any =
       vector::ReductionOp::create(b, loc, vector::CombiningKind::OR, taken);
   auto branch = scf::IfOp::create(b, loc, types, any, true);
-  Operation *anchor = std::exchange(frame.anchor, branch);
+  Anchor anchor(frame, branch);
   Frame some = Frame::inside(frame, branch.thenBlock());
   Values made = regionValues(some, region, local, {}, copies);
   in(some);
   for (Value &value : made)
     value = widen(value, lanes);
   scf::YieldOp::create(builder, loc, made);
-  frame.anchor = anchor;
   builder.setInsertionPointToEnd(branch.elseBlock());
   Values nothing;
   for (Type type : types)
@@ -230,13 +230,12 @@ Emitter::Values Emitter::lanesLeave(Frame &frame, scf::WhileOp loop,
   SmallVector<Location> places(types.size(), loc);
   Block *before = builder.createBlock(&made.getBefore(), {}, types, places);
   Block *after = builder.createBlock(&made.getAfter(), {}, types, places);
-  Operation *anchor = std::exchange(frame.anchor, made);
+  Anchor anchor(frame, made);
   test(before);
   Values next = step(after);
   llvm::append_range(next, after->getArguments().drop_front(count));
   OpBuilder end = OpBuilder::atBlockEnd(after);
   scf::YieldOp::create(end, loc, next);
-  frame.anchor = anchor;
   return Values(made.getResults().drop_front(count).drop_back());
 }
 
@@ -281,14 +280,13 @@ Emitter::Values Emitter::whileLoop(Frame &frame, Operation *op, Local &local,
   Value any =
       vector::ReductionOp::create(b, loc, vector::CombiningKind::OR, tested[0]);
   auto branch = scf::IfOp::create(b, loc, handed.getTypes(), any, true);
-  Operation *anchor = std::exchange(frame.anchor, branch);
+  Anchor anchor(frame, branch);
   Frame some = Frame::inside(frame, branch.thenBlock());
   states.truncate(loop.getInits().size());
   llvm::append_range(states, handed);
   states.push_back(tested[0]);
   Values left = lanesLoop(some, loop, local, states, copies);
   scf::YieldOp::create(in(some), loc, left);
-  frame.anchor = anchor;
   builder.setInsertionPointToEnd(branch.elseBlock());
   scf::YieldOp::create(builder, loc, handed);
   return Values(branch.getResults());
@@ -345,7 +343,7 @@ Emitter::Values Emitter::countedLoop(Frame &frame, Operation *op, Local &local,
   if (states.empty())
     made.getBody()->getTerminator()->erase();
   Frame body = Frame::inside(frame, made.getBody());
-  Operation *anchor = std::exchange(frame.anchor, made);
+  Anchor anchor(frame, made);
   if (!uniform)
     body.active = withinBounds(body, made.getInductionVar(), lower, upper);
   Values arguments{made.getInductionVar()};
@@ -358,6 +356,5 @@ Emitter::Values Emitter::countedLoop(Frame &frame, Operation *op, Local &local,
   if (!uniform)
     stepped = select(body, body.active, stepped, made.getRegionIterArgs());
   scf::YieldOp::create(in(body), loc, stepped);
-  frame.anchor = anchor;
   return Values(made.getResults());
 }

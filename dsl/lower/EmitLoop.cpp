@@ -1,4 +1,5 @@
 // Loops over axes: plain ones, and lanes with an unrolled part and a rest.
+#include "dsl/lower/Anchor.h"
 #include "dsl/lower/Emitter.h"
 #include "dsl/schedule/Turned.h"
 
@@ -264,7 +265,7 @@ void Emitter::plainLoop(Frame &frame, const LoopSpec &loop, Value lower,
   auto made = scf::ForOp::create(b, loc, lower, upper, by, states);
   if (states.empty())
     made.getBody()->getTerminator()->erase();
-  Operation *anchor = std::exchange(frame.anchor, made);
+  Anchor anchor(frame, made);
   Frame inner = Frame::inside(frame, made.getBody());
   Binding binding{.axis = plan.axis,
                   .position = made.getInductionVar(),
@@ -289,6 +290,5 @@ void Emitter::plainLoop(Frame &frame, const LoopSpec &loop, Value lower,
   Values carried(made.getRegionIterArgs());
   nest(inner, rest, carried, body);
   scf::YieldOp::create(in(inner), loc, carried);
-  frame.anchor = anchor;
   states.assign(made.result_begin(), made.result_end());
 }
