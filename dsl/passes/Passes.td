@@ -32,6 +32,15 @@ def QnKeepOld : Pass<"qn-keep-old", "::mlir::ModuleOp"> {
   }];
 }
 
+def QnNarrowDivisions : Pass<"qn-narrow-divisions", "::mlir::ModuleOp"> {
+  let summary = "Makes divisions in kernels of 32 bits where extents allow it";
+  let description = [{
+    A GPU divides 64 bits in a hundred instructions. Where no extent needs more than
+    31 bits, and the dividend is natural and below one, half of them do, and what
+    makes quotients floor, or keeps them from overflowing, is not needed.
+  }];
+}
+
 def QnStageRepeated : Pass<"qn-stage-repeated", "::mlir::ModuleOp"> {
   let summary = "Stores reductions that loops within loops would make again"
                 " and again";

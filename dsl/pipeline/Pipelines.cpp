@@ -10,6 +10,7 @@
 void quern::simplifyPipeline(mlir::OpPassManager &passes, bool isForGpu) {
   passes.addPass(mlir::createCanonicalizerPass());
   passes.addPass(mlir::createCSEPass());
+  passes.addPass(createQnNarrowDivisions());
   passes.addPass(createQnStageRepeated());
   if (!isForGpu) {
     passes.addPass(createQnStageDear());

@@ -20,6 +20,15 @@ static std::optional<std::int64_t> constantOf(Value value) {
   return std::nullopt;
 }
 
+Ranges::Ranges(qn::KernelOp kernel, unsigned warp)
+    : kernel(kernel), longestAxis(kernel.getWide() ? manyElements : INT32_MAX),
+      warp(warp) {
+  qn::LaunchOp launch = kernel.launch();
+  for (unsigned dimension = 0; dimension < 3; ++dimension)
+    blockLimits[dimension] =
+        constantOf(launch->getOperand(3 + dimension)).value_or(maximumThreads);
+}
+
 static Interval hull(Interval a, Interval b) {
   return {std::min(a.low, b.low), std::max(a.high, b.high)};
 }
@@ -68,6 +77,30 @@ static std::optional<Interval> combined(Operation *op, Interval a, Interval b) {
   return product;
 }
 
+/// Whether `value` is a product of extents that one operand has side by side:
+/// no more than it has elements.
+bool Ranges::countsElements(Value value) const {
+  SmallVector<Value, 4> factors{value};
+  SmallVector<StringAttr, 4> axes;
+  while (!factors.empty()) {
+    Operation *factor = factors.pop_back_val().getDefiningOp();
+    if (auto product = dyn_cast_or_null<arith::MulIOp>(factor)) {
+      factors.append({product.getLhs(), product.getRhs()});
+      continue;
+    }
+    auto size = dyn_cast_or_null<qn::SizeOp>(factor);
+    if (!size || llvm::is_contained(axes, size.getAxisAttr()))
+      return false;
+    axes.push_back(size.getAxisAttr());
+  }
+  return llvm::any_of(kernel.block().getArgumentTypes(), [&](Type type) {
+    auto operand = dyn_cast<qn::OperandType>(type);
+    return operand && llvm::all_of(axes, [&](StringAttr axis) {
+             return llvm::is_contained(operand.getAxes(), axis);
+           });
+  });
+}
+
 std::optional<Interval> Ranges::arithmetic(Operation *op,
                                            unsigned depth) const {
   if (auto choice = dyn_cast<arith::SelectOp>(op)) {
@@ -97,12 +130,19 @@ std::optional<Interval> Ranges::arithmetic(Operation *op,
     return Interval{std::min(a->low, b->low), std::min(a->high, b->high)};
   if (isa<arith::MaxSIOp>(op))
     return Interval{std::max(a->low, b->low), std::max(a->high, b->high)};
-  if (a->low < 0 || b->low <= 0)
+  if (a->low < 0 || b->low < 0)
     return std::nullopt;
+  if (isa<arith::OrIOp, arith::XOrIOp>(op)) {
+    auto bits = static_cast<std::uint64_t>(a->high | b->high);
+    return Interval{0, llvm::maxIntN(llvm::bit_width(bits) + 1)};
+  }
+  // No divisor is 0.
+  Interval divisor{std::max<std::int64_t>(b->low, 1),
+                   std::max<std::int64_t>(b->high, 1)};
   if (isa<arith::DivSIOp, arith::DivUIOp>(op))
-    return Interval{a->low / b->high, a->high / b->low};
+    return Interval{a->low / divisor.high, a->high / divisor.low};
   if (isa<arith::RemSIOp, arith::RemUIOp>(op))
-    return Interval{0, std::min(a->high, b->high - 1)};
+    return Interval{0, std::min(a->high, divisor.high - 1)};
   return std::nullopt;
 }
 
@@ -117,11 +157,16 @@ std::optional<Interval> Ranges::interval(Value value, unsigned depth) const {
   if (auto thread = dyn_cast<qn::ThreadOp>(op))
     return Interval{
         0, blockLimits[static_cast<unsigned>(thread.getDimension())] - 1};
-  if (isa<qn::BlockOp, qn::SizeOp>(op))
+  if (isa<qn::BlockOp>(op))
     return Interval{0, manyElements};
+  if (isa<qn::SizeOp>(op) || (isa<arith::MulIOp>(op) && countsElements(value)))
+    return Interval{0, longestAxis};
   if (isa<qn::LaneOp>(op))
     return Interval{0, warp - 1};
   if (isa<arith::ExtUIOp>(op)) {
+    auto inner = interval(op->getOperand(0), depth);
+    if (inner && inner->low >= 0)
+      return inner;
     unsigned bits = op->getOperand(0).getType().getIntOrFloatBitWidth();
     if (bits < 63)
       return Interval{0, (std::int64_t(1) << bits) - 1};

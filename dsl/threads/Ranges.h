@@ -12,10 +12,13 @@ struct Interval {
   std::int64_t low, high;
 };
 
+/// More threads in a block are refused.
+inline constexpr std::int64_t maximumThreads = 1024;
+
 class Ranges {
 public:
-  Ranges(std::array<std::int64_t, 3> blockLimits, unsigned warp)
-      : blockLimits(blockLimits), warp(warp) {}
+  /// Warps have `warp` threads at most.
+  Ranges(qn::KernelOp kernel, unsigned warp);
 
   /// What decides about `op` may be another thread's: nothing follows from it.
   void distrust(mlir::Operation *op) { doubtful.insert(op); }
@@ -47,11 +50,14 @@ private:
                const Facts &facts, unsigned depth = 0) const;
   bool isNatural(mlir::Value value, const Facts &facts,
                  unsigned depth = 0) const;
+  bool countsElements(mlir::Value value) const;
   std::optional<Interval> arithmetic(mlir::Operation *op, unsigned depth) const;
   std::optional<Interval> ofArgument(mlir::BlockArgument argument,
                                      unsigned depth) const;
 
+  mutable qn::KernelOp kernel; ///< MLIR knows no const operations
   std::array<std::int64_t, 3> blockLimits;
+  std::int64_t longestAxis;
   unsigned warp;
   llvm::DenseSet<mlir::Operation *> doubtful;
 };

@@ -18,17 +18,8 @@ static std::optional<std::int64_t> constantOf(Value value) {
   return std::nullopt;
 }
 
-static std::array<std::int64_t, 3> limitsOf(qn::KernelOp kernel) {
-  qn::LaunchOp launch = kernel.launch();
-  std::array<std::int64_t, 3> limits;
-  for (unsigned dimension = 0; dimension < 3; ++dimension)
-    limits[dimension] =
-        constantOf(launch->getOperand(3 + dimension)).value_or(maximumThreads);
-  return limits;
-}
-
 ThreadModel::ThreadModel(qn::KernelOp kernel, const TargetInfo &target)
-    : kernel(kernel), ranges(limitsOf(kernel), target.warpSize()) {
+    : kernel(kernel), ranges(kernel, target.warpSize()) {
   findGeometry(target);
   findWaiting();
   findVariances();

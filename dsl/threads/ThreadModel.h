@@ -18,9 +18,6 @@ enum Variance : std::uint8_t {
   acrossLanes = 2 ///< between the lanes of a vector
 };
 
-/// More threads in a block are refused.
-inline constexpr std::int64_t maximumThreads = 1024;
-
 class ThreadModel {
 public:
   ThreadModel(qn::KernelOp kernel, const TargetInfo &target);

@@ -311,8 +311,11 @@ bool Collapser::isNarrow() const {
                    [](std::int64_t extent) { return extent > limit; }))
     return false;
   for (const Operand &operand : solution.operands) {
-    if (countOf(operand.sizes) > limit)
-      return false;
+    // Some of an empty tensor's extents are multiplied, too.
+    std::int64_t count = 1;
+    for (std::int64_t size : operand.sizes)
+      if (count *= std::max<std::int64_t>(size, 1); count > limit)
+        return false;
     std::int64_t reach = bytesOf(operand.type);
     for (auto [size, stride] : llvm::zip_equal(operand.sizes, operand.strides))
       reach +=
