@@ -237,6 +237,8 @@ std::unique_ptr<OpPlan> OpTracer::trace(const CallRequest &request,
        llvm::zip_equal(request.declaration.parameters, request.arguments)) {
     if (!parameter.isTensor) {
       arguments.push_back(scalarsOf(parameter, argument, request, solution));
+      if (!fits(parameter, arguments.back(), solution))
+        return nullptr;
       continue;
     }
     MaybeValue tensors = tensorArguments(parameter, argument, operands);

@@ -135,6 +135,10 @@ private:
   static OpValue scalarsOf(const typed::Parameter &parameter,
                            const Argument &argument, const CallRequest &request,
                            const Solution &solution);
+  /// Whether the numbers given are ones of the parameter's type; reports where
+  /// not.
+  bool fits(const typed::Parameter &parameter, const OpValue &given,
+            const Solution &solution);
   static Operand operandOf(llvm::StringRef name, Span span,
                            const PlanTensor &tensor, void *data);
   void layLikeResult(const typed::Variable *variable, PlanTensor &made);

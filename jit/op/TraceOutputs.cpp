@@ -33,6 +33,22 @@ OpValue OpTracer::scalarsOf(const Parameter &parameter,
   return value ? OpValue(*value) : OpValue();
 }
 
+bool OpTracer::fits(const Parameter &parameter, const OpValue &given,
+                    const Solution &solution) {
+  ElementType type = parameter.element.substitute(solution.types);
+  auto fit = [&](const OpValue &each) {
+    std::uint64_t bits[2];
+    if (each.kind != OpValue::Kind::Number ||
+        encodeElement(each.number, type, bits))
+      return true;
+    report.report(parameter.variable->span, fault::ScalarExpected,
+                  parameter.variable->name, spelling(type),
+                  misfit(each.number));
+    return false;
+  };
+  return fit(given) && llvm::all_of(given.elements, fit);
+}
+
 Operand OpTracer::operandOf(llvm::StringRef name, Span span,
                             const PlanTensor &tensor, void *data) {
   Operand operand;

@@ -83,6 +83,9 @@ op word(x: u32[N], y: f32) -> u32[N]:
 op never(x: i64[N]) -> i64[N]:
     return plus(x, endless(size(N)))
 
+op counted(x: i32[N], n: i32) -> i32[N]:
+    return plus(x, n + 1)
+
 op guarded(x: i64[N], n: i64) -> i64[N]:
     if n != 0 and 12 // n > 3:
         return plus(x, 1)
@@ -138,6 +141,13 @@ def test_floats_have_their_type(k: quern.Module, dtype: torch.dtype) -> None:
 def test_one_that_does_not_end_is_an_error(k: quern.Module) -> None:
     with pytest.raises(quern.Error, match=r"QN2071.*too many steps"):
         k.never(zeros(3))
+
+
+@pytest.mark.parametrize("number", [1 << 40, -(1 << 31) - 1, 0.5])
+def test_a_number_that_is_none_of_its_type(k: quern.Module, number: float) -> None:
+    assert k.counted(zeros(1, torch.int32), 7).tolist() == [8]
+    with pytest.raises(quern.Error, match=r"QN2006.*`n` takes"):
+        k.counted(zeros(1, torch.int32), number)
 
 
 def test_a_side_that_decides(k: quern.Module) -> None:
