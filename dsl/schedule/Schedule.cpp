@@ -13,9 +13,9 @@ using namespace quern;
 
 Schedule::Schedule(KernelModel &model, const TargetInfo &target)
     : staged(model), model(model), target(target) {
-  findLanes();
   countAccesses();
   findUneven();
+  findLanes();
   splitReductions();
   stageValues();
   formLaunches();
@@ -51,16 +51,22 @@ static bool computesFloats(qn::RowwiseOp kernel) {
 }
 
 /// The widest float decides, or the widest integer where there is no float:
-/// indices beside floats take several registers.
+/// indices beside floats take several registers. What is moved along an axis
+/// that its places do not have is as wide as it is itself.
 void Schedule::findLanes() {
   unsigned floats = 0, others = 1;
   bool computes = target.isGpu() || computesFloats(model.kernel);
+  bool isMoved = !target.isGpu() && model.reductions.empty();
+  int along = isMoved ? bestAxis(~AxisSet()) : -1;
   for (BlockArgument argument : model.kernel.block().getArguments()) {
     auto operand = dyn_cast<qn::OperandType>(argument.getType());
     if (!operand)
       continue;
     Type element = operand.getElementType();
-    unsigned &bytes = isa<IntegerType>(element) ? others : floats;
+    bool isInteger = isa<IntegerType>(element);
+    if (isInteger && along >= 0 && !hasAxis(model.axesOf(operand), along))
+      continue;
+    unsigned &bytes = isInteger ? others : floats;
     bytes = std::max(bytes, computeBytes(element, computes));
   }
   lanes = std::max(2u, target.vectorBytes / (floats ? floats : others));
