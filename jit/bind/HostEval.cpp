@@ -127,6 +127,9 @@ std::optional<HostValue> Evaluator::value(const Expression &e) {
   case ExpressionKind::Load:
     return entry(llvm::cast<LoadExpression>(e));
   default:
+    if (environment.other)
+      if (auto known = environment.other(e))
+        return known;
     return fail("it is no arithmetic on host values");
   }
 }

@@ -76,6 +76,15 @@ static std::optional<HostValue> constantNumber(const ConstantArgument &given) {
 
 /// What is no arithmetic, but a number.
 std::optional<HostValue> OpTracer::numberOf(const Expression &expression) {
+  // Questions about the target and operands have answers before the run.
+  if (llvm::isa<TargetExpression, PresentExpression>(expression)) {
+    std::optional<Constant> answer = known(expression);
+    if (!answer)
+      return std::nullopt;
+    bool isTruth = answer->kind == Constant::Kind::Boolean;
+    return HostValue::of(isTruth ? std::int64_t{answer->boolean}
+                                 : answer->integer);
+  }
   MaybeValue value;
   if (const auto *builtin = llvm::dyn_cast<BuiltinExpression>(&expression))
     value = hostBuiltin(*builtin);

@@ -93,6 +93,10 @@ op guarded(x: i64[N], n: i64) -> i64[N]:
 
 rowwise shorter(x: f32[N]) -> f32[P = factor(size(N))]:
     return x.at(N = P)
+
+op asked(x: f32[N], w: f32[N]?) -> f32[N]:
+    let (low, high) = parts(7 if target.is_gpu else 5)
+    return full(f32, (N,), f32(low + 10 * high + 100 * target.warp_size + (1000 if present(w) else 0)))
 """
 
 
@@ -152,3 +156,8 @@ def test_a_number_that_is_none_of_its_type(k: quern.Module, number: float) -> No
 
 def test_a_side_that_decides(k: quern.Module) -> None:
     assert [k.guarded(zeros(1), n)[0] for n in (0, 2, 6)] == [0, 1, 0]
+
+
+def test_what_is_asked_of_the_target_is_a_number(k: quern.Module) -> None:
+    assert k.asked(zeros(1, torch.float32), None).tolist() == [132]
+    assert k.asked(*zeros(2, torch.float32).split(1)).tolist() == [1132]
