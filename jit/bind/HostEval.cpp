@@ -158,11 +158,11 @@ std::optional<HostValue> Evaluator::unary(const UnaryExpression &e) {
   auto operand = value(*e.operand);
   if (!operand)
     return std::nullopt;
-  if (operand->isComplex)
-    return HostValue::of(-operand->asComplex());
   auto type = element(e.operand->type->scalar);
   if (!type)
     return std::nullopt;
+  if (operand->isComplex || kindOf(*type) == ElementKind::Complex)
+    return HostValue::of(-operand->asComplex());
   if (operand->isFloat)
     return HostValue::of(-operand->floating);
   return fromConstant(
@@ -178,11 +178,12 @@ std::optional<HostValue> Evaluator::binary(const BinaryExpression &e) {
   auto b = a ? value(*e.right) : std::nullopt;
   if (!b)
     return std::nullopt;
-  if (a->isComplex || b->isComplex)
-    return complexes(e.op, a->asComplex(), b->asComplex());
   auto type = element(e.left->type->scalar);
   if (!type)
     return std::nullopt;
+  // A whole number may be given for a complex one.
+  if (a->isComplex || b->isComplex || kindOf(*type) == ElementKind::Complex)
+    return complexes(e.op, a->asComplex(), b->asComplex());
   if (a->isFloat || b->isFloat || kindOf(*type) == ElementKind::Float)
     return floats(e.op, a->asDouble(), b->asDouble());
   return integers(e.op, a->integer, b->integer, *type);
