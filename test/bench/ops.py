@@ -78,7 +78,8 @@ def contestants(row: Row, op: Any, values: Values) -> dict[str, Any]:
     calls: dict[str, Any] = {"quern": lambda: function(*positional, **named)}
     calls["eager"] = lambda: op(*args, **kwargs)
     found = writing_to(op)
-    if found and None not in expected:  # of derivatives some are left out
+    results = [*expected, *(mine if isinstance(mine, list) else [mine])]
+    if found and all(each is not None for each in results):  # of derivatives some are left out
         named["out"] = mine
         other, names = found
         outs = dict(zip(names, [e.clone() for e in expected], strict=True))
