@@ -96,7 +96,8 @@ rowwise shorter(x: f32[N]) -> f32[P = factor(size(N))]:
 
 op asked(x: f32[N], w: f32[N]?) -> f32[N]:
     let (low, high) = parts(7 if target.is_gpu else 5)
-    return full(f32, (N,), f32(low + 10 * high + 100 * target.warp_size + (1000 if present(w) else 0)))
+    let more = 100 * target.warp_size + (1000 if present(w) else 0)
+    return full(f32, (N,), f32(low + 10 * high + more))
 """
 
 
