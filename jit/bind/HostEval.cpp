@@ -30,6 +30,7 @@ private:
       problem = reason.str();
     return std::nullopt;
   }
+  std::optional<HostValue> parameter(const ConstantParameterExpression &e);
   std::optional<HostValue> variable(const VariableExpression &e);
   std::optional<HostValue> entry(const LoadExpression &e);
   std::optional<HostValue> unary(const UnaryExpression &e);
@@ -92,19 +93,8 @@ std::optional<HostValue> Evaluator::value(const Expression &e) {
   }
   case ExpressionKind::Variable:
     return variable(llvm::cast<VariableExpression>(e));
-  case ExpressionKind::ConstantParameter: {
-    const auto &parameter = llvm::cast<ConstantParameterExpression>(e);
-    unsigned element = environment.element;
-    if (parameter.element) {
-      auto which = value(*parameter.element);
-      if (!which)
-        return std::nullopt;
-      element = static_cast<unsigned>(which->integer);
-    }
-    if (auto known = environment.constant(*parameter.parameter, element))
-      return known;
-    return fail("a compile-time parameter is not known");
-  }
+  case ExpressionKind::ConstantParameter:
+    return parameter(llvm::cast<ConstantParameterExpression>(e));
   case ExpressionKind::PackElement:
     if (auto extent = environment.extent(
             llvm::cast<PackElementExpression>(e).pack, environment.element))
@@ -146,6 +136,20 @@ std::optional<HostValue> Evaluator::entry(const LoadExpression &e) {
   return fromConstant(
       base->table
           ->values[std::clamp<std::int64_t>(position->integer, 0, last)]);
+}
+
+std::optional<HostValue>
+Evaluator::parameter(const ConstantParameterExpression &e) {
+  unsigned element = environment.element;
+  if (e.element) {
+    auto which = value(*e.element);
+    if (!which)
+      return std::nullopt;
+    element = static_cast<unsigned>(which->integer);
+  }
+  if (auto known = environment.constant(*e.parameter, element))
+    return known;
+  return fail("a compile-time parameter is not known");
 }
 
 std::optional<HostValue> Evaluator::variable(const VariableExpression &e) {

@@ -31,9 +31,9 @@ def test_a_misspelt_name(text: str) -> None:
 
 
 def test_unknown_values() -> None:
-    lines = warned(KERNEL, QUERN_CACHE_KEEP="evrything", QUERN_PERF="3", QUERN_GDB="no")
+    lines = warned(KERNEL, QUERN_CACHE_KEEP="everything", QUERN_PERF="3", QUERN_GDB="no")
     assert len(lines) == 2
-    assert "`QUERN_CACHE_KEEP` is `evrything`, must be one of `all`" in lines[0]
+    assert "`QUERN_CACHE_KEEP` is `everything`, must be one of `all`" in lines[0]
     assert "`QUERN_PERF` is `3`, must be one of `1`, `lines`" in lines[1]
 
 
