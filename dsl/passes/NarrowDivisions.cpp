@@ -26,14 +26,20 @@ bool isSmall(const Ranges &ranges, Value left, Value right, Operation *at) {
          ranges.isInside(left, "", smallLimit, at);
 }
 
+template <typename Op> struct InRanges : OpRewritePattern<Op> {
+  InRanges(MLIRContext *context, const Ranges &ranges)
+      : OpRewritePattern<Op>(context), ranges(ranges) {}
+
+  const Ranges &ranges;
+};
+
 template <typename Division, typename Narrow>
-struct NarrowDivision : OpRewritePattern<Division> {
-  NarrowDivision(MLIRContext *context, const Ranges &ranges)
-      : OpRewritePattern<Division>(context), ranges(ranges) {}
+struct NarrowDivision : InRanges<Division> {
+  using InRanges<Division>::InRanges;
 
   LogicalResult matchAndRewrite(Division op,
                                 PatternRewriter &rewriter) const override {
-    if (!isSmall(ranges, op.getLhs(), op.getRhs(), op))
+    if (!isSmall(this->ranges, op.getLhs(), op.getRhs(), op))
       return failure();
     Type narrow = rewriter.getI32Type();
     auto cut = [&](Value value) -> Value {
@@ -44,15 +50,12 @@ struct NarrowDivision : OpRewritePattern<Division> {
     rewriter.replaceOpWithNewOp<arith::ExtUIOp>(op, op.getType(), result);
     return success();
   }
-
-  const Ranges &ranges;
 };
 
 /// What a division leaves, where the text of the kernel has made it of the
 /// quotient.
-struct RestOfDivision : OpRewritePattern<arith::SubIOp> {
-  RestOfDivision(MLIRContext *context, const Ranges &ranges)
-      : OpRewritePattern(context), ranges(ranges) {}
+struct RestOfDivision : InRanges<arith::SubIOp> {
+  using InRanges::InRanges;
 
   LogicalResult matchAndRewrite(arith::SubIOp op,
                                 PatternRewriter &rewriter) const override {
@@ -67,14 +70,11 @@ struct RestOfDivision : OpRewritePattern<arith::SubIOp> {
                                                 quotient.getRhs());
     return success();
   }
-
-  const Ranges &ranges;
 };
 
 /// A comparison that holds for no thread and no argument.
-struct KnownComparison : OpRewritePattern<arith::CmpIOp> {
-  KnownComparison(MLIRContext *context, const Ranges &ranges)
-      : OpRewritePattern(context), ranges(ranges) {}
+struct KnownComparison : InRanges<arith::CmpIOp> {
+  using InRanges::InRanges;
 
   LogicalResult matchAndRewrite(arith::CmpIOp op,
                                 PatternRewriter &rewriter) const override {
@@ -82,20 +82,18 @@ struct KnownComparison : OpRewritePattern<arith::CmpIOp> {
     auto right = ranges.interval(op.getRhs());
     if (!op.getLhs().getType().isInteger(64) || !left || !right)
       return failure();
-    bool isBelow = left->high<right->low, isAbove = left->low> right->high;
     bool isNever = false;
     if (op.getPredicate() == arith::CmpIPredicate::slt)
       isNever = left->low >= right->high;
     else if (op.getPredicate() == arith::CmpIPredicate::eq)
-      isNever = isBelow || isAbove;
+      isNever =
+          std::max(left->low, right->low) > std::min(left->high, right->high);
     if (!isNever)
       return failure();
     rewriter.replaceOpWithNewOp<arith::ConstantOp>(op,
                                                    rewriter.getBoolAttr(false));
     return success();
   }
-
-  const Ranges &ranges;
 };
 
 class NarrowDivisions

@@ -205,3 +205,17 @@ def test_what_layers_compute_alike_is_computed_once() -> None:
     assert graph.program.count("= softmax[") == 1
     assert graph.program.count("= choose(") == 1
     assert explanation.output[1].data_ptr() != explanation.output[2].data_ptr()
+
+
+def test_a_running_extreme_joins_what_it_reads() -> None:
+    """A row of the library that is an `op` would be a kernel of its own."""
+
+    def f(x: torch.Tensor) -> torch.Tensor:
+        return (x * 2 + 1).cummax(1).values
+
+    x = torch.randn(3, 40)
+    compiled = torch.compile(f, backend="quern")
+    compiled(x)
+    quern.reset_counters()
+    torch.testing.assert_close(compiled(x), f(x))
+    assert quern.counters()["launches"] == 1
