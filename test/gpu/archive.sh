@@ -11,9 +11,9 @@ case "${1:-help}" in
     echo "$1: no $python here; PYTHON=/path/to/python names one" >&2
     exit 2
     ;;
-  help) echo "usage: ./dev gpu-test|gpu-bench [-k PART] [--device N]" ;;
+  help) echo "usage: ./dev gpu-test|gpu-bench [-k PART] [-j JOBS] [--device N]" ;;
   *)
-    echo "usage: ./dev gpu-test|gpu-bench [-k PART] [--device N]" >&2
+    echo "usage: ./dev gpu-test|gpu-bench [-k PART] [-j JOBS] [--device N]" >&2
     exit 1
     ;;
 esac

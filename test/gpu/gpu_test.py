@@ -1,17 +1,20 @@
 """Runs kernels on a GPU against PyTorch, and the library's against its own CPU code.
 
-`./dev gpu-test [-k PART] [--device N]`; the last line counts, the status is 0 when nothing failed.
+`./dev gpu-test [-k PART] [-j JOBS] [--device N]`; the last line counts, the status is 0 when
+nothing failed.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import re
 import subprocess
 import sys
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +28,9 @@ KERNELS = TREE / "kernels"
 SCHEDULES = TREE / "emulator" / "schedules.qn"
 STDLIB = next(p for p in (HERE / "stdlib-kernels", TREE.parent / "stdlib-kernels") if p.exists())
 Case = tuple[str, Callable[[], None]]
+OUTCOMES = ("passed", "failed", "skipped")
+#: The last line, which counts.
+COUNTS = re.compile(", ".join(rf"(?P<{outcome}>\d+) {outcome}" for outcome in OUTCOMES))
 
 
 class SkippedError(Exception):
@@ -260,28 +266,65 @@ def run(name: str, case: Callable[[], None], failures: list[str]) -> str:
     return "passed"
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="./dev gpu-test")
-    parser.add_argument("-k", default="", help="cases with this in their name")
-    parser.add_argument("--device", type=int, default=0, help="which of several GPUs")
-    chosen = parser.parse_args()
-    torch.cuda.set_device(chosen.device)
-    sys.path.insert(0, str(TREE))
+def run_part(part: str, places: tuple[int, int]) -> tuple[Counter[str], list[str]]:
+    """Every case with `part` in its name, or where several share the work every so many-th."""
     lib = Library()
-    print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}", flush=True)
-    counts, failures = Counter({"passed": 0, "failed": 0, "skipped": 0}), list[str]()
+    counts, failures = Counter[str](), list[str]()
     every = (hardware_cases, kernel_cases, written_cases, schedule_cases, library_cases, op_cases)
-    for name, case in (pair for cases in every for pair in cases(lib)):
-        if chosen.k not in name:
-            continue
+    pairs = (pair for cases in every for pair in cases(lib) if part in pair[0])
+    first, step = places
+    for name, case in itertools.islice(pairs, first, None, step):
         outcome = run(name, case, failures)
         counts[outcome] += 1
         if outcome == "failed" and not answers():
             print(f"stopped: since `{name}` the device gives errors to everybody")
             break
+    return counts, failures
+
+
+def run_parts(jobs: int) -> tuple[Counter[str], list[str]]:
+    """In so many processes; what each prints is passed on when it ends."""
+
+    def follow(number: int) -> tuple[Counter[str], list[str]]:
+        words = [sys.executable, __file__, *sys.argv[1:], "--share", f"{number}/{jobs}"]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as child:
+            lines = [line.rstrip("\n") for line in child.stdout or ()]
+        found = COUNTS.fullmatch(lines[-1]) if lines else None
+        if not found:
+            print(*lines, sep="\n")
+            return Counter(failed=1), [f"part {number}: ended with status {child.returncode}"]
+        end = lines.index("failed:") if "failed:" in lines else len(lines) - 1
+        print(*lines[:end], sep="\n", end="\n" * (end > 0), flush=True)
+        counts = Counter({name: int(count) for name, count in found.groupdict().items()})
+        return counts, [line.strip() for line in lines[end + 1 : -1]]
+
+    counts, failures = Counter[str](), list[str]()
+    with ThreadPoolExecutor(jobs) as pool:
+        for more, problems in pool.map(follow, range(jobs)):
+            counts.update(more)
+            failures += problems
+    return counts, failures
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="./dev gpu-test")
+    parser.add_argument("-k", default="", help="cases with this in their name")
+    parser.add_argument("-j", type=int, default=1, help="processes that share the work")
+    parser.add_argument("--device", type=int, default=0, help="which of several GPUs")
+    parser.add_argument("--share", default="", help=argparse.SUPPRESS)
+    chosen = parser.parse_args()
+    torch.cuda.set_device(chosen.device)
+    sys.path.insert(0, str(TREE))
+    if not chosen.share:
+        print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}", flush=True)
+    if chosen.share or chosen.j <= 1:
+        first, _, step = (chosen.share or "0/1").partition("/")
+        counts, failures = run_part(chosen.k, (int(first), int(step)))
+    else:
+        counts, failures = run_parts(chosen.j)
     if failures:
         print("failed:", *failures, sep="\n  ")
-    print(", ".join(f"{number} {outcome}" for outcome, number in counts.items()))
+    print(", ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES))
     return 1 if counts["failed"] or not counts["passed"] else 0
 
 
