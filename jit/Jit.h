@@ -229,6 +229,8 @@ struct OperatorRow {
   std::vector<std::pair<std::string, std::string>> bindings;
   std::vector<std::string> dtypes; ///< constraint of each type parameter
   std::string backward;            ///< declaration of the derivative, or ""
+  /// Sorts or scatters, which one thread of a GPU does along all of an axis.
+  bool isSerial = false;
 };
 
 /// Says that a declaration of an added module implements an operator.

@@ -27,6 +27,19 @@ static Facts scalarFromPython(const py::tuple &tuple) {
   return facts;
 }
 
+/// Where torch was built for ROCm, its CUDA devices are HIP's.
+static std::optional<DeviceId> memoryOf(const std::string &name) {
+  static const bool isHip =
+      !py::module_::import("torch").attr("version").attr("hip").is_none();
+  c10::Device device(name);
+  if (device.is_cpu())
+    return DeviceId();
+  if (!device.is_cuda())
+    return std::nullopt;
+  return DeviceId{isHip ? DeviceKind::Hip : DeviceKind::Cuda,
+                  device.has_index() ? device.index() : 0};
+}
+
 Facts factsFromPython(py::handle object) {
   if (object.is_none())
     return std::monostate();
@@ -42,6 +55,7 @@ Facts factsFromPython(py::handle object) {
   facts.strides = sizesFromPython(tuple[3]);
   facts.offset = tuple[4].cast<Size>();
   facts.device = tuple[5].cast<std::string>();
+  facts.memory = memoryOf(facts.device);
   facts.storage = tuple[6].cast<int>();
   facts.isStrided = tuple[7].cast<bool>();
   return facts;

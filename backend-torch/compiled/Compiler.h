@@ -14,7 +14,9 @@ class LaunchHandle {
 public:
   virtual ~LaunchHandle() = default;
   virtual Result<std::monostate> ready() = 0;
-  virtual Result<std::monostate> run(std::span<void *const> pointers) = 0;
+  /// In the order of `stream`, on a device that has any.
+  virtual Result<std::monostate> run(std::span<void *const> pointers,
+                                     void *stream) = 0;
   /// The stages of the compiler, for those who look.
   virtual Result<std::vector<StageText>> stages() const {
     return std::vector<StageText>();

@@ -80,19 +80,22 @@ BoundShape shapeOf(const GroupKernel &kernel, const SizeTable &sizes,
 }
 
 static TensorView viewOf(const KernelOperand &operand,
-                         const BoundShape::Tensor &tensor, bool writable) {
+                         const BoundShape::Tensor &tensor, bool writable,
+                         DeviceId device) {
   return {.data = nullptr,
           .type = operand.type,
           .sizes = tensor.extents,
           .strides = tensor.strides,
-          .writable = writable};
+          .writable = writable,
+          .device = device};
 }
 
 Result<std::unique_ptr<LaunchHandle>>
 GraphKernel::bind(const BoundShape &shape) const {
   std::vector<Argument> arguments = shape.arguments;
   auto input = [&](std::size_t i) {
-    return viewOf(group.inputs[i], shape.inputs[i], /*writable=*/false);
+    return viewOf(group.inputs[i], shape.inputs[i], /*writable=*/false,
+                  group.device);
   };
   for (std::size_t i = 0; i != arguments.size(); ++i) {
     const KernelArgument &argument = group.arguments[i];
@@ -109,7 +112,8 @@ GraphKernel::bind(const BoundShape &shape) const {
   }
   std::vector<TensorView> outputs;
   for (std::size_t i = 0; i != shape.outputs.size(); ++i)
-    outputs.push_back(viewOf(group.outputs[i], shape.outputs[i], true));
+    outputs.push_back(viewOf(group.outputs[i], shape.outputs[i],
+                             /*writable=*/true, group.device));
   return module->bind(group.declaration, arguments, outputs, shape.constants);
 }
 

@@ -8,8 +8,9 @@ class SessionHandle : public LaunchHandle {
 public:
   explicit SessionHandle(BoundKernel kernel) : kernel(std::move(kernel)) {}
   Result<std::monostate> ready() override { return kernel.ready(); }
-  Result<std::monostate> run(std::span<void *const> pointers) override {
-    return kernel.run(pointers);
+  Result<std::monostate> run(std::span<void *const> pointers,
+                             void *stream) override {
+    return kernel.run(pointers, stream);
   }
   Result<std::vector<StageText>> stages() const override {
     return kernel.stages();

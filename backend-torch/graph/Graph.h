@@ -23,7 +23,8 @@ struct TensorFacts {
   std::vector<Size> sizes;
   std::vector<Size> strides;
   Size offset = 0;
-  std::string device;
+  std::string device;             ///< as torch names it
+  std::optional<DeviceId> memory; ///< absent: one where no kernel can run
   /// Values with one number share their memory.
   int storage = -1;
   bool isStrided = true; ///< false: sparse, quantized and the like

@@ -3,6 +3,7 @@
 #include "backend-torch/groups/Stores.h"
 #include "backend-torch/groups/UnitGraph.h"
 #include "backend-torch/ops/Attention.h"
+#include "backend-torch/ops/Devices.h"
 #include "backend-torch/ops/Preferred.h"
 
 #include <algorithm>
@@ -150,6 +151,13 @@ std::vector<int> Fuser::siblings(int node) const {
 /// the former.
 bool Fuser::startWhole(int node, int unit, std::string why) {
   auto *call = std::get_if<LibraryCall>(&analysis.operations[node]);
+  if (call && call->whole && options.preferAten &&
+      isAtensOnDevice(graph, graph.nodes[node])) {
+    why += "; ATen is preferred for what is launched by itself on a GPU";
+    plan.opaque.emplace_back(node,
+                             Opaque{std::move(why), OpaqueKind::Preferred});
+    return false;
+  }
   if (!call || !call->whole) {
     if (call)
       why += "; launched by itself: " + call->whyNotWhole;
@@ -388,7 +396,7 @@ static void classifyAll(Analysis &analysis, const OperatorTable &table,
   if (!options.fuse || !options.preferAten)
     return;
   for (int i = 0; i != count; ++i)
-    if (analysis.attention[i] >= 0)
+    if (analysis.attention[i] >= 0 && isOnHost(graph, graph.nodes[i]))
       analysis.operations[i] = classifyNode(graph, i, table, false, options);
 }
 

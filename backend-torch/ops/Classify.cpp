@@ -1,4 +1,5 @@
 // Tables of views and primitives, and which of all kinds a node is.
+#include "backend-torch/ops/Devices.h"
 #include "backend-torch/ops/Matcher.h"
 #include "backend-torch/ops/Placement.h"
 #include "backend-torch/ops/Preferred.h"
@@ -118,7 +119,7 @@ static bool onlyTakesMemory(const Graph &graph, const Node &node) {
   bool computesNothing = isAllocation(node.overload);
   return std::all_of(node.results.begin(), node.results.end(), [&](ValueId id) {
     const TensorFacts *facts = graph.values[id].tensor();
-    return facts && facts->isStrided && facts->device == "cpu" &&
+    return facts && facts->isStrided && facts->memory &&
            !sharesMemory(graph, node, facts->storage) &&
            (computesNothing || isEmpty(graph, node, *facts));
   });
@@ -267,15 +268,13 @@ static std::optional<std::string> whyNotComputable(const Graph &graph,
       return "it returns no plain tensor";
     if (!facts->type || !isSupported(*facts->type))
       return "no kernel gives its element type";
-    if (facts->device != "cpu")
-      return "it runs on " + facts->device;
     for (Size size : facts->sizes)
       if (!isKnownBefore(graph, node.results.front(), size))
         return "how large its result is depends on values";
   }
   if (givesNothing(graph, node))
     return "its result is empty";
-  return std::nullopt;
+  return whyNoDevice(graph, node);
 }
 
 static std::optional<ViewOf> viewOf(const Graph &graph, const Node &node) {
@@ -299,11 +298,24 @@ static std::optional<ViewOf> viewOf(const Graph &graph, const Node &node) {
 
 static Operation classifyComputed(const Graph &graph, const Node &node,
                                   const OperatorTable &table, int refused) {
-  if (std::optional<std::string> why = whyNotComputable(graph, node))
-    return Opaque{*why, OpaqueKind::Fallback};
-  if (std::optional<Primitive> primitive = primitiveOf(node.overload))
+  std::optional<Primitive> primitive = primitiveOf(node.overload);
+  if (std::optional<std::string> why = whyNotComputable(graph, node)) {
+    bool isMove = primitive && whyNoDevice(graph, node);
+    return Opaque{*why, isMove ? OpaqueKind::Preferred : OpaqueKind::Fallback};
+  }
+  if (primitive)
     return classifyPrimitive(graph, node, *primitive);
   return matchRows(graph, node, table, refused);
+}
+
+/// ATen's kernels for a GPU sort and scatter with many threads.
+static std::optional<std::string> whyAtenOnDevice(const Graph &graph,
+                                                  const Node &node,
+                                                  const Operation &operation) {
+  auto *call = std::get_if<LibraryCall>(&operation);
+  if (!call || !call->row->isSerial || !isAtensOnDevice(graph, node))
+    return std::nullopt;
+  return "ATen is preferred for what sorts or scatters on a GPU";
 }
 
 Operation classify(const Graph &graph, const Node &node,
@@ -324,6 +336,9 @@ Operation classify(const Graph &graph, const Node &node,
     if (std::optional<Placement> placement = placementOf(graph, node))
       return *placement;
   Operation operation = classifyComputed(graph, node, table, refused);
+  if (preferAten)
+    if (auto why = whyAtenOnDevice(graph, node, operation))
+      return Opaque{*why, OpaqueKind::Preferred};
   if (auto *opaque = std::get_if<Opaque>(&operation); opaque && node.isRandom)
     opaque->kind = OpaqueKind::Random;
   return operation;

@@ -61,8 +61,6 @@ Reason FusedMatcher::placeOperand(const RowArgument &given, LibraryCall &call) {
     const TensorFacts *facts = graph.values[operand.value].tensor();
     if (!facts || !facts->type || !isSupported(*facts->type))
       return "no kernel takes its element types";
-    if (facts->device != "cpu")
-      return "it runs on " + facts->device;
     if (!isCast(*facts->type, *wanted))
       return "complex numbers do not become real";
     if (*facts->type != *wanted)

@@ -1,5 +1,6 @@
 // Concatenation, and the writes that functionalization leaves at a graph's end.
 #include "backend-torch/ops/Placement.h"
+#include "backend-torch/ops/Devices.h"
 #include "backend-torch/ops/Promotion.h"
 
 namespace quern {
@@ -7,8 +8,7 @@ namespace quern {
 using Kind = GraphArgument::Kind;
 
 static bool isPlain(const TensorFacts *facts) {
-  return facts && facts->isStrided && facts->type && facts->device == "cpu" &&
-         isSupported(*facts->type);
+  return facts && facts->isStrided && facts->type && isSupported(*facts->type);
 }
 
 static bool isEmpty(const Graph &graph, const TensorFacts &facts) {
@@ -84,7 +84,7 @@ const char *nameOf(PlacementKind kind) {
 
 std::optional<Placement> placementOf(const Graph &graph, const Node &node) {
   std::optional<PlacementKind> kind = kindOf(node.overload);
-  if (!kind || node.results.size() != 1)
+  if (!kind || node.results.size() != 1 || whyNoDevice(graph, node))
     return std::nullopt;
   return *kind == PlacementKind::Join ? concatenation(graph, node)
                                       : write(graph, node);

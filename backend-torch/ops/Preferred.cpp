@@ -1,5 +1,6 @@
 // Reads the table of operators that ATen is given.
 #include "backend-torch/ops/Preferred.h"
+#include "backend-torch/ops/Devices.h"
 
 #include <algorithm>
 #include <array>
@@ -275,6 +276,8 @@ static constexpr Measured measured[] = {
 
 std::optional<std::string_view>
 measuredRow(const Graph &graph, const Node &node, const MachineInfo &machine) {
+  if (!isOnHost(graph, node))
+    return std::nullopt;
   for (const Measured &row : measured)
     if (row.overload == node.overload && row.holds(graph, node, machine))
       return row.declaration;
@@ -325,7 +328,8 @@ std::optional<std::string> whyAten(const Graph &graph, const Node &node,
     return std::nullopt;
   if (measuredRow(graph, node, machine))
     return std::nullopt;
-  if (isWon(row->shapes, graph, node, machine))
+  // The table's figures are those of processors.
+  if (isOnHost(graph, node) && isWon(row->shapes, graph, node, machine))
     return std::nullopt;
   return reason(*row);
 }

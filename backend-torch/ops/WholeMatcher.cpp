@@ -156,8 +156,6 @@ Reason WholeMatcher::addTensor(const RowArgument &given,
     return cannotBeGiven(given);
   if (!facts->type || !isSupported(*facts->type))
     return "no kernel takes its element types";
-  if (facts->device != "cpu")
-    return "it runs on " + facts->device;
   if (facts->type != wanted)
     return "its kernel's parameter `" + given.parameter->name +
            "` would need a cast from " + std::string(spelling(*facts->type));

@@ -73,6 +73,11 @@ ArgumentTemplate makeTemplate(const GraphArgument &argument,
       result.list.push_back(makeTemplate(element, result.type));
     return result;
   }
+  case Kind::None:
+    // ATen marks a tensor that is not there so where its schema wants one.
+    if (isTensor(type))
+      result.fixed = at::Tensor();
+    return result;
   default:
     result.fixed = fixedNumber(argument, type);
     if (isTensor(type) && result.fixed.isScalar())

@@ -49,7 +49,7 @@ static StepResult resultOf(const Graph &graph, const Node &node, ValueId id) {
 
 static bool isPlain(const Graph &graph, ValueId id) {
   const TensorFacts *facts = graph.values[id].tensor();
-  return facts && facts->isStrided && facts->device == "cpu";
+  return facts && facts->isStrided && facts->memory == DeviceId();
 }
 
 static c10::OperatorHandle schemaOf(const char *name, const char *overload) {

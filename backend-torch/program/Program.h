@@ -45,6 +45,7 @@ struct GroupKernel {
   std::vector<KernelArgument> arguments; ///< one per run-time parameter
   std::vector<std::pair<std::string, KernelArgument>> constants;
   std::vector<KernelOperand> outputs;
+  DeviceId device; ///< where all of them are
 };
 
 struct Program {

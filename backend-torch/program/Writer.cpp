@@ -1,4 +1,5 @@
 // Group by group, from fused nodes to a readable declaration.
+#include "backend-torch/ops/Devices.h"
 #include "backend-torch/ops/Promotion.h"
 #include "backend-torch/program/Layout.h"
 #include "backend-torch/program/Whole.h"
@@ -350,8 +351,12 @@ GroupKernel ProgramWriter::write(const Group &group) {
 }
 
 Program ProgramWriter::run() {
-  for (const Group &group : plan.groups)
+  for (const Group &group : plan.groups) {
     program.kernels.push_back(write(group));
+    int first = group.draft.nodes().front();
+    program.kernels.back().device =
+        deviceOf(*plan.graph, plan.graph->nodes[first]);
+  }
   program.text = "\"\"\"Kernels of the compiled graph " + plan.graph->name +
                  ".\"\"\"\n\n" + importText(allImports) + declarations;
   return std::move(program);

@@ -224,6 +224,19 @@ void Executor::storeResults(const Step &step, std::vector<c10::IValue> stack,
   }
 }
 
+c10::Device torchDevice(DeviceId id) {
+  if (id.kind == DeviceKind::Cpu)
+    return at::kCPU;
+  return {at::kCUDA, static_cast<c10::DeviceIndex>(id.number)};
+}
+
+/// In the memory of a GPU, from torch's allocator for it.
+static at::Tensor emptyOn(c10::Device device, at::IntArrayRef sizes,
+                          at::IntArrayRef strides, at::ScalarType type) {
+  return at::empty_strided(sizes, strides,
+                           at::TensorOptions(type).device(device));
+}
+
 at::Tensor Executor::emptyFor(ValueId id, const Frame &frame) const {
   const SizeTable &sizes = *compiled.fusion->sizes;
   const TensorFacts *facts = launchPlan.graph->values[id].tensor();
@@ -233,6 +246,8 @@ at::Tensor Executor::emptyFor(ValueId id, const Frame &frame) const {
   for (Size stride : facts->strides)
     strides.push_back(sizes.evaluate(stride, frame.symbols).asInt());
   auto type = static_cast<at::ScalarType>(facts->scalarType);
+  if (facts->memory != DeviceId())
+    return emptyOn(c10::Device(facts->device), extents, strides, type);
   return emptyTensor(*options.memory, extents, strides, type,
                      storageBytes(extents, strides, type));
 }
@@ -288,6 +303,7 @@ Executor::outputOf(const KernelOperand &operand,
   output.place = {operand.base, bound.offset * bytesOf(values[operand.value])};
   output.isPart = operand.isPlaced;
   output.type = static_cast<at::ScalarType>(facts->scalarType);
+  output.device = c10::Device(facts->device);
   for (Size size : facts->sizes)
     output.sizes.push_back(sizes.evaluate(size, symbols).asInt());
   for (Size stride : facts->strides)
@@ -315,6 +331,7 @@ Executor::launchShape(int kernel, std::span<const SizeValue> symbols) const {
     result.outputs.push_back(outputOf(operands.outputs[i], bound, symbols));
   }
   result.isEmpty = !hasElements;
+  result.device = torchDevice(operands.device);
   if (result.isEmpty)
     return result;
   auto handle = compiled.kernels[kernel]->handle(result.shape);
@@ -370,8 +387,11 @@ void Executor::runKernel(const Step &step, Frame &frame) const {
   for (const LaunchShape::Output &output : launch.outputs) {
     c10::IValue &slot = frame.slots[output.place.slot];
     if (!output.isPart || slot.isNone())
-      slot = emptyTensor(*options.memory, output.sizes, output.strides,
-                         output.type, output.bytes);
+      slot = output.device.is_cpu()
+                 ? emptyTensor(*options.memory, output.sizes, output.strides,
+                               output.type, output.bytes)
+                 : emptyOn(output.device, output.sizes, output.strides,
+                           output.type);
     pointers.push_back(static_cast<char *>(slot.toTensor().mutable_data_ptr()) +
                        output.place.offset);
   }

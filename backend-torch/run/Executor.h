@@ -79,6 +79,9 @@ struct ExecutorOptions {
   bool strict = false; ///< a kernel that cannot be made is an error
 };
 
+/// As torch names it; those of HIP are CUDA's to it.
+c10::Device torchDevice(DeviceId id);
+
 /// Thread-safe: every call has a frame of its own.
 class Executor {
 public:
@@ -117,10 +120,12 @@ private:
       Place place;
       bool isPart = false; ///< of a tensor that may be there already
       at::ScalarType type = at::kFloat;
+      c10::Device device = at::kCPU;
       std::vector<std::int64_t> sizes, strides; ///< of the whole tensor
       std::size_t bytes = 0;
     };
     std::vector<Output> outputs;
+    c10::Device device = at::kCPU;
     bool isEmpty = false;                 ///< no output has an element
     std::shared_ptr<LaunchHandle> handle; ///< null where isEmpty or refused
     std::string refusal;                  ///< why the kernel cannot be bound
@@ -151,6 +156,10 @@ private:
   /// Gives the time it took in nanoseconds.
   std::int64_t callOperator(const Step &step,
                             std::vector<c10::IValue> &stack) const;
+  /// A GPU only begins what a call asks of it: who takes times waits for it.
+  void waitForDevices() const;
+  /// Nanoseconds, where somebody observes.
+  std::int64_t taken(std::chrono::steady_clock::time_point since) const;
   void report(const Step &step, const Frame &frame, const BoundShape *shape,
               std::int64_t nanoseconds) const;
   void storeResults(const Step &step, std::vector<c10::IValue> stack,

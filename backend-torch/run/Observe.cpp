@@ -4,8 +4,10 @@
 #include "backend-torch/run/Threads.h"
 
 #include <ATen/record_function.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace quern {
 
@@ -104,8 +106,31 @@ std::map<std::string, std::vector<StageText>> Executor::stages() const {
   return result;
 }
 
-static std::int64_t nanosecondsOf(double seconds) {
-  return static_cast<std::int64_t>(seconds * 1e9);
+void Executor::waitForDevices() const {
+  std::unordered_set<c10::Device> devices;
+  for (const auto &kernel : compiled.kernels)
+    devices.insert(torchDevice(kernel->operands().device));
+  for (c10::Device device : devices)
+    if (!device.is_cpu())
+      c10::impl::VirtualGuardImpl(device.type())
+          .synchronizeDevice(device.index());
+}
+
+std::int64_t
+Executor::taken(std::chrono::steady_clock::time_point since) const {
+  if (!options.observe)
+    return 0;
+  waitForDevices();
+  return static_cast<std::int64_t>(lap(since) * 1e9);
+}
+
+/// The stream that torch works in now, as the driver knows it.
+static void *currentStream(c10::Device device) {
+  if (device.is_cpu())
+    return nullptr;
+  return c10::impl::VirtualGuardImpl(device.type())
+      .getStream(device)
+      .native_handle();
 }
 
 bool Executor::launch(const Step &step, const LaunchShape &launch,
@@ -118,12 +143,13 @@ bool Executor::launch(const Step &step, const LaunchShape &launch,
       refusal = ready.error().message;
       return false;
     }
+    waitForDevices();
     clock = std::chrono::steady_clock::now();
   }
   Result<std::monostate> done = std::monostate();
   {
     LaunchRecord record(*compiled.fusion, step, operands, frame);
-    done = launch.handle->run(pointers);
+    done = launch.handle->run(pointers, currentStream(launch.device));
   }
   if (!done) {
     const std::string &message = done.error().message;
@@ -135,8 +161,7 @@ bool Executor::launch(const Step &step, const LaunchShape &launch,
                 "`" + operands.declaration + "` for " +
                     list(nodesOf(*compiled.fusion, step.kernel, message)));
   }
-  if (options.observe)
-    report(step, frame, &launch.shape, nanosecondsOf(lap(clock)));
+  report(step, frame, &launch.shape, taken(clock));
   return true;
 }
 
@@ -149,7 +174,7 @@ std::int64_t Executor::callOperator(const Step &step,
     return 0;
   if (step.call.host >= 0) {
     options.hostCall(step.call.host, stack);
-    return options.observe ? nanosecondsOf(lap(clock)) : 0;
+    return taken(clock);
   }
   try {
     step.call.op->callBoxed(&stack);
@@ -158,7 +183,7 @@ std::int64_t Executor::callOperator(const Step &step,
   }
   if (!step.isView)
     noteOperator(clock);
-  return options.observe ? nanosecondsOf(lap(clock)) : 0;
+  return taken(clock);
 }
 
 } // namespace quern

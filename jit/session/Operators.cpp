@@ -1,6 +1,7 @@
 // The `@aten` rows of added modules and of the embedded library.
 #include "jit/session/State.h"
 
+#include "frontend/typed/Walk.h"
 #include "jit/session/EmbeddedModules.h"
 
 using namespace quern;
@@ -9,6 +10,18 @@ using namespace quern::jit;
 static std::pair<std::string, std::string>
 describeBinding(const typed::AtenBinding &binding) {
   return {binding.left.str(), binding.text.str()};
+}
+
+/// Whether it, or what it calls, sorts or scatters.
+static bool isSerial(const typed::Declaration &declaration) {
+  bool found = false;
+  typed::walk(declaration.body, [&](const typed::Expression &expression) {
+    auto *call = llvm::dyn_cast<typed::CallExpression>(&expression);
+    found |= llvm::isa<typed::SortExpression, typed::ScatterExpression>(
+                 expression) ||
+             (call && call->callee != &declaration && isSerial(*call->callee));
+  });
+  return found;
 }
 
 static OperatorRow describeRow(const typed::Declaration &declaration,
@@ -27,6 +40,7 @@ static OperatorRow describeRow(const typed::Declaration &declaration,
   for (const typed::TypeParameter &parameter : declaration.typeParameters)
     row.dtypes.push_back(spelling(parameter.constraint).str());
   row.backward = std::move(info.backward);
+  row.isSerial = isSerial(declaration);
   return row;
 }
 

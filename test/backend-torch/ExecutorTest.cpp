@@ -29,7 +29,8 @@ public:
       return Error{"no code", {}};
     return std::monostate();
   }
-  Result<std::monostate> run(std::span<void *const> pointers) override {
+  Result<std::monostate> run(std::span<void *const> pointers,
+                             void * /*stream*/) override {
     if (elements == extentWithoutCode)
       return Error{"no code", {}};
     auto *out = static_cast<float *>(pointers[inputs]);

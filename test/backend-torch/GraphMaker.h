@@ -101,6 +101,9 @@ public:
   }
 
   Graph graph;
+  /// Where tensors are from now on.
+  std::string device = "cpu";
+  std::optional<DeviceId> memory = DeviceId();
 
 private:
   ValueId addResult(Node &node, std::vector<Size> sizes, DType type,
@@ -118,7 +121,8 @@ private:
     }
     facts.sizes = std::move(sizes);
     facts.offset = graph.sizes.constant(0);
-    facts.device = "cpu";
+    facts.device = device;
+    facts.memory = memory;
     auto id = static_cast<ValueId>(graph.values.size());
     facts.storage = storage < 0 ? id : storage;
     graph.values.push_back({static_cast<int>(graph.nodes.size()) - 1,
@@ -198,6 +202,10 @@ inline OperatorTable smallLibrary() {
            parameter("b", "T[*C]?"), parameter("eps", "acc(T)", false)},
           {"T[*R, *C]", "acc(T)[*R]", "acc(T)[*R]"},
           {{"normalized_shape", "*C"}}, DeclarationKind::Rowwise));
+  rows.push_back(row("aten::msort", "sorted", "sort",
+                     {parameter("x", "T[C, *R]")}, {"T[C, *R]"}, {},
+                     DeclarationKind::Rowwise));
+  rows.back().isSerial = true;
   return OperatorTable(std::move(rows));
 }
 

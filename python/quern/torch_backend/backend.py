@@ -30,6 +30,7 @@ from .observers import Event, ObservedGraph, Observer
 from .options import flag, validate
 from .profile import Profiler
 from .progress import Progress
+from .recording import recorded, records
 from .report import debug_folder, refuse_fallbacks, report
 from .slices import sliced
 from .state import CompiledGraphRecord, State, state
@@ -51,7 +52,8 @@ def backend(
     >>> f(torch.ones(2))
     tensor([3., 3.])
     """
-    job = _Job(state(), validate(options, mode), next(_numbers), str(module.graph))
+    chosen = validate(options, mode)
+    job = _Job(state(), chosen, next(_numbers), str(module.graph), records(mode, example_inputs))
     compile_with = aot_autograd(
         fw_compiler=job.compiler("forward"),
         bw_compiler=job.compiler("backward"),
@@ -116,7 +118,12 @@ class _Job:
     """One graph of Dynamo's, which becomes one or two of AOTAutograd's."""
 
     def __init__(
-        self, current: State, options: Mapping[str, str], number: int, before: str
+        self,
+        current: State,
+        options: Mapping[str, str],
+        number: int,
+        before: str,
+        is_recorded: bool = False,
     ) -> None:
         self.state = current
         self.options = options
@@ -126,7 +133,9 @@ class _Job:
         self._start = time.perf_counter()
         # Who looks at a graph wants to see it compiled.
         watching = any(flag(f"QUERN_{name}") for name in ("CHECK", "PROFILE", "VERBOSE"))
-        self.is_cacheable = not (watching or debug_folder() or current.watchers)
+        watching = bool(watching or debug_folder() or current.watchers)
+        self._is_recorded = is_recorded and not watching
+        self.is_cacheable = not (watching or is_recorded)
 
     def partition(
         self, joint: torch.fx.GraphModule, joint_inputs: Sequence[Any], **options: Any
@@ -181,6 +190,8 @@ class _Job:
         if watched:
             watched.attach(graph)
             return watched
+        if self._is_recorded:
+            return recorded(graph, module, example_inputs, part)
         if not self.is_cacheable:
             return graph
         tag = key_tag(self.options)

@@ -137,7 +137,7 @@ class Importer:
             self._host(node)
             return
         is_random = _draws(target, arguments)
-        if self._seeds and is_random:
+        if self._seeds and is_random and _is_on_host(value):
             arguments.append(self._seed(node))
         returns_list = len(schema.returns) == 1 and isinstance(value, (list, tuple))
         flags = {
@@ -306,6 +306,12 @@ def _draws(target: torch._ops.OpOverload, arguments: list[tuple[str, Any, bool, 
     return torch.Tag.nondeterministic_seeded in target.tags and not any(
         name == "dropout_p" and value == 0.0 for name, value, _, _ in arguments
     )
+
+
+def _is_on_host(value: object) -> bool:
+    """Whether a random operator's numbers go to the host's memory, where its seed is."""
+    tensors = [each for each in pytree.tree_leaves(value) if isinstance(each, torch.Tensor)]
+    return all(each.device.type == "cpu" for each in tensors)
 
 
 def _size(value: Any, sizes: Sizes) -> tuple[str, int]:

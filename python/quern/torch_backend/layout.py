@@ -134,7 +134,10 @@ def _takes(target: Any, name: str) -> bool:
 def _could_change(image: torch.Tensor) -> bool:
     form = _FORMATS.get(image.dim())
     return (
-        form is not None and image.is_contiguous() and not image.is_contiguous(memory_format=form)
+        form is not None
+        and image.device.type == "cpu"
+        and image.is_contiguous()
+        and not image.is_contiguous(memory_format=form)
     )
 
 

@@ -83,7 +83,7 @@ class Recorder:
             self._saved.add(base)
             self._folder.mkdir(parents=True, exist_ok=True)
             storage = tensor.untyped_storage()
-            block = torch.empty(0, dtype=torch.uint8).set_(storage)
+            block = torch.empty(0, dtype=torch.uint8, device=tensor.device).set_(storage).cpu()
             (self._folder / file).write_bytes(block.numpy().tobytes())
         return {
             "name": base,

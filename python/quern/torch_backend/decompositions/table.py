@@ -80,6 +80,8 @@ _PARTS = (
     torch.ops.aten.bitwise_or.Scalar_Tensor,
     torch.ops.aten.bitwise_right_shift.Scalar_Tensor,
     torch.ops.aten.bitwise_xor.Scalar_Tensor,
+    torch.ops.aten.cudnn_batch_norm.default,
+    torch.ops.aten.cudnn_batch_norm_backward.default,
     torch.ops.aten.dist.default,
     torch.ops.aten.isin.Scalar_Tensor,
     torch.ops.aten.isin.Tensor_Scalar,
