@@ -54,6 +54,8 @@ struct GridEntry {
   std::uint32_t unitsPerBlock = 1; ///< units a block works on at a time
   std::uint32_t resident = 0; ///< blocks of a multiprocessor at most; 0: any
   std::uint32_t cluster = 1;  ///< blocks that work on a unit, side by side
+  /// Blocks do not go on to further units: there is one for each, or a cluster.
+  bool isOnce = false;
   /// For each `stepLanes` elements of the lane axis a block has `stepThreads`
   /// threads, `threads` at most; 0: always `threads`.
   std::uint32_t stepLanes = 0, stepThreads = 0;

@@ -145,6 +145,22 @@ def Qn_RequireOp : Qn_PureOp<"require", [AllTypesMatch<["value", "result"]>]> {
   let hasVerifier = 1;
 }
 
+def Qn_ExactOrCoarseOp
+    : Qn_PureOp<"exact_or_coarse", [SameOperandsAndResultType]> {
+  let summary = "a value, or what is near enough to it";
+  let description = [{
+    The first value; the second where all that becomes of it are floats of 16
+    bits or fewer. For a GPU `qn-coarsen` chooses, before anything else looks.
+
+    ```mlir
+    %e = qn.exact_or_coarse %exact, %coarse : f32
+    ```
+  }];
+  let arguments = (ins F32:$exact, F32:$coarse);
+  let results = (outs F32:$result);
+  let assemblyFormat = "$exact `,` $coarse attr-dict `:` type($result)";
+}
+
 def Qn_StoreOp : Qn_Op<"store"> {
   let summary = "writes a value at an operand's own axes";
   let description = [{

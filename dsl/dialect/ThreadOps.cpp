@@ -108,7 +108,8 @@ LogicalResult PrefixOp::inferReturnTypes(MLIRContext *context,
 }
 
 template <typename Op> static LogicalResult verifyThreadMonoid(Op op) {
-  if (op.getScope() != Scope::warp && op.getScope() != Scope::block)
+  bool isRow = std::is_same_v<Op, CombineOp> && op.getScope() == Scope::row;
+  if (op.getScope() != Scope::warp && op.getScope() != Scope::block && !isRow)
     return op.emitOpError("combines over a warp or a block");
   SmallVector<Type> states(op.getInits().getTypes());
   SmallVector<Type> both = states;
@@ -173,9 +174,20 @@ static LogicalResult verifyExtents(Operation *op,
   return success();
 }
 
+/// A place, or a tile of the warp.
+static LogicalResult verifyLeft(MultiplyTileOp op) {
+  Type left = op.getLeft().getType();
+  auto memory = dyn_cast<MemRefType>(left);
+  if (!op.hasLeftTile() || !memory || memory.getMemorySpaceAsInt() != 5)
+    return verifyTile(op, left, op.getLeftIndices().size());
+  if (memory.getRank() != 1)
+    return op.emitOpError("multiplies a tile of one axis");
+  return success();
+}
+
 LogicalResult MultiplyTileOp::verify() {
   if (failed(verifyExtents(*this, {getRows(), getColumns(), getDepth()})) ||
-      failed(verifyTile(*this, getLeft().getType(), getLeftIndices().size())) ||
+      failed(verifyLeft(*this)) ||
       failed(verifyTile(*this, getRight().getType(), getRightIndices().size())))
     return failure();
   if (wholeElement(getLeft().getType()) != wholeElement(getRight().getType()))

@@ -24,7 +24,7 @@ def Qn_Dimension : Qn_Enum<"Dimension", "a dimension of grid and block",
   ["x", "y", "z"]>;
 def Qn_DimensionAttr : Qn_EnumAttr<Qn_Dimension, "dimension">;
 def Qn_Scope : Qn_Enum<"Scope", "who takes part",
-  ["warp", "block", "device", "system"]>;
+  ["warp", "block", "device", "system", "row"]>;
 def Qn_ScopeAttr : Qn_EnumAttr<Qn_Scope, "scope">;
 def Qn_Order : Qn_Enum<"Order", "what an atomic operation orders",
   ["relaxed", "acquire", "release", "acq_rel", "seq_cst"]>;
@@ -238,8 +238,9 @@ def Qn_MultiplyTileOp : Qn_Op<"mma", [
   let summary = "adds a product of tiles to a tile that a warp keeps";
   let description = [{
     `sums` is each thread's share of `rows` by `columns` sums; the factors begin at
-    places and are `depth` deep along their last and last but one axis. What lies
-    outside of them counts as zero.
+    places and are `depth` deep along their last and last but one axis;
+    `transposed`, the right one along its last axis too. What lies outside of them
+    counts as zero. The left one may be a tile itself, which has no indices.
 
     ```mlir
     qn.mma %sums, %a[%i, %k], %b[%k, %j] rows 16 columns 16 depth 16
@@ -249,13 +250,18 @@ def Qn_MultiplyTileOp : Qn_Op<"mma", [
   let arguments = (ins AnyStaticShapeMemRef:$sums, Qn_PlaceType:$left,
     Variadic<I64>:$leftIndices, Qn_PlaceType:$right,
     Variadic<I64>:$rightIndices, I64Attr:$rows, I64Attr:$columns,
-    I64Attr:$depth);
+    I64Attr:$depth, UnitAttr:$transposed);
   let assemblyFormat = [{
-    $sums `,` $left `[` $leftIndices `]` `,` $right `[` $rightIndices `]`
-    `rows` $rows `columns` $columns `depth` $depth attr-dict
+    $sums `,` $left (`[` $leftIndices^ `]`)? `,` $right `[` $rightIndices `]`
+    (`transposed` $transposed^)? `rows` $rows `columns` $columns `depth` $depth
+    attr-dict
     `:` type($sums) `,` type($left) `,` type($right)
   }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Whether the left factor is a tile of the warp.
+    bool hasLeftTile() { return getLeftIndices().empty(); }
+  }];
 }
 
 class Qn_MoveTileOp<string mnemonic, MemoryEffects effects>
@@ -330,6 +336,7 @@ def Qn_CombineOp : Qn_ThreadMonoidOp<"combine"> {
   let summary = "combines a value of every thread of a warp or block";
   let description = [{
     All threads take part and get the result; the order of combination is free.
+    Over a `row` these are the lanes of a warp that share a row of a tile.
 
     ```mlir
     %s = qn.combine block (%v : f32) init (%z : f32) merge {

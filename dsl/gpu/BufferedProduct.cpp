@@ -57,7 +57,7 @@ void EntryBuilder::leaveChunk(const Chunk &at, Value value, Value stage) {
   auto leave = [&](Value stored, Value place, unsigned bytes) {
     place = arith::AddIOp::create(builder, loc, place, stage);
     if (at.isRight)
-      place = math("addi", place, leftBytes);
+      place = math("addi", place, leftBytes(plan));
     LLVM::StoreOp::create(builder, loc, stored, inStages(place), bytes);
   };
   std::int64_t chunk = perChunk(plan), length = depthOf(plan);
@@ -79,7 +79,7 @@ Value EntryBuilder::fromStage(Type type, Value place, Value stage, bool isRight,
                               std::int64_t bytes) {
   place = arith::AddIOp::create(builder, loc, place, stage);
   if (isRight)
-    place = math("addi", place, leftBytes);
+    place = math("addi", place, leftBytes(plan));
   return LLVM::LoadOp::create(builder, loc, type, inStages(place), bytes);
 }
 

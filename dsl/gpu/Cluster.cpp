@@ -19,7 +19,7 @@ Emitter::Values Emitter::mergeBlocks(Frame &frame, qn::ReduceOp op,
     return arith::ConstantOp::create(builder, loc,
                                      builder.getI32IntegerAttr(value));
   };
-  constexpr std::int64_t ownSlot = 31; // of 32; no block has as many warps
+  constexpr std::int64_t ownSlot = 32; // behind those of warps
   in(frame);
   device.awaitCluster(loc);
   auto branch = scf::IfOp::create(builder, loc, team->leads, false);

@@ -38,6 +38,19 @@ Value Device::blockNumber(Location loc, unsigned dimension) {
               {});
 }
 
+Value Device::fromHere(Location loc, Value number) {
+  bool isShort = number.getType().isInteger(32);
+  auto dialect =
+      LLVM::AsmDialectAttr::get(builder.getContext(), LLVM::AsmDialect::AD_ATT);
+  return LLVM::InlineAsmOp::create(
+             builder, loc, number.getType(), number,
+             isShort ? "mov.b32 $0, $1;" : "mov.b64 $0, $1;",
+             isShort ? "=r,r" : "=l,l", /*has_side_effects=*/true,
+             /*is_align_stack=*/false, LLVM::TailCallKind::None, dialect,
+             ArrayAttr())
+      .getResult(0);
+}
+
 /// AMD's barrier orders nothing by itself: fences keep memory on its side.
 void Device::barrier(Location loc) {
   if (isNvptx()) {

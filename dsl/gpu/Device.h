@@ -25,6 +25,9 @@ public:
   mlir::Value threadNumber(mlir::Location loc, unsigned dimension = 0);
   mlir::Value blockNumber(mlir::Location loc, unsigned dimension = 0);
   void barrier(mlir::Location loc);
+  /// The same number, from which nothing is made before this point: what rarely
+  /// runs, or runs once, would take registers of a loop between. NVIDIA only.
+  mlir::Value fromHere(mlir::Location loc, mlir::Value number);
   /// Of the blocks of a cluster: this one has written and read what it will,
   /// and all of them have arrived.
   void arriveCluster(mlir::Location loc);
@@ -45,9 +48,15 @@ public:
   /// What lane `from` holds, a lane that takes part.
   mlir::Value shuffle(mlir::Location loc, mlir::Value here, mlir::Value value,
                       mlir::Value from);
+  /// What the lane `lane ^ by` holds; all of the warp take part.
+  mlir::Value shuffleXor(mlir::Location loc, mlir::Value value,
+                         mlir::Value lane, unsigned by);
   void warpBarrier(mlir::Location loc, mlir::Value here);
   /// One bit for each lane.
   mlir::Type laneSet() const;
+
+  /// 2^x of an f32, by one instruction, which has no results below 2^-126.
+  mlir::Value exp2(mlir::Location loc, mlir::Value value);
 
   /// LLVM's name of a scope.
   llvm::StringRef scopeName(qn::Scope scope) const;

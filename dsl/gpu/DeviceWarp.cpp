@@ -32,6 +32,18 @@ Value Device::shuffle(Location loc, Value here, Value value, Value from) {
   });
 }
 
+Value Device::shuffleXor(Location loc, Value value, Value lane, unsigned by) {
+  if (!isNvptx())
+    return shuffle(loc, {}, value,
+                   arith::XOrIOp::create(builder, loc, lane, number(loc, by)));
+  return inWords(loc, value, [&](Value part) {
+    Value arguments[] = {number(loc, -1), part, number(loc, by),
+                         number(loc, 31)};
+    return call(loc, "llvm.nvvm.shfl.sync.bfly.i32", builder.getI32Type(),
+                arguments);
+  });
+}
+
 /// Lanes of AMD's warps are in step: only memory must be in order.
 void Device::warpBarrier(Location loc, Value here) {
   if (isNvptx()) {
@@ -45,8 +57,15 @@ void Device::warpBarrier(Location loc, Value here) {
                         "wavefront");
 }
 
+Value Device::exp2(Location loc, Value value) {
+  return call(loc,
+              isNvptx() ? "llvm.nvvm.ex2.approx.ftz.f" : "llvm.amdgcn.exp2",
+              value.getType(), value);
+}
+
 StringRef Device::scopeName(qn::Scope scope) const {
   switch (scope) {
+  case qn::Scope::row:
   case qn::Scope::warp:
     return isNvptx() ? "block" : "wavefront";
   case qn::Scope::block:

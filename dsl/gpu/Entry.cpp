@@ -86,6 +86,8 @@ Team EntryBuilder::makeTeam(Frame &root, Value thread) {
   made.leads = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                      thread, word(0));
   sizeTeam(root, made);
+  if (plan.sharedLanes)
+    made.kept = {.sharedLanes = plan.sharedLanes, .memory = shared(rowsName)};
   if (plan.team == TeamKind::Cluster) {
     Value block = math("andi", blockNumber(), plan.cluster - 1);
     Value before =
@@ -98,42 +100,13 @@ Team EntryBuilder::makeTeam(Frame &root, Value thread) {
   return made;
 }
 
-/// Whether every vector of neighbours lies at a multiple of its size.
-Value EntryBuilder::isAligned(Frame &root) {
-  Value odd = emitter.constant(root, 0);
-  auto add = [&](Value value, std::int64_t multiple) {
-    Value low = emitter.constant(root, multiple - 1);
-    OpBuilder &b = emitter.in(root);
-    if (!value.getType().isInteger(64))
-      value = LLVM::PtrToIntOp::create(b, loc, b.getI64Type(), value);
-    value = arith::AndIOp::create(b, loc, value, low);
-    odd = arith::OrIOp::create(b, loc, odd, value);
-  };
-  for (BlockArgument argument : model.kernel.block().getArguments()) {
-    auto type = dyn_cast<qn::OperandType>(argument.getType());
-    if (!type || isa<ComplexType>(type.getElementType()) ||
-        !llvm::is_contained(type.getStrides(), StrideClass::One))
-      continue;
-    unsigned bytes =
-        std::max(1u, type.getElementType().getIntOrFloatBitWidth() / 8);
-    add(emitter.pointerTo(root, argument), std::int64_t(bytes) * plan.vectors);
-    for (auto [axis, stride] : llvm::enumerate(type.getStrides()))
-      if (stride == StrideClass::Dynamic)
-        add(emitter.stride(root, argument, axis), plan.vectors);
-  }
-  // Rows that threads keep are whole vectors.
-  if (plan.kept)
-    add(emitter.extent(root, launch.lane), plan.vectors);
-  Value zero = emitter.constant(root, 0);
-  return arith::CmpIOp::create(emitter.in(root), loc, arith::CmpIPredicate::eq,
-                               odd, zero);
-}
-
 GridEntry EntryBuilder::build(ModuleOp module, StringRef name) {
   if (plan.staged)
     makeStages(module, name);
   if (plan.turns)
     makeSquares(module, name);
+  if (plan.sharedLanes)
+    makeRows(module);
   Block *entry = entryFunction(module, name);
   Frame root;
   root.block = entry;
@@ -147,21 +120,7 @@ GridEntry EntryBuilder::build(ModuleOp module, StringRef name) {
   bool isCluster = plan.team == TeamKind::Cluster;
   if (isCluster)
     device.arriveCluster(loc);
-  if (plan.vectors == 1) {
-    version(root, 1);
-  } else {
-    Value aligned = isAligned(root);
-    auto branch = scf::IfOp::create(emitter.in(root), loc, aligned, true);
-    for (bool whole : {true, false}) {
-      // A root of its own: what one version makes is not seen in the other.
-      Frame side;
-      side.block = whole ? branch.thenBlock() : branch.elseBlock();
-      side.anchor = side.block->getTerminator();
-      emitter.aligned = whole;
-      version(side, whole ? plan.vectors : 1);
-    }
-    emitter.aligned = false;
-  }
+  versions(root);
   builder.setInsertionPointToEnd(entry);
   if (isCluster)
     device.awaitCluster(loc);
@@ -177,6 +136,7 @@ GridEntry EntryBuilder::describe(StringRef name) const {
                         .unitsPerBlock = unitsPerBlock(),
                         .resident = plan.resident,
                         .cluster = plan.cluster,
+                        .isOnce = isOnce(),
                         .sharedBytes = askedBytes,
                         .leastUnits = std::uint32_t(plan.leastUnits)};
   if (plan.isSized()) {
@@ -271,7 +231,44 @@ Emitter::Values EntryBuilder::positions(Frame &frame, Value unit) {
       at = arith::ExtUIOp::create(b, loc, b.getI64Type(), at);
     position[axis] = at;
   }
+  if (plan.bandTiles > 1)
+    inBands(frame, position);
   return position;
+}
+
+/// The last two axes again, in another order: bands of so many tiles of the
+/// first of them, in which this one counts up fastest. Tiles that are made
+/// at the same time then read few lines of both factors.
+void EntryBuilder::inBands(Frame &frame, MutableArrayRef<Value> position) {
+  std::size_t axis = position.size() - 2;
+  Value firsts = tileCount(*frame.parent, launch.axes[axis]);
+  Value seconds = tileCount(*frame.parent, launch.axes[axis + 1]);
+  OpBuilder &b = emitter.in(frame);
+  auto make = [&](auto op, Value left, Value right) -> Value {
+    return decltype(op)::create(b, loc, left, right);
+  };
+  firsts = device.fromHere(loc, firsts);
+  seconds = device.fromHere(loc, seconds);
+  Value place = make(arith::MulIOp(), fit(position[axis]), seconds);
+  place = make(arith::AddIOp(), place, fit(position[axis + 1]));
+  Value most = number(plan.bandTiles);
+  Value each = make(arith::MulIOp(), seconds, most);
+  Value begin = make(arith::DivUIOp(), place, each);
+  place = make(arith::RemUIOp(), place, each);
+  begin = make(arith::MulIOp(), begin, most);
+  Value height =
+      make(arith::MinUIOp(), make(arith::SubIOp(), firsts, begin), most);
+  Value first = make(arith::RemUIOp(), place, height);
+  first = make(arith::AddIOp(), begin, first);
+  Value second = make(arith::DivUIOp(), place, height);
+  auto wide = [&](Value value) -> Value {
+    Type type = b.getI64Type();
+    return value.getType() == type
+               ? value
+               : Value(arith::ExtUIOp::create(b, loc, type, value));
+  };
+  position[axis] = wide(first);
+  position[axis + 1] = wide(second);
 }
 
 /// Where a unit begins along the axes that it has several elements of, of which
@@ -300,6 +297,8 @@ void EntryBuilder::share(ModuleOp module, StringRef symbol,
   bool asks = bytes > unaskedBytes && target.kind == TargetKind::Nvptx;
   if (asks)
     askedBytes = std::uint32_t(bytes);
+  if (module.lookupSymbol(symbol))
+    return;
   LLVM::GlobalOp::create(
       builder, loc,
       LLVM::LLVMArrayType::get(builder.getI8Type(), asks ? 0 : bytes),
@@ -308,12 +307,16 @@ void EntryBuilder::share(ModuleOp module, StringRef symbol,
       Attribute(), /*alignment=*/128, /*addrSpace=*/3);
 }
 
+Value EntryBuilder::shared(StringRef symbol) {
+  Type pointer = LLVM::LLVMPointerType::get(builder.getContext(), 3);
+  return LLVM::AddressOfOp::create(builder, loc, pointer, symbol);
+}
+
 /// So many bytes, i32, from where it begins.
 Value EntryBuilder::inShared(StringRef symbol, Value bytes) {
-  Type pointer = LLVM::LLVMPointerType::get(builder.getContext(), 3);
-  Value base = LLVM::AddressOfOp::create(builder, loc, pointer, symbol);
-  return LLVM::GEPOp::create(builder, loc, pointer, builder.getI8Type(), base,
-                             ArrayRef<LLVM::GEPArg>{bytes});
+  Value base = shared(symbol);
+  return LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(),
+                             base, ArrayRef<LLVM::GEPArg>{bytes});
 }
 
 /// One unit that is not a merge of everything.
@@ -330,10 +333,22 @@ void EntryBuilder::work(Frame &frame, ValueRange position) {
     unit(frame, position);
 }
 
-/// The loop of a team over its units, a grid apart.
+/// One unit, inside of `around`.
+void EntryBuilder::unitIn(Frame &root, Block *body, Operation *around,
+                          Value unit) {
+  Operation *anchor = std::exchange(root.anchor, around);
+  Frame frame = Frame::inside(root, body);
+  frame.anchor = body->getTerminator();
+  if (launch.kind == LaunchKind::Merge)
+    mergeParts(frame);
+  else
+    work(frame, positions(frame, unit));
+  root.anchor = anchor;
+}
+
+/// The units of a team, a grid apart. What it keeps of rows is said before.
 void EntryBuilder::version(Frame &root, unsigned vectors) {
   team.vectors = vectors;
-  team.cells = plan.cells(vectors);
   Value blocks = emitter.word(root, packet.words.size(), builder.getI64Type());
   Value units = unitCount(root);
   emitter.in(root);
@@ -349,16 +364,14 @@ void EntryBuilder::version(Frame &root, unsigned vectors) {
         plan.team == TeamKind::Warp ? team.warp : device.threadNumber(loc);
     first = arith::AddIOp::create(builder, loc, first, fit(mine));
   }
+  if (isOnce()) {
+    Value isThere = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::ult, first, units);
+    auto branch = scf::IfOp::create(builder, loc, isThere, false);
+    return unitIn(root, branch.thenBlock(), branch, first);
+  }
   Value by = arith::MulIOp::create(builder, loc, fit(blocks), number(each));
   auto loop = scf::ForOp::create(builder, loc, first, units, by, ValueRange(),
                                  nullptr, /*unsignedCmp=*/true);
-  loop.getBody()->getTerminator()->erase();
-  Operation *anchor = std::exchange(root.anchor, loop);
-  Frame frame = Frame::inside(root, loop.getBody());
-  if (launch.kind == LaunchKind::Merge)
-    mergeParts(frame);
-  else
-    work(frame, positions(frame, loop.getInductionVar()));
-  scf::YieldOp::create(emitter.in(frame), loc);
-  root.anchor = anchor;
+  unitIn(root, loop.getBody(), loop, loop.getInductionVar());
 }

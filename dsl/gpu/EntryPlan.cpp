@@ -17,8 +17,6 @@ namespace {
 constexpr unsigned accessBytes = 16;
 /// Up to these extents a thread, or a warp, is enough for a row.
 constexpr std::int64_t threadLanes = 8, warpLanes = 1024;
-/// More elements of a row only where nothing else is left to keep it in.
-constexpr unsigned keptElements = 32;
 /// Where the lane axis has fewer elements, threads share all axes alike.
 constexpr std::int64_t tiledLanes = 64;
 /// Columns of a product that are too few for a warp's tile, or a block's.
@@ -182,17 +180,36 @@ EntryPlan stageProduct(EntryPlan entry, const TargetInfo &target) {
   return entry;
 }
 
+/// Tiles of a band, where the last two axes are those of the tile.
+std::int64_t bandOf(const EntryPlan &entry, std::int64_t rows) {
+  llvm::ArrayRef<AxisPlan> axes = entry.launch.axes;
+  bool isLast =
+      axes.size() > 1 && axes.back().tile > 1 && axes[axes.size() - 2].tile > 1;
+  if (!isLast)
+    return 1;
+  return axes.back().axis == entry.product->column ? rows : rows / 2;
+}
+
 /// The same with twice the columns, where there are enough of these tiles: a
 /// block reads less of the factors for each product, which is what limits the
-/// other one.
-EntryPlan enlarge(EntryPlan entry) {
-  constexpr std::int64_t manyTiles = 128;
+/// other one. Stages are twice as deep where three of them fit, so that threads
+/// meet half as often.
+EntryPlan enlarge(EntryPlan entry, const TargetInfo &target) {
+  constexpr std::int64_t manyTiles = 128, fewStages = 3, manyStages = 4;
+  constexpr std::int64_t bandRows = 8;
   entry.isLarge = true;
   entry.threads *= 2;
   entry.leastUnits = manyTiles;
   for (AxisPlan &axis : entry.launch.axes)
     if (axis.axis == entry.product->column)
       axis.tile = stages::columnsOf(entry);
+  entry.lineBytes *= 2;
+  if (fewStages * stages::stageBytes(entry) > target.sharedBytes)
+    entry.lineBytes /= 2;
+  // A square of tiles, as many as multiprocessors, has about as many rows.
+  entry.bandTiles = bandOf(entry, bandRows);
+  entry.stages = std::min<std::int64_t>(
+      manyStages, target.sharedBytes / stages::stageBytes(entry));
   return entry;
 }
 
@@ -224,7 +241,7 @@ std::vector<EntryPlan> productEntries(EntryPlan thread, EntryPlan warp,
   EntryPlan block = stageProduct(warp, target);
   if (target.kind != TargetKind::Nvptx || !isNarrow(*warp.product))
     return {thread, warp, block};
-  return {thread, warp, enlarge(block), block};
+  return {thread, warp, enlarge(block, target), block};
 }
 
 /// Whether a value is made from scans.
@@ -280,6 +297,47 @@ EntryPlan keeping(EntryPlan entry, unsigned kept, unsigned threads,
   return entry;
 }
 
+/// Elements of a row that a block keeps in shared memory, whole vectors of its
+/// threads; beside them there is room for the states of warps.
+std::int64_t sharedToKeep(const EntryPlan &entry, unsigned bytes,
+                          const TargetInfo &target) {
+  constexpr std::int64_t forStates = 3 << 10;
+  std::int64_t turn = std::int64_t(entry.threads) * entry.vectors;
+  return bytes ? (target.sharedBytes - forStates) / (bytes * turn) * turn : 0;
+}
+
+/// Blocks that keep a row in registers, or a part of it in shared memory. Of
+/// rows that are longer than a block keeps, clusters have the fewest blocks
+/// that do: what blocks wait for each other is not covered by anything. Still
+/// longer ones are read again, such that all those under way are found in the
+/// second cache.
+void keepInBlocks(std::vector<EntryPlan> &made, EntryPlan block,
+                  const RowRoom &room, const TargetInfo &target) {
+  constexpr std::int64_t longRow = 1 << 18;
+  constexpr unsigned lighterBy = 8;
+  // Threads of few registers can be twice as many, and have as much under way;
+  // where there are no clusters the assembler needs a few more of them.
+  bool isLight = room.isLight && target.cluster > 1;
+  block.threads = isLight ? 1024 : 512;
+  made.push_back(keeping(block, room.kept, block.threads, target));
+  std::int64_t lanes = sharedToKeep(block, room.bytes, target);
+  // Their loop through shared memory needs a few more.
+  unsigned kept = isLight && lanes ? room.kept - lighterBy : room.kept;
+  for (unsigned blocks = 1; blocks <= target.cluster; blocks *= 2) {
+    if (blocks > 1)
+      block.team = TeamKind::Cluster;
+    else if (!lanes)
+      continue;
+    block.cluster = blocks;
+    EntryPlan entry = keeping(block, kept, block.threads, target);
+    entry.sharedLanes = lanes;
+    entry.mostLanes += blocks * lanes;
+    made.push_back(entry);
+    if (entry.mostLanes >= longRow)
+      break;
+  }
+}
+
 /// A row for a thread, a warp, a block or a cluster; for teams that keep it,
 /// where that pays, whose threads have little to do without a part of it.
 std::vector<EntryPlan> rowEntries(const KernelModel &model,
@@ -297,27 +355,20 @@ std::vector<EntryPlan> rowEntries(const KernelModel &model,
   warp.mostLanes = warpLanes;
   thread.mostLanes = threadLanes;
   bool mayKeep = block.vectors > 1 && work.isPlain;
-  unsigned most = mayKeep ? keptBy(model, launch, needs) : 0;
-  unsigned kept = std::min(most, keptElements);
-  if (!kept)
+  RowRoom room = mayKeep ? roomFor(model, launch, needs) : RowRoom();
+  if (!room.kept)
     return {thread, warp, block};
   std::vector<EntryPlan> made{thread};
   for (unsigned each = std::max(leastKept, block.vectors);
-       each <= kept && std::int64_t(target.warp) * each <= warpLanes; each *= 2)
+       each <= room.kept && std::int64_t(target.warp) * each <= warpLanes;
+       each *= 2)
     made.push_back(keeping(warp, each, warp.threads, target));
-  // Small blocks cover each other's barriers; large ones fill the registers of
-  // a multiprocessor. Longer rows are read again, such that all those under way
-  // are found in the second cache.
-  bool hasClusters = target.cluster > 1;
-  made.push_back(
-      keeping(block, kept, hasClusters ? blockThreads : largeThreads, target));
+  room.isLight &= !work.isMuch();
+  keepInBlocks(made, block, room, target);
   block.threads = largeThreads;
-  if (hasClusters) {
+  if (target.cluster > 1) {
     block.team = TeamKind::Cluster;
     block.cluster = target.cluster;
-    made.push_back(keeping(block, kept, largeThreads, target));
-    if (most > kept)
-      made.push_back(keeping(block, most, largeThreads, target));
   } else {
     block.resident = 1;
   }

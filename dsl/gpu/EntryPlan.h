@@ -22,11 +22,15 @@ struct EntryPlan {
   unsigned rows = 1;     ///< that a thread of columns adds at once
   unsigned resident = 0; ///< blocks of a multiprocessor at most; 0: any number
   unsigned kept = 0;     ///< elements of a row that a thread keeps; 0: none
-  unsigned cluster = 1;  ///< blocks of a team
+  std::int64_t sharedLanes = 0; ///< and a block keeps behind them
+  unsigned cluster = 1;         ///< blocks of a team
   LaunchPlan launch;
   std::optional<MatrixProduct> product = {}; ///< made of matrix instructions
   bool staged = false;  ///< its tiles go through shared memory
   bool isLarge = false; ///< so large that a multiprocessor holds one of them
+  std::int64_t lineBytes = 64; ///< of a line of its tiles along the depth
+  std::int64_t stages = 3;     ///< of tiles; copies run so many ahead, less one
+  std::int64_t bandTiles = 1;  ///< of the last axis but one, made together
   std::int64_t leastUnits = 0; ///< from which on it is meant
   std::int64_t leastSide = 0;  ///< rows, and columns, of a product likewise
   bool turns = false; ///< squares of turned operands go through shared memory
@@ -37,14 +41,10 @@ struct EntryPlan {
            : team == TeamKind::Warp ? warp
                                     : threads * cluster;
   }
-  /// Elements at a time that a thread keeps: more than a few are kept only as
-  /// vectors, since each would be unrolled.
-  unsigned cells(unsigned lanes) const {
-    constexpr unsigned mostCells = 32;
-    return kept / lanes <= mostCells ? kept / lanes : 0;
-  }
+  /// Blocks that are one for each row.
+  bool isKeptByBlocks() const { return kept && team >= TeamKind::Block; }
   /// Its blocks have as many threads as the row asks for, `threads` at most.
-  bool isSized() const { return kept && team >= TeamKind::Block; }
+  bool isSized() const { return isKeptByBlocks() && !sharedLanes; }
 };
 
 /// In the order of their largest extents.

@@ -2,6 +2,7 @@
 #include "dsl/gpu/Grid.h"
 #include "dsl/gpu/Geometry.h"
 #include "dsl/gpu/GridEmitter.h"
+#include "dsl/threads/Tiles.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -26,10 +27,35 @@ unsigned GridEmitter::warpCount() const {
   return llvm::divideCeil(most, target.warp);
 }
 
+/// Tiles are many registers: three blocks of four warps share those of a
+/// multiprocessor, or two where a thread's arrays ask for more; a block of
+/// eight takes all of them then.
+unsigned GridEmitter::leastBlocks() const {
+  constexpr std::int64_t fewThreads = 128, mostWords = 112;
+  auto [x, y, z] = model.block;
+  std::int64_t threads = x && y && z ? *x * *y * *z : maximumThreads;
+  bool multiplies = false;
+  std::int64_t bytes = 0;
+  model.kernel.walk([&](Operation *op) {
+    if (auto product = dyn_cast<qn::MultiplyTileOp>(op))
+      multiplies |= isMatrixProduct(product, target);
+    if (auto array = dyn_cast<qn::LocalOp>(op)) {
+      auto type = cast<MemRefType>(array.getType());
+      Type element = memoryType(type.getElementType());
+      bytes += type.getNumElements() * element.getIntOrFloatBitWidth() / 8;
+    }
+  });
+  bool isFull = bytes > 4 * mostWords;
+  if (!multiplies || threads > 2 * fewThreads)
+    return 1;
+  return threads <= fewThreads ? (isFull ? 2 : 3) : (isFull ? 0 : 1);
+}
+
 void GridEmitter::entryFunction(ModuleOp module, StringRef name) {
   b.setInsertionPointToEnd(module.getBody());
-  Block *entry = device.entry(loc, name, {.block = model.block},
-                              packet.words.size(), firstBlockWords);
+  Block *entry =
+      device.entry(loc, name, {.block = model.block, .blocks = leastBlocks()},
+                   packet.words.size(), firstBlockWords);
   packetPointer = entry->getArgument(0);
   b.setInsertionPointToEnd(entry);
 }

@@ -1,5 +1,9 @@
 // Control flow of a thread, and which lanes of its warp are where.
 #include "dsl/gpu/GridEmitter.h"
+#include "dsl/lower/LoopHints.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace quern;
@@ -66,6 +70,8 @@ Value GridEmitter::single(Operation *op) {
   }
   if (auto some = dyn_cast<qn::VoteOp>(op))
     return vote(some);
+  if (auto power = dyn_cast<math::Exp2Op>(op))
+    return device.exp2(loc, get(power.getOperand()));
   if (auto table = dyn_cast<qn::LookupOp>(op))
     return lookup(table);
   if (auto asked = dyn_cast<qn::RequireOp>(op))
@@ -153,6 +159,46 @@ void GridEmitter::branch(scf::IfOp op) {
     values[result] = value;
 }
 
+/// Whether a value is computed from `other` by plain arithmetic.
+static bool dependsOn(Value value, Value other) {
+  Operation *op = value.getDefiningOp();
+  return value == other || (op && op->getNumRegions() == 0 &&
+                            llvm::any_of(op->getOperands(), [&](Value operand) {
+                              return dependsOn(operand, other);
+                            }));
+}
+
+/// Whether a loop of known rounds is written out: it goes along an array of the
+/// thread's own, which is in registers only where every place is known, or has
+/// a few copies, whose places then are steps from one to the next.
+static bool isWrittenOut(scf::ForOp op) {
+  constexpr std::int64_t mostRounds = 128, mostCopies = 8;
+  APInt low, high, step;
+  if (!matchPattern(op.getLowerBound(), m_ConstantInt(&low)) ||
+      !matchPattern(op.getUpperBound(), m_ConstantInt(&high)) ||
+      !matchPattern(op.getStep(), m_ConstantInt(&step)) ||
+      (high - low).sgt(step.getSExtValue() * mostRounds))
+    return false;
+  auto isAlong = [&](Value place, ValueRange indices) {
+    auto memory = dyn_cast<MemRefType>(place.getType());
+    return memory && memory.getMemorySpaceAsInt() == 5 &&
+           llvm::any_of(indices, [&](Value index) {
+             return dependsOn(index, op.getInductionVar());
+           });
+  };
+  auto found = op.getBody()->walk([&](Operation *inner) {
+    auto read = dyn_cast<qn::ReadOp>(inner);
+    auto write = dyn_cast<qn::WriteOp>(inner);
+    auto copy = dyn_cast<qn::CopyOp>(inner);
+    bool isFew = (high - low).sle(step.getSExtValue() * mostCopies);
+    bool is = (copy && copy.getIsAsync() && isFew) ||
+              (read && isAlong(read.getPlace(), read.getIndices())) ||
+              (write && isAlong(write.getPlace(), write.getIndices()));
+    return is ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return found.wasInterrupted();
+}
+
 void GridEmitter::countedLoop(scf::ForOp op) {
   Value bounds[] = {op.getLowerBound(), op.getUpperBound(), op.getStep()};
   if (partsWarp(op, bounds))
@@ -164,6 +210,8 @@ void GridEmitter::countedLoop(scf::ForOp op) {
                                  getAll(op.getInitArgs()), nullptr,
                                  op.getUnsignedCmp());
   made->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  if (isWrittenOut(op))
+    fullyUnroll(made);
   {
     OpBuilder::InsertionGuard guard(b);
     enter(b, made.getBody());

@@ -1,5 +1,6 @@
 // Copies of neighbours: 16 bytes at a time where addresses allow it.
 #include "dsl/gpu/GridEmitter.h"
+#include "dsl/lower/LoopHints.h"
 
 using namespace mlir;
 using namespace quern;
@@ -41,9 +42,9 @@ Value GridEmitter::allThere(qn::CopyOp op, Value of, ValueRange indices) {
 }
 
 /// Whether pieces of so many bytes can be moved from or to a place; null:
-/// certainly not. Arrays of the text begin at multiples of 16 bytes.
-Value GridEmitter::canMove(Value of, ValueRange indices, Value pointer,
-                           unsigned bytes) {
+/// certainly not. Arrays of the text begin at multiples of 16 bytes. Of a
+/// tensor all lines must: what is asked is the same in every round of a loop.
+Value GridEmitter::canMove(Value of, ValueRange indices, unsigned bytes) {
   Value low;
   Type word = b.getI64Type();
   if (isa<MemRefType>(of.getType())) {
@@ -55,7 +56,19 @@ Value GridEmitter::canMove(Value of, ValueRange indices, Value pointer,
     auto strides = cast<qn::OperandType>(of.getType()).getStrides();
     if (strides.back() != StrideClass::One)
       return {};
-    low = LLVM::PtrToIntOp::create(b, loc, word, pointer);
+    low = LLVM::PtrToIntOp::create(b, loc, word, get(of));
+    unsigned width = memoryType(elementOf(of)).getIntOrFloatBitWidth() / 8;
+    Values parts = stridesOf(of);
+    parts.back() = arith::MulIOp::create(
+        b, loc,
+        arith::TruncIOp::create(b, loc, b.getI32Type(), get(indices.back())),
+        short32(unitOf(of)));
+    for (Value part : parts) {
+      if (part.getType() != word)
+        part = arith::ExtSIOp::create(b, loc, word, part);
+      part = arith::MulIOp::create(b, loc, part, constant(width));
+      low = arith::OrIOp::create(b, loc, low, part);
+    }
   }
   low = arith::AndIOp::create(b, loc, low, constant(bytes - 1));
   return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, low,
@@ -84,16 +97,46 @@ void GridEmitter::copyPieces(qn::CopyOp op, Value to, Value from, Type piece,
   }
 }
 
+/// What is in no register goes in rounds of four where there are more: the
+/// assembler would make few instructions conditional, and all would be issued.
 void GridEmitter::copyOneByOne(qn::CopyOp op, const Place &to,
                                const Place &from, std::uint64_t count) {
+  constexpr std::uint64_t atOnce = 4;
+  auto isOwn = [](Value of) {
+    auto memory = dyn_cast<MemRefType>(of.getType());
+    return memory && memory.getMemorySpaceAsInt() == 5;
+  };
+  bool inRounds = unitOf(op.getTo()) == 1 && count > atOnce &&
+                  count % atOnce == 0 && !isOwn(op.getTo()) &&
+                  !isOwn(op.getFrom());
+  if (!inRounds)
+    return copyElements(op, to, from, {}, count);
+  auto loop =
+      scf::ForOp::create(b, loc, short32(0), short32(count), short32(atOnce));
+  neverUnroll(loop);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  copyElements(op, to, from, loop.getInductionVar(), atOnce);
+}
+
+/// So many elements from the number `first` (i32; null: 0) on.
+void GridEmitter::copyElements(qn::CopyOp op, const Place &to,
+                               const Place &from, Value first,
+                               std::uint64_t count) {
   Value toStep = stridesOf(op.getTo()).back();
   Value fromStep = stridesOf(op.getFrom()).back();
   unsigned unit = unitOf(op.getTo());
   unsigned width = to.element.getIntOrFloatBitWidth() / 8;
   for (std::uint64_t number = 0; number < count; ++number) {
     auto at = [&](const Place &of, Value step) -> Value {
-      Value by = arith::MulIOp::create(
-          b, loc, constant(number / unit, step.getType()), step);
+      Value by = constant(number / unit, step.getType());
+      if (first)
+        by = arith::AddIOp::create(
+            b, loc, by,
+            step.getType() == first.getType()
+                ? first
+                : arith::ExtUIOp::create(b, loc, step.getType(), first));
+      by = arith::MulIOp::create(b, loc, by, step);
       by = arith::AddIOp::create(b, loc, by,
                                  constant(number % unit, step.getType()));
       return LLVM::GEPOp::create(b, loc, of.pointer.getType(), of.element,
@@ -120,10 +163,8 @@ void GridEmitter::copy(qn::CopyOp op) {
   guarded(there, {}, [&]() -> Value {
     Value canBoth;
     if (each > 1 || (each == 1 && width >= 4)) {
-      Value canTo =
-          canMove(op.getTo(), op.getToIndices(), to.pointer, each * width);
-      Value canFrom = canMove(op.getFrom(), op.getFromIndices(), from.pointer,
-                              each * width);
+      Value canTo = canMove(op.getTo(), op.getToIndices(), each * width);
+      Value canFrom = canMove(op.getFrom(), op.getFromIndices(), each * width);
       if (canTo && canFrom)
         canBoth = arith::AndIOp::create(b, loc, canTo, canFrom);
     }

@@ -41,6 +41,7 @@ public:
 
 private:
   // Grid.cpp
+  unsigned leastBlocks() const;
   void entryFunction(mlir::ModuleOp module, llvm::StringRef name);
   void loadWords();
   void findNumbers();
@@ -119,12 +120,13 @@ private:
   // GridCopies.cpp
   void copy(qn::CopyOp op);
   mlir::Value allThere(qn::CopyOp op, mlir::Value of, mlir::ValueRange indices);
-  mlir::Value canMove(mlir::Value of, mlir::ValueRange indices,
-                      mlir::Value pointer, unsigned bytes);
+  mlir::Value canMove(mlir::Value of, mlir::ValueRange indices, unsigned bytes);
   void copyPieces(qn::CopyOp op, mlir::Value to, mlir::Value from,
                   mlir::Type piece, unsigned bytes, unsigned count);
   void copyOneByOne(qn::CopyOp op, const Place &to, const Place &from,
                     std::uint64_t count);
+  void copyElements(qn::CopyOp op, const Place &to, const Place &from,
+                    mlir::Value first, std::uint64_t count);
 
   // GridTiles.cpp
   struct Factor;
@@ -136,6 +138,16 @@ private:
   mlir::Value isWhole(const Factor &factor);
   mlir::Value piece(const Factor &factor, mlir::Value line, mlir::Value depth,
                     bool isWhole);
+  bool isInBanks(mlir::Value of) const;
+  bool isThere(qn::MultiplyTileOp op, mlir::Value of, unsigned dimension,
+               mlir::Value index, std::int64_t count) const;
+  mlir::Value othersAreThere(qn::MultiplyTileOp op, mlir::Value of,
+                             mlir::ValueRange indices,
+                             mlir::ValueRange extents);
+  Values banks(const Factor &factor, std::int64_t line, std::int64_t depth);
+  mlir::Value pieceOfTile(const Factor &factor, MatrixLane own,
+                          std::int64_t line, std::int64_t depth,
+                          MatrixLayout::Place place);
   Values fragments(qn::MultiplyTileOp op, llvm::ArrayRef<Factor> factors,
                    unsigned depth, bool isWhole);
 
@@ -151,6 +163,7 @@ private:
   Values prefixWarp(mlir::Region &merge, Values states, bool reverse);
   Values shiftWarp(mlir::ValueRange states, mlir::ValueRange inits,
                    bool reverse);
+  Values combineRow(mlir::Region &merge, Values states);
   void combine(qn::CombineOp op);
   void prefix(qn::PrefixOp op);
   void leaveStates(mlir::Value leaves, mlir::ValueRange states);

@@ -173,10 +173,41 @@ Value GridEmitter::warpsOfBlock() {
   return arith::DivUIOp::create(b, loc, up, short32(target.warp));
 }
 
+/// Whether both orders of a merge give the same.
+static bool isCommutative(Region &merge) {
+  Block &block = merge.front();
+  return llvm::hasSingleElement(block.without_terminator()) &&
+         block.front().hasTrait<OpTrait::IsCommutative>();
+}
+
+/// The lanes that share a row of a tile, all of which are here, merge in pairs.
+GridEmitter::Values GridEmitter::combineRow(Region &merge, Values states) {
+  unsigned lanes = tileRowLanes(target);
+  unsigned step = target.kind == TargetKind::Amdgpu ? matrixSize : 1;
+  for (unsigned by = step; by < lanes * step; by *= 2) {
+    Values others;
+    for (Value state : states)
+      others.push_back(device.shuffleXor(loc, state, lane, by));
+    if (isCommutative(merge)) {
+      states = mergeIf({}, merge, states, others, {});
+      continue;
+    }
+    Value isLow = arith::CmpIOp::create(
+        b, loc, arith::CmpIPredicate::eq,
+        arith::AndIOp::create(b, loc, lane, short32(by)), short32(0));
+    Values low = chosen(isLow, states, others);
+    states = mergeIf({}, merge, low, chosen(isLow, others, states), {});
+  }
+  return states;
+}
+
 void GridEmitter::combine(qn::CombineOp op) {
   Values results;
+  bool isRow = op.getScope() == qn::Scope::row;
   bool isBlock = op.getScope() == qn::Scope::block;
-  if (!isBlock && here.divided) {
+  if (isRow) {
+    results = combineRow(op.getMerge(), getAll(op.getValues()));
+  } else if (!isBlock && here.divided) {
     results = combineDivided(op);
   } else {
     results = combineWarp(op.getMerge(), getAll(op.getValues()));

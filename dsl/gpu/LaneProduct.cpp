@@ -61,8 +61,8 @@ Emitter::Values EntryBuilder::laneSquare(const Tile &tile, bool isRight,
                                           math("divui", corner, side), length);
     place = arith::AddIOp::create(builder, loc, place, stage);
     Value from =
-        byteOf(inStages(place),
-               (isRight ? leftBytes : 0) + (alongDepth ? load * lineBytes : 0));
+        byteOf(inStages(place), (isRight ? leftBytes(plan) : 0) +
+                                    (alongDepth ? load * plan.lineBytes : 0));
     Value chunk = LLVM::LoadOp::create(builder, loc, type, from, chunkBytes);
     for (std::int64_t other = 0; other < side; ++other)
       square[alongDepth ? other * side + load : load * side + other] =
@@ -76,7 +76,8 @@ Emitter::Values EntryBuilder::laneSquare(const Tile &tile, bool isRight,
 void EntryBuilder::multiplyLanes(const Tile &tile, Value stage,
                                  Emitter::Values &sums) {
   std::int64_t side = perChunk(plan), columns = laneColumns();
-  for (std::int64_t number = 0; number < lineBytes / chunkBytes; ++number) {
+  for (std::int64_t number = 0; number < plan.lineBytes / chunkBytes;
+       ++number) {
     SmallVector<Emitter::Values> right;
     for (std::int64_t column = 0; column < columns; column += side)
       right.push_back(laneSquare(tile, true, column, number, stage));
@@ -112,5 +113,5 @@ void EntryBuilder::storeLanes(Frame &frame, const Tile &tile, ValueRange sums) {
     for (std::int64_t column = 0; column < columns; column += each)
       storeSums(frame, tile, sums.slice(row * columns + column, each),
                 row % run + row / run * run * lanesBelow,
-                column % run + column / run * run * lanesAcross());
+                column % run + column / run * run * lanesAcross(), false);
 }

@@ -3,6 +3,7 @@
 #include "dsl/gpu/Product.h"
 
 #include "dsl/gpu/Entry.h"
+#include "dsl/gpu/Stages.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -278,7 +279,16 @@ void EntryBuilder::productAt(Frame &frame, Value row, Value column) {
     sums = stagedSums(frame, tile, sums);
   else
     sums = bufferedSums(frame, tile, sums);
-  storeTile(frame, tile, sums);
+  if (!plan.staged || !emitter.aligned || !byFragments())
+    return storeTile(frame, tile, sums);
+  // Where a lane's sums lie is found again: the loops leave no registers.
+  const Team before = team;
+  emitter.in(frame);
+  team.thread = device.fromHere(loc, team.thread);
+  team.lane = math("andi", team.thread, target.warp - 1);
+  team.warp = math("divui", team.thread, target.warp);
+  storeTile(frame, productTile(frame, row, column), sums);
+  team = before;
 }
 
 /// Whole steps along the depth, then what is left.
@@ -305,9 +315,30 @@ Emitter::Values EntryBuilder::directSums(Frame &frame, const Tile &tile,
   return sums;
 }
 
-/// Everything behind the sum, for each element a lane holds, or for two
-/// neighbours at a time.
+/// Everything behind the sum. A block whose tile is whole asks so once.
 void EntryBuilder::storeTile(Frame &frame, const Tile &tile, ValueRange sums) {
+  if (!emitter.aligned || !byFragments())
+    return storeParts(frame, tile, sums, false);
+  Value below = emitter.constant(frame, stages::tileRows - 1);
+  Value last =
+      arith::AddIOp::create(emitter.in(frame), loc, tile.blockRow, below);
+  Value whole =
+      isInside(frame, last, tile.blockColumn, stages::columnsOf(plan) - 1);
+  auto branch = scf::IfOp::create(emitter.in(frame), loc, whole, true);
+  Operation *anchor = std::exchange(frame.anchor, branch);
+  for (bool isWhole : {true, false}) {
+    Block *block = isWhole ? branch.thenBlock() : branch.elseBlock();
+    Frame side = Frame::inside(frame, block);
+    side.anchor = block->getTerminator();
+    storeParts(side, tile, sums, isWhole);
+  }
+  frame.anchor = anchor;
+}
+
+/// For each element a lane holds, or for two neighbours at a time. `isWhole`:
+/// all of them are inside.
+void EntryBuilder::storeParts(Frame &frame, const Tile &tile, ValueRange sums,
+                              bool isWhole) {
   unsigned lanes = emitter.aligned ? layout.columnStep : 1;
   for (unsigned part = 0; part < rowParts() * columnParts(); ++part) {
     ValueRange of = sums.take_front(layout.sumValues());
@@ -320,7 +351,7 @@ void EntryBuilder::storeTile(Frame &frame, const Tile &tile, ValueRange sums) {
       for (unsigned lane = 0; lane < lanes; ++lane)
         parts.push_back(device.sumAt(loc, of, number + lane));
       auto [row, column] = layout.sums[number];
-      storeSums(frame, tile, parts, below + row, beside + column);
+      storeSums(frame, tile, parts, below + row, beside + column, isWhole);
     }
   }
 }
@@ -328,7 +359,8 @@ void EntryBuilder::storeTile(Frame &frame, const Tile &tile, ValueRange sums) {
 /// Neighbouring sums so many rows and columns from the lane's first: as a
 /// vector where all of them are inside, else one by one.
 void EntryBuilder::storeSums(Frame &frame, const Tile &tile, ValueRange sums,
-                             std::int64_t below, std::int64_t beside) {
+                             std::int64_t below, std::int64_t beside,
+                             bool isWhole) {
   auto place = [&](Value from, Value lane, std::int64_t by) -> Value {
     Value step = emitter.constant(frame, by);
     OpBuilder &b = emitter.in(frame);
@@ -338,13 +370,15 @@ void EntryBuilder::storeSums(Frame &frame, const Tile &tile, ValueRange sums,
   Value row = place(tile.firstRow, tile.laneRow, below);
   Value column = place(tile.firstColumn, tile.laneColumn, beside);
   std::int64_t count = sums.size();
-  Value whole = isInside(frame, row, column, count - 1);
+  Value whole = isWhole ? Value() : isInside(frame, row, column, count - 1);
   if (count == 1)
     return storeWhere(frame, whole, row, column, sums.front());
   auto type = VectorType::get({count}, sums.front().getType());
   Value all =
       vector::FromElementsOp::create(emitter.in(frame), loc, type, sums);
   storeWhere(frame, whole, row, column, all);
+  if (isWhole)
+    return;
   // A branch of its own: as conditions beside the other one, what few tiles
   // need took registers of all.
   OpBuilder &b = emitter.in(frame);
@@ -377,15 +411,21 @@ Value EntryBuilder::isInside(Frame &frame, Value row, Value column,
   return arith::AndIOp::create(b, loc, below(row, rows), below(end, columns));
 }
 
-/// What is behind a sum, or behind neighbouring ones, where that holds.
+/// What is behind a sum, or behind neighbouring ones, where that holds, or
+/// without a condition.
 void EntryBuilder::storeWhere(Frame &frame, Value condition, Value row,
                               Value column, Value sum) {
   const MatrixProduct &product = *plan.product;
   auto vector = dyn_cast<VectorType>(sum.getType());
-  auto branch = scf::IfOp::create(emitter.in(frame), loc, condition, false);
-  Operation *anchor = std::exchange(frame.anchor, branch);
-  Frame at = Frame::inside(frame, branch.thenBlock());
-  at.anchor = branch.thenBlock()->getTerminator();
+  Operation *anchor = frame.anchor;
+  Frame at = Frame::inside(frame, frame.block);
+  at.anchor = anchor;
+  if (condition) {
+    auto branch = scf::IfOp::create(emitter.in(frame), loc, condition, false);
+    frame.anchor = branch;
+    at = Frame::inside(frame, branch.thenBlock());
+    at.anchor = branch.thenBlock()->getTerminator();
+  }
   at.bind(Binding{.axis = product.row, .position = row, .shared = true});
   at.bind(Binding{.axis = product.column,
                   .position = column,

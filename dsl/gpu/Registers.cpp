@@ -2,6 +2,7 @@
 #include "dsl/gpu/Registers.h"
 
 #include "dsl/dialect/Behind.h"
+#include "dsl/schedule/StagedSlots.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -12,6 +13,8 @@ using namespace quern;
 /// some for each word of a state that is no single number. Too few are not
 /// worth it.
 static constexpr unsigned keptRegisters = 64, besideWord = 8, largeState = 3;
+/// So many of 64 leave enough for what is done to elements.
+static constexpr unsigned lightRegisters = 32;
 
 unsigned quern::stateWords(qn::ReduceOp op) {
   unsigned words = 0;
@@ -46,38 +49,78 @@ static unsigned registersToKeep(const RowNeeds &needs) {
   return left;
 }
 
+SmallVector<Value> quern::rowsOf(const KernelModel &model,
+                                 const LaunchPlan &launch,
+                                 const RowNeeds &needs) {
+  SmallVector<Value> rows;
+  for (Value operand : needs.operands) {
+    AxisSet axes = model.axesOf(cast<qn::OperandType>(operand.getType()));
+    if (hasAxis(axes, launch.lane) && (axes & launch.parallel))
+      rows.push_back(operand);
+  }
+  return rows;
+}
+
+static Type elementOf(Value operand) {
+  return cast<qn::OperandType>(operand.getType()).getElementType();
+}
+
 unsigned quern::rowWords(const KernelModel &model, const LaunchPlan &launch,
                          const RowNeeds &needs) {
   constexpr unsigned mostRows = 4;
-  unsigned rows = 0, words = 1;
-  for (Value operand : needs.operands) {
-    auto type = cast<qn::OperandType>(operand.getType());
-    if (!hasAxis(model.axesOf(type), launch.lane) ||
-        !(model.axesOf(type) & launch.parallel))
-      continue;
-    ++rows;
-    if (Type number = type.getElementType(); number.isIntOrFloat())
+  SmallVector<Value> rows = rowsOf(model, launch, needs);
+  unsigned words = 1;
+  for (Value operand : rows)
+    if (Type number = elementOf(operand); number.isIntOrFloat())
       words = std::max<unsigned>(
           words, llvm::divideCeil(number.getIntOrFloatBitWidth(), 32));
-  }
-  return rows <= mostRows ? rows * words : 0;
+  return rows.size() <= mostRows ? rows.size() * words : 0;
 }
 
-unsigned quern::keptBy(const KernelModel &model, const LaunchPlan &launch,
+/// Bytes of an element of all rows; 0 where a store or an operand has axes that
+/// would be walked several times, or numbers are not kept as they lie.
+static unsigned rowBytes(const KernelModel &model, const LaunchPlan &launch,
+                         const RowNeeds &needs) {
+  AxisSet known = launch.parallel | axisBit(launch.lane);
+  for (qn::StoreOp store : launch.stores)
+    if (model.factsOf(store).axes & ~known)
+      return 0;
+  unsigned bytes = 0;
+  for (Value operand : rowsOf(model, launch, needs)) {
+    auto type = cast<qn::OperandType>(operand.getType());
+    if ((model.axesOf(type) & ~known) || !type.getElementType().isIntOrFloat())
+      return 0;
+    bytes += storedBytes(type.getElementType());
+  }
+  return bytes;
+}
+
+RowRoom quern::roomFor(const KernelModel &model, const LaunchPlan &launch,
                        const RowNeeds &needs) {
   AxisSet lane = axisBit(launch.lane);
   bool isRead = false, isWritten = false;
+  RowRoom room;
   for (qn::ReduceOp op : needs.reductions) {
     AxisSet axes = model.axesOf(op.getAxes());
     isRead |= axes == lane;
     if ((axes & ~lane) || op.getOrdered())
-      return 0;
+      return room;
   }
   for (qn::StoreOp store : launch.stores)
     isWritten |= hasAxis(model.factsOf(store).axes, launch.lane);
   unsigned words = rowWords(model, launch, needs);
   bool fits = isRead && isWritten && model.scans.empty() &&
               launch.lane < int(model.declaredAxes()) && words > 0;
-  unsigned kept = fits ? llvm::bit_floor(registersToKeep(needs) / words) : 0;
-  return kept >= leastKept ? kept : 0;
+  if (!fits)
+    return room;
+  unsigned left = registersToKeep(needs);
+  room.kept = std::min(llvm::bit_floor(left / words), mostKept);
+  if (room.kept < leastKept)
+    return RowRoom();
+  room.bytes = rowBytes(model, launch, needs);
+  // Numbers of 16 bits lie in registers twice, as they are read and widened.
+  constexpr unsigned word = 4;
+  room.isLight = left == keptRegisters && room.kept * words <= lightRegisters &&
+                 room.bytes >= word * words;
+  return room;
 }

@@ -7,8 +7,8 @@
 
 namespace quern {
 
-/// Elements of a row: fewer are not worth keeping.
-inline constexpr unsigned leastKept = 8;
+/// Elements of a row: fewer are not worth keeping, more would be much code.
+inline constexpr unsigned leastKept = 8, mostKept = 32;
 
 /// What the stores of a launch are made of, but for what is made before it.
 struct RowNeeds {
@@ -23,9 +23,23 @@ unsigned stateWords(qn::ReduceOp op);
 /// many of them.
 unsigned rowWords(const KernelModel &model, const LaunchPlan &launch,
                   const RowNeeds &needs);
-/// How many elements of its rows a thread may keep for a later pass: 0 where
-/// there is only one pass, or too much to keep.
-unsigned keptBy(const KernelModel &model, const LaunchPlan &launch,
+/// What there is to keep rows in for a later pass.
+struct RowRoom {
+  /// Elements of its rows that a thread has registers for; 0 where there is
+  /// only one pass, or too much to keep.
+  unsigned kept = 0;
+  /// A thread that keeps so many needs 64 registers at most.
+  bool isLight = false;
+  /// That an element of all rows takes in shared memory; 0: rows are not kept
+  /// there.
+  unsigned bytes = 0;
+};
+RowRoom roomFor(const KernelModel &model, const LaunchPlan &launch,
                 const RowNeeds &needs);
+
+/// The operands whose rows a launch reads.
+llvm::SmallVector<mlir::Value> rowsOf(const KernelModel &model,
+                                      const LaunchPlan &launch,
+                                      const RowNeeds &needs);
 
 } // namespace quern

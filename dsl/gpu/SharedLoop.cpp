@@ -38,9 +38,9 @@ AxisPlan Emitter::lanePlan(const Frame &frame, unsigned axis,
   plan.lanes = team->vectors;
   plan.copies = std::min(plan.copies, team->copies);
   plan.shared = true;
-  if (team->cells && !model.localAxis(axis)) {
+  if (team->kept.cells && !model.localAxis(axis)) {
     plan.copies = 1;
-    plan.fixed = true;
+    plan.fixed = !team->kept.phaseOf;
   }
   return plan;
 }
@@ -183,7 +183,8 @@ Value Emitter::warpSlot(unsigned number, Value warp) {
   auto module =
       builder.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
   std::string name = "team_state" + std::to_string(number);
-  auto words = LLVM::LLVMArrayType::get(builder.getI64Type(), 32);
+  constexpr unsigned places = 33; // of 32 warps, and of a block in a cluster
+  auto words = LLVM::LLVMArrayType::get(builder.getI64Type(), places);
   if (!module.lookupSymbol(name)) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(module.getBody());

@@ -30,8 +30,9 @@ Value EntryBuilder::math(StringRef name, Value a, std::int64_t other) {
 Value EntryBuilder::chunkPlace(Value line, Value number, std::int64_t length) {
   bool alongDepth = length == depthOf(plan);
   // Eight lines one behind the other, or every so many that a lane has.
-  std::int64_t apart = plan.product->byLanes ? perChunk(plan) : 2;
-  Value turn = alongDepth ? math("andi", math("divui", line, apart), 3)
+  std::int64_t across = plan.lineBytes / chunkBytes;
+  std::int64_t apart = plan.product->byLanes ? perChunk(plan) : 8 / across;
+  Value turn = alongDepth ? math("andi", math("divui", line, apart), across - 1)
                           : math("andi", line, 7);
   Value place = arith::XOrIOp::create(builder, loc, number, turn);
   place = math("muli", place, chunkBytes);
@@ -118,7 +119,7 @@ void EntryBuilder::copyChunk(const Chunk &at, Value stage) {
   Value place = arith::AddIOp::create(
       builder, loc, chunkPlace(at.line, at.number, at.length), stage);
   if (at.isRight)
-    place = math("addi", place, leftBytes);
+    place = math("addi", place, leftBytes(plan));
   Value to = inStages(place);
   std::int64_t each = elementBytes(plan);
   if (emitter.aligned)
@@ -146,22 +147,56 @@ std::int64_t EntryBuilder::lineOf(bool isRight) const {
   return alongDepth ? depthOf(plan) : linesOf(plan, isRight);
 }
 
-void EntryBuilder::copyStage(Frame &body, const Tile &tile, Value depth,
-                             Value stage) {
+/// What a thread copies is found where it is copied: beside fragments there are
+/// no registers to keep that in.
+void EntryBuilder::copyChunks(Frame &body, const Tile &tile, Value depth,
+                              Value stage) {
+  const Value thread = team.thread;
+  emitter.in(body);
+  if (byFragments())
+    team.thread = device.fromHere(loc, thread);
   for (bool isRight : {false, true})
     for (std::int64_t number = 0; number < chunksOf(plan, isRight); ++number)
       copyChunk(chunkOf(body, isRight,
                         isRight ? tile.blockColumn : tile.blockRow, depth,
                         number),
                 stage);
+  team.thread = thread;
+}
+
+void EntryBuilder::copyStage(Frame &body, const Tile &tile, Value depth,
+                             Value stage) {
+  copyChunks(body, tile, depth, stage);
   emitter.in(body);
   device.commitCopies(loc);
 }
 
-/// Four fragments' registers of a factor: sixteen rows from `first` on, sixteen
-/// steps of the depth from `depth` on.
+/// The same, if there is anything to copy: behind the turns that copy whole
+/// stages there rarely is.
+void EntryBuilder::copyLater(Frame &body, const Tile &tile, Value depth,
+                             Value stage) {
+  if (!byFragments())
+    return copyStage(body, tile, depth, stage);
+  Value end = emitter.extent(body, plan.product->depth);
+  OpBuilder &b = emitter.in(body);
+  Value isThere =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, depth, fit(end));
+  auto branch = scf::IfOp::create(b, loc, isThere, false);
+  Operation *anchor = std::exchange(body.anchor, branch);
+  Frame inside = Frame::inside(body, branch.thenBlock());
+  inside.anchor = branch.thenBlock()->getTerminator();
+  copyChunks(inside, tile, depth, stage);
+  body.anchor = anchor;
+  emitter.in(body);
+  device.commitCopies(loc);
+}
+
+/// Four fragments' registers of a factor: sixteen rows of `part`, as `first` of
+/// them begins, sixteen steps of the depth from `depth` on. Lines sixteen
+/// apart turn alike, so that their places differ by numbers.
 Emitter::Values EntryBuilder::stagedFragment(bool isRight, Value first,
-                                             std::int64_t depth, Value stage) {
+                                             unsigned part, std::int64_t depth,
+                                             Value stage) {
   bool alongDepth = isRight ? plan.product->rightSide.alongDepth
                             : plan.product->leftSide.alongDepth;
   Value low = math("andi", team.lane, 7);
@@ -170,7 +205,8 @@ Emitter::Values EntryBuilder::stagedFragment(bool isRight, Value first,
   // Left: rows, then the depth; right: the depth, then columns.
   Value rowHalf = isRight ? high : middle, depthHalf = isRight ? middle : high;
   OpBuilder &b = builder;
-  std::int64_t chunk = perChunk(plan);
+  std::int64_t chunk = perChunk(plan), beside = std::int64_t(matrixSize) * part;
+  std::int64_t further = alongDepth ? beside : depth;
   Value line, number;
   if (alongDepth) {
     line = arith::AddIOp::create(b, loc, first, low);
@@ -178,15 +214,15 @@ Emitter::Values EntryBuilder::stagedFragment(bool isRight, Value first,
     number = math("addi", depthHalf, depth / chunk);
   } else {
     line = arith::AddIOp::create(b, loc, low, math("muli", depthHalf, chunk));
-    line = math("addi", line, depth);
     number =
         arith::AddIOp::create(b, loc, math("divui", first, chunk), rowHalf);
+    number = math("addi", number, beside / chunk);
   }
   Value place = chunkPlace(line, number, lineOf(isRight));
   place = arith::AddIOp::create(b, loc, stage, place);
-  if (isRight)
-    place = math("addi", place, leftBytes);
-  return device.loadMatrices(loc, inStages(place), !alongDepth,
+  std::int64_t behind = further * lineOf(isRight) * elementBytes(plan) +
+                        (isRight ? leftBytes(plan) : 0);
+  return device.loadMatrices(loc, byteOf(inStages(place), behind), !alongDepth,
                              plan.product->left.getType());
 }
 
@@ -196,14 +232,13 @@ void EntryBuilder::multiplyStage(Frame &body, const Tile &tile, Value stage,
   emitter.in(body);
   if (plan.product->byLanes)
     return multiplyLanes(tile, stage, sums);
-  bool byMatrices =
-      device.hasAsyncCopies() && plan.product->elementBytes() == 2;
   for (std::int64_t depth = 0; depth < depthOf(plan); depth += layout.depth) {
     SmallVector<Emitter::Values> left, right;
     auto read = [&](bool isRight, Value first, unsigned part) {
+      if (byFragments())
+        return stagedFragment(isRight, first, part, depth, stage);
       first = math("addi", first, std::int64_t(matrixSize) * part);
-      return byMatrices ? stagedFragment(isRight, first, depth, stage)
-                        : bufferedFragment(tile, isRight, first, depth, stage);
+      return bufferedFragment(tile, isRight, first, depth, stage);
     };
     for (unsigned part = 0; part < rowParts(); ++part)
       left.push_back(read(false, tile.warpRow, part));
@@ -216,7 +251,16 @@ void EntryBuilder::multiplyStage(Frame &body, const Tile &tile, Value stage,
 void EntryBuilder::makeStages(ModuleOp module, StringRef name) {
   stagesName = (name + "_stages").str();
   share(module, stagesName,
-        (device.hasAsyncCopies() ? stagesOf(plan) : 2) * stageBytes(plan));
+        (device.hasAsyncCopies() ? plan.stages : 2) * stageBytes(plan));
+}
+
+/// Begins to copy the stages in front.
+void EntryBuilder::copyFirst(Frame &frame, const Tile &tile) {
+  for (std::int64_t stage = 0; stage + 1 < plan.stages; ++stage) {
+    emitter.in(frame);
+    Value at = number(stage * depthOf(plan));
+    copyStage(frame, tile, at, short32(stage * stageBytes(plan)));
+  }
 }
 
 /// The sums of a block's tile: copies run `stages - 1` steps ahead. A stage is
@@ -224,19 +268,19 @@ void EntryBuilder::makeStages(ModuleOp module, StringRef name) {
 Emitter::Values EntryBuilder::stagedSums(Frame &frame, const Tile &tile,
                                          Emitter::Values sums) {
   Value depth = emitter.extent(frame, plan.product->depth);
-  std::int64_t count = stagesOf(plan), bytes = stageBytes(plan);
-  for (std::int64_t stage = 0; stage + 1 < count; ++stage) {
-    emitter.in(frame);
-    Value at = number(stage * depthOf(plan));
-    copyStage(frame, tile, at, short32(stage * bytes));
-  }
-  OpBuilder &b = emitter.in(frame);
-  depth = fit(depth);
-  Value zero = number(0), step = number(depthOf(plan));
+  std::int64_t count = plan.stages;
+  emitter.in(frame);
   std::size_t sumCount = sums.size();
   sums.push_back(short32(0));
-  sums.push_back(short32((count - 1) * bytes));
-  auto loop = scf::ForOp::create(b, loc, zero, depth, step, sums);
+  sums.push_back(short32((count - 1) * stageBytes(plan)));
+  Value begin = number(0);
+  if (byFragments())
+    begin = steadySums(frame, tile, sums);
+  else
+    copyFirst(frame, tile);
+  OpBuilder &b = emitter.in(frame);
+  auto loop = scf::ForOp::create(b, loc, begin, fit(depth),
+                                 number(depthOf(plan)), sums);
   Operation *anchor = std::exchange(frame.anchor, loop);
   Frame body = Frame::inside(frame, loop.getBody());
   Emitter::Values now(loop.getRegionIterArgs());
@@ -247,16 +291,10 @@ Emitter::Values EntryBuilder::stagedSums(Frame &frame, const Tile &tile,
   emitter.in(body);
   Value later =
       math("addi", loop.getInductionVar(), (count - 1) * depthOf(plan));
-  copyStage(body, tile, later, write);
+  copyLater(body, tile, later, write);
   multiplyStage(body, tile, read, now);
   emitter.in(body);
-  for (Value stage : {read, write}) {
-    Value next = math("addi", stage, bytes);
-    Value isLast = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                         next, short32(count * bytes));
-    now.push_back(
-        arith::SelectOp::create(builder, loc, isLast, short32(0), next));
-  }
+  now.append({stageBehind(read), stageBehind(write)});
   scf::YieldOp::create(emitter.in(body), loc, now);
   frame.anchor = anchor;
   emitter.in(frame);

@@ -7,13 +7,15 @@
 
 namespace quern::stages {
 
-/// A tile has so many lines along the depth, of so many bytes each.
-inline constexpr std::int64_t tileRows = 128, lineBytes = 64;
+/// A tile has so many lines along the depth.
+inline constexpr std::int64_t tileRows = 128;
 /// What one copy takes.
 inline constexpr std::int64_t chunkBytes = 16;
-/// What the left factor's tile takes; the right one's lies behind it.
-inline constexpr std::int64_t leftBytes = tileRows * lineBytes;
 
+/// What the left factor's tile takes; the right one's lies behind it.
+inline std::int64_t leftBytes(const EntryPlan &plan) {
+  return tileRows * plan.lineBytes;
+}
 inline std::int64_t elementBytes(const EntryPlan &plan) {
   return plan.product->elementBytes();
 }
@@ -22,7 +24,7 @@ inline std::int64_t perChunk(const EntryPlan &plan) {
   return chunkBytes / elementBytes(plan);
 }
 inline std::int64_t depthOf(const EntryPlan &plan) {
-  return lineBytes / elementBytes(plan);
+  return plan.lineBytes / elementBytes(plan);
 }
 inline std::int64_t columnsOf(const EntryPlan &plan) {
   return plan.isLarge ? 2 * tileRows : tileRows;
@@ -32,15 +34,11 @@ inline std::int64_t linesOf(const EntryPlan &plan, bool isRight) {
   return isRight ? columnsOf(plan) : tileRows;
 }
 inline std::int64_t stageBytes(const EntryPlan &plan) {
-  return leftBytes + columnsOf(plan) * lineBytes;
-}
-/// Copies run so many steps ahead, less one.
-inline std::int64_t stagesOf(const EntryPlan &plan) {
-  return plan.isLarge ? 4 : 3;
+  return (tileRows + columnsOf(plan)) * plan.lineBytes;
 }
 /// Chunks of a factor's tile that each thread copies.
 inline std::int64_t chunksOf(const EntryPlan &plan, bool isRight) {
-  return linesOf(plan, isRight) * lineBytes / chunkBytes / plan.threads;
+  return linesOf(plan, isRight) * plan.lineBytes / chunkBytes / plan.threads;
 }
 
 } // namespace quern::stages

@@ -65,9 +65,12 @@ Scalar ScalarBuilder::compare(Scalar left, Scalar right,
                               arith::CmpFPredicate ordered,
                               arith::CmpIPredicate isSigned,
                               arith::CmpIPredicate isUnsigned) {
+  auto flags =
+      isCoarse ? arith::FastMathFlags::afn : arith::FastMathFlags::none;
   if (left.isFloat())
     return {ElementType::Bool,
-            create<arith::CmpFOp>(ordered, left.value, right.value), nullptr};
+            create<arith::CmpFOp>(ordered, left.value, right.value, flags),
+            nullptr};
   auto predicate = left.isSigned() ? isSigned : isUnsigned;
   return {ElementType::Bool,
           create<arith::CmpIOp>(predicate, left.value, right.value), nullptr};

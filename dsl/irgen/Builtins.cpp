@@ -45,8 +45,13 @@ irgen::Value Generator::visit(const typed::BuiltinExpression &expression) {
     return unsupported(expression.span,
                        "`" + info.spelling + "` cannot be used here");
   SmallVector<Scalar, 3> operands;
-  for (const Expression *operand : expression.operands)
+  bool wasCoarse = b.isCoarse;
+  for (const Expression *operand : expression.operands) {
+    b.isCoarse = wasCoarse || (expression.builtin == Builtin::ExactOrCoarse &&
+                               !operands.empty());
     operands.push_back(scalar(*operand));
+  }
+  b.isCoarse = wasCoarse;
   at(expression.span);
   return scalarBuiltin(expression, operands);
 }
@@ -129,8 +134,36 @@ Scalar Generator::floatBuiltin(Builtin builtin, ArrayRef<Scalar> operands) {
   case Builtin::Round:
     return roundAway(b, x);
   default:
-    return same(b.create<math::CopySignOp>(x.value, operands[1].value));
+    return same(b.create<math::CopySignOp>(
+        x.value, operands[1].value,
+        b.isCoarse ? arith::FastMathFlags::afn : arith::FastMathFlags::none));
   }
+}
+
+/// What one instruction of a GPU yields. `arcp` tells an estimate from a
+/// division that may be one.
+Scalar Generator::estimate(const typed::BuiltinExpression &expression,
+                           Scalar x) {
+  if (!request.target.isGpu() || x.type == ElementType::F64)
+    return unsupported(expression.span,
+                       "`" + typed::builtinInfo(expression.builtin).spelling +
+                           "` is an instruction of GPUs on `f32`")
+        .scalar;
+  auto flags = arith::FastMathFlags::afn | arith::FastMathFlags::arcp;
+  if (expression.builtin == Builtin::Exp2Estimate)
+    return {x.type, b.create<math::Exp2Op>(x.value, flags), nullptr};
+  if (expression.builtin == Builtin::Log2Estimate)
+    return {x.type, b.create<math::Log2Op>(x.value, flags), nullptr};
+  Scalar one = b.number(x.type, 1);
+  return {x.type, b.create<arith::DivFOp>(one.value, x.value, flags), nullptr};
+}
+
+/// A CPU computes the exact one.
+Scalar Generator::exactOrCoarse(Scalar exact, Scalar coarse) {
+  if (request.target.isGpu() && exact.value.getType().isF32())
+    exact.value =
+        b.create<qn::ExactOrCoarseOp>(exact.value, coarse.value).getResult();
+  return exact;
 }
 
 Scalar Generator::integerBuiltin(Builtin builtin, ArrayRef<Scalar> operands) {
@@ -210,6 +243,12 @@ Scalar Generator::scalarBuiltin(const typed::BuiltinExpression &expression,
   case Builtin::Im:
     return complexBuiltin(expression.builtin, operands,
                           frame->type(expression.scalar()));
+  case Builtin::Exp2Estimate:
+  case Builtin::Log2Estimate:
+  case Builtin::ReciprocalEstimate:
+    return estimate(expression, x);
+  case Builtin::ExactOrCoarse:
+    return exactOrCoarse(x, operands[1]);
   case Builtin::Require:
     return required(x, operands[1], expression.text);
   case Builtin::Abs:

@@ -26,6 +26,8 @@ std::optional<std::int64_t> Generator::ask(typed::TargetQuery query,
     return request.target.isGpu();
   case typed::TargetQuery::WarpSize:
     return request.target.warpSize();
+  case typed::TargetQuery::RowLanes:
+    return tileRowLanes(request.target);
   case typed::TargetQuery::VectorWidth:
     return request.target.vectorBytes / bytesOf(type);
   case typed::TargetQuery::HasMma:

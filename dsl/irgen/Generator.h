@@ -102,6 +102,8 @@ private:
   Scalar scalarBuiltin(const typed::BuiltinExpression &expression,
                        llvm::ArrayRef<Scalar> operands);
   Scalar floatBuiltin(typed::Builtin builtin, llvm::ArrayRef<Scalar> operands);
+  Scalar estimate(const typed::BuiltinExpression &expression, Scalar x);
+  Scalar exactOrCoarse(Scalar exact, Scalar coarse);
   Scalar integerBuiltin(typed::Builtin builtin,
                         llvm::ArrayRef<Scalar> operands);
   Scalar classify(typed::Builtin builtin, Scalar operand);
@@ -232,7 +234,9 @@ private:
   bool isGoodPlace(const typed::BuiltinExpression &expression,
                    const typed::LoadExpression &load, mlir::ValueRange indices);
   bool isWholeTile(const typed::BuiltinExpression &expression,
-                   const Binding &tile, llvm::ArrayRef<std::int64_t> counts);
+                   const Expression &named, std::int64_t elements);
+  Scalar exp2Approx(Scalar value);
+  Value tilePlace(const typed::BuiltinExpression &expression);
   mlir::Value isInside(const Binding &place, mlir::ValueRange indices,
                        std::int64_t count);
 

@@ -39,7 +39,7 @@ Monoid Generator::openMonoid(const Declaration &declaration,
 /// initial states.
 void Generator::collectInputs(Monoid &monoid, typed::Expressions operands,
                               llvm::function_ref<mlir::Value()> position) {
-  auto next = operands.begin();
+  const auto *next = operands.begin();
   for (const Variable *variable :
        monoid.reduction.step.variables.drop_front()) {
     if (variable->kind == VariableKind::Position) {
@@ -147,13 +147,15 @@ static Values bothStates(const typed::Reduction &reduction, Values all) {
 }
 
 static qn::Scope scopeOf(AxisId axis) {
-  return axis == typed::blockThreads ? qn::Scope::block : qn::Scope::warp;
+  return axis == typed::blockThreads  ? qn::Scope::block
+         : axis == typed::warpThreads ? qn::Scope::warp
+                                      : qn::Scope::row;
 }
 
 /// A thread's number in its block, `x` fastest, or in its warp.
 mlir::Value Generator::threadPosition(AxisId axis) {
   Type type = builder.getI64Type();
-  if (scopeOf(axis) == qn::Scope::warp)
+  if (scopeOf(axis) != qn::Scope::block)
     return b.create<qn::LaneOp>(type);
   mlir::Value number = b.create<qn::ThreadOp>(type, qn::Dimension::z);
   for (qn::Dimension dimension : {qn::Dimension::y, qn::Dimension::x}) {

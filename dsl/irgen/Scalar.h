@@ -40,6 +40,7 @@ public:
   mlir::Location location;
   mlir::arith::FastMathFlags fastMath = mlir::arith::FastMathFlags::none;
   bool estimatesRoots = false; ///< what divides by one, in called functions too
+  bool isCoarse = false;       ///< near a threshold both answers will do
   unsigned created = 0;        ///< operations so far
 
   /// `create<arith::AddFOp>(a, b)` at the current location.

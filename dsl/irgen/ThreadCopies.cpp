@@ -1,6 +1,7 @@
 // `kernel` text: copies of neighbours, and tiles that a warp keeps.
 #include "dsl/irgen/Generator.h"
 
+#include "dsl/gpu/Matrix.h"
 #include "frontend/typed/MemoryCounts.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -86,16 +87,15 @@ irgen::Value Generator::copy(const typed::BuiltinExpression &expression,
   return Value();
 }
 
-/// Whether `tile` is a `local` array of a thread's share of the elements.
+/// Whether a tile is a `local` array of a thread's share of so many elements.
 bool Generator::isWholeTile(const typed::BuiltinExpression &expression,
-                            const Binding &tile,
-                            ArrayRef<std::int64_t> counts) {
-  const Expression &named =
-      *expression.operands[expression.builtin == Builtin::StoreTile ? 1 : 0];
-  llvm::StringRef name =
-      llvm::cast<typed::VariableExpression>(named).variable->name;
-  auto own = llvm::dyn_cast<MemRefType>(tile.tensor.getType());
-  std::int64_t share = counts[0] * counts[1] / request.target.warpSize();
+                            const Expression &named, std::int64_t elements) {
+  const Variable &variable =
+      *llvm::cast<typed::VariableExpression>(named).variable;
+  llvm::StringRef name = variable.name;
+  auto own =
+      llvm::dyn_cast<MemRefType>(frame->binding(variable).tensor.getType());
+  std::int64_t share = elements / request.target.warpSize();
   return holds([&](DiagnosticEngine &diagnostics) {
     bool isLocal = own && own.getMemorySpaceAsInt() == 5;
     if (!isLocal)
@@ -106,6 +106,34 @@ bool Generator::isWholeTile(const typed::BuiltinExpression &expression,
                          own.getNumElements(), share);
     return isLocal && own.getNumElements() == share;
   });
+}
+
+/// Where in a tile of so many columns an element of the thread's share lies:
+/// its row, its column, or which of the thread's rows it is in.
+irgen::Value Generator::tilePlace(const typed::BuiltinExpression &expression) {
+  mlir::Value element =
+      b.cast(scalar(*expression.operands[1]), ElementType::I64).value;
+  auto columns = known(*expression.operands[2]);
+  assert(columns && "counts are known when compiling");
+  Builtin asked = expression.builtin;
+  if (!holds([&](DiagnosticEngine &diagnostics) {
+        return typed::isGoodCount(asked, columns->integer,
+                                  expression.operands[2]->span, diagnostics);
+      }))
+    return zeroOf(ElementType::I64);
+  at(expression.span);
+  mlir::Value lane = b.create<qn::LaneOp>(builder.getI64Type());
+  const Binding &tile = frame->binding(
+      *llvm::cast<typed::VariableExpression>(*expression.operands[0]).variable);
+  TileElement place =
+      tileElement(builder, b.location, request.target,
+                  storageType(builder.getContext(), tile.element), lane,
+                  element, columns->integer);
+  return Scalar{ElementType::I64,
+                asked == Builtin::TileRow      ? place.row
+                : asked == Builtin::TileColumn ? place.column
+                                               : place.slot,
+                nullptr};
 }
 
 irgen::Value Generator::tile(const typed::BuiltinExpression &expression,
@@ -129,15 +157,21 @@ irgen::Value Generator::tile(const typed::BuiltinExpression &expression,
   bool isStore = expression.builtin == Builtin::StoreTile;
   if (isStore)
     std::swap(places[0], places[1]), std::swap(indices[0], indices[1]);
-  if (!isWholeTile(expression, *places[0], counts))
+  bool isProduct = counts.size() == 3;
+  if (!isWholeTile(expression, *expression.operands[isStore],
+                   counts[0] * counts[1]))
+    return zeroOf(ElementType::I64);
+  if (isProduct && indices[1].empty() &&
+      !isWholeTile(expression, *expression.operands[1], counts[0] * counts[2]))
     return zeroOf(ElementType::I64);
   auto number = [](std::int64_t count) {
     return static_cast<std::uint64_t>(count);
   };
-  if (expression.builtin == Builtin::MultiplyTile)
+  if (isProduct)
     b.create<qn::MultiplyTileOp>(
         places[0]->tensor, places[1]->tensor, indices[1], places[2]->tensor,
-        indices[2], number(counts[0]), number(counts[1]), number(counts[2]));
+        indices[2], number(counts[0]), number(counts[1]), number(counts[2]),
+        expression.builtin == Builtin::MultiplyTransposed);
   else if (isStore)
     b.create<qn::StoreTileOp>(places[0]->tensor, places[1]->tensor, indices[1],
                               number(counts[0]), number(counts[1]));
@@ -149,6 +183,8 @@ irgen::Value Generator::tile(const typed::BuiltinExpression &expression,
 
 irgen::Value
 Generator::memoryBuiltin(const typed::BuiltinExpression &expression) {
+  if (typed::isTilePlace(expression.builtin))
+    return tilePlace(expression);
   SmallVector<std::int64_t, 3> counts;
   for (const Expression *operand : expression.operands) {
     if (llvm::isa<typed::LoadExpression>(operand) ||

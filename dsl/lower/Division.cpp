@@ -1,6 +1,8 @@
-// Integer division in lanes. The float nearest to a quotient is never beyond
-// the next integer as long as the operands are exact, so cutting it is enough.
+// Division in lanes. Of integers: the float nearest to a quotient is never
+// beyond the next integer as long as the operands are exact, so cutting it is
+// enough. Of floats by one number for a whole row: through its reciprocal.
 #include "dsl/lower/Division.h"
+#include "dsl/lower/Emitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -151,4 +153,82 @@ Value quern::divideVectors(OpBuilder &b, Operation *op, ValueRange operands) {
     return quotient;
   Value whole = arith::MulIOp::create(b, op->getLoc(), quotient, operands[1]);
   return arith::SubIOp::create(b, op->getLoc(), operands[0], whole);
+}
+
+namespace {
+
+/// What rows are divided by.
+struct Divisor {
+  Value reciprocal;
+  Value isUsual; ///< far enough from where floats end
+};
+
+} // namespace
+
+/// Once for a row, where it was made.
+static Divisor divisorIn(Emitter &emitter, Frame &outer, Value divisor) {
+  Frame::Key reciprocal(divisor.getAsOpaquePointer(), 0);
+  Frame::Key isUsual(divisor.getAsOpaquePointer(), 1);
+  if (Value found = outer.values.lookup(reciprocal))
+    return {found, outer.values.lookup(isUsual)};
+  OpBuilder &b = emitter.in(outer);
+  Location loc = divisor.getLoc();
+  auto number = [&](float value) -> Value {
+    return arith::ConstantOp::create(b, loc, b.getF32FloatAttr(value));
+  };
+  Value made = arith::DivFOp::create(b, loc, number(1), divisor);
+  Value size = math::AbsFOp::create(b, loc, divisor);
+  Value large = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT, size,
+                                      number(0x1p-60f));
+  Value small = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, size,
+                                      number(0x1p+60f));
+  Value usual = arith::AndIOp::create(b, loc, large, small);
+  outer.values[reciprocal] = made;
+  outer.values[isUsual] = usual;
+  return {made, usual};
+}
+
+/// The quotient that a product with the reciprocal comes near, mended by what
+/// it leaves: rounded as a division is, but for the last bit where dividends
+/// are below 2^-100. An infinite product leaves nothing to mend it by.
+static Value mendedQuotient(OpBuilder &b, Location loc, Value left,
+                            Value divisor, Value reciprocal) {
+  Value near = arith::MulFOp::create(b, loc, left, reciprocal);
+  Value back = arith::NegFOp::create(b, loc, near);
+  Value rest = math::FmaOp::create(b, loc, back, divisor, left);
+  Value mended = math::FmaOp::create(b, loc, rest, reciprocal, near);
+  Value isNone =
+      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, mended, mended);
+  return arith::SelectOp::create(b, loc, isNone, near, mended);
+}
+
+Value quern::divideByOuter(Emitter &emitter, Frame &frame, Operation *op,
+                           ValueRange operands) {
+  if (!isa<arith::DivFOp>(op))
+    return {};
+  auto type = cast<VectorType>(operands[0].getType());
+  auto splat = operands[1].getDefiningOp<vector::BroadcastOp>();
+  if (!type.getElementType().isF32() || !splat ||
+      !splat.getSource().getType().isF32())
+    return {};
+  Value divisor = splat.getSource();
+  Frame *outer = nullptr;
+  for (Frame *each = frame.parent; each; each = each->parent)
+    if (each->block == divisor.getParentBlock())
+      outer = each;
+  if (!outer)
+    return {};
+  auto [reciprocal, isUsual] = divisorIn(emitter, *outer, divisor);
+  OpBuilder &b = emitter.in(frame);
+  Location loc = op->getLoc();
+  auto branch = scf::IfOp::create(b, loc, TypeRange{type}, isUsual, true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(branch.thenBlock());
+  Value wide = vector::BroadcastOp::create(b, loc, type, reciprocal);
+  scf::YieldOp::create(b, loc,
+                       mendedQuotient(b, loc, operands[0], operands[1], wide));
+  b.setInsertionPointToEnd(branch.elseBlock());
+  Value whole = arith::DivFOp::create(b, loc, operands[0], operands[1]);
+  scf::YieldOp::create(b, loc, whole);
+  return branch.getResult(0);
 }

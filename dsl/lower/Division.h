@@ -10,4 +10,12 @@ namespace quern {
 mlir::Value divideVectors(mlir::OpBuilder &b, mlir::Operation *op,
                           mlir::ValueRange operands);
 
+class Emitter;
+struct Frame;
+
+/// A division of floats in lanes on a GPU by a number that an outer frame has,
+/// or null where it is another one.
+mlir::Value divideByOuter(Emitter &emitter, Frame &frame, mlir::Operation *op,
+                          mlir::ValueRange operands);
+
 } // namespace quern

@@ -201,6 +201,13 @@ Value Emitter::load(Frame &frame, qn::LoadOp load, Local &local,
                  load.getType(), copies);
 }
 
+/// Whether vectors of an operand are as aligned as those of rows. Where these
+/// begin anywhere in a vector, an operand that all of them share does not.
+static bool isLikeRows(const Emitter &emitter, AxisSet axes) {
+  return !emitter.team || !emitter.team->kept.phaseOf ||
+         (axes & emitter.launch->parallel);
+}
+
 /// The element of an operand at its own axes.
 Value Emitter::loadOwn(Frame &frame, BlockArgument operand,
                        std::optional<std::uint64_t> half, Type element,
@@ -220,7 +227,8 @@ Value Emitter::loadOwn(Frame &frame, BlockArgument operand,
     pointer = lanePointers(at, operand, pointer, *lane);
   return whereThere(at, [&](Frame &there) {
     return read(there, pointer, element, lane ? lane->lanes : 1,
-                lane ? lane->mask : Value(), Value(), lane && near && aligned);
+                lane ? lane->mask : Value(), Value(),
+                lane && near && aligned && isLikeRows(*this, axes));
   });
 }
 
@@ -269,7 +277,7 @@ void Emitter::store(Frame &frame, qn::StoreOp op, Value stored, Copies copies) {
   if (lane && !near)
     pointer = lanePointers(frame, operand, pointer, *lane);
   write(frame, pointer, value, stored.getType(), lane ? lane->mask : Value(),
-        near && aligned);
+        near && aligned && isLikeRows(*this, axes));
 }
 
 void Emitter::emitStores(Frame &frame, ArrayRef<qn::StoreOp> stores) {

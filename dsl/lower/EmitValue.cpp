@@ -275,9 +275,14 @@ Emitter::Values Emitter::operation(Frame &frame, Operation *op, Local &local,
 Emitter::Values Emitter::elementwise(Frame &frame, Operation *op,
                                      Values operands) {
   unsigned lanes = operands.empty() ? 1 : lanesOf(operands.front());
-  if (lanes > 1)
+  if (lanes > 1) {
     if (Value quotient = divideVectors(in(frame), op, operands))
       return Values{quotient};
+    if (Value quotient = target.isGpu()
+                             ? divideByOuter(*this, frame, op, operands)
+                             : Value())
+      return Values{quotient};
+  }
   return cloneLifted(in(frame), target, op, operands, lanes);
 }
 

@@ -163,6 +163,7 @@ public:
 
 private:
   friend class PackedWriter;
+  friend class KeptRow;
 
   // EmitValue.cpp
   Frame &home(Frame &from, AxisSet axes);
@@ -340,8 +341,6 @@ private:
   // dsl/gpu/KeptRow.cpp
   bool isKeptRow(Frame &frame, const LoopSpec &loop);
   void keptRow(Frame &frame, const LoopSpec &loop, Values &states, Body body);
-  std::vector<Frame> &cellsOf(Frame &frame, const LoopSpec &loop);
-  void fetch(llvm::MutableArrayRef<Frame> cells, unsigned axis, AxisSet others);
   Values mergeThreads(Frame &frame, qn::ReduceOp op, Values state,
                       unsigned threads);
   mlir::Value warpSlot(unsigned number, mlir::Value warp);

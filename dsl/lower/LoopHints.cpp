@@ -5,13 +5,19 @@
 
 using namespace mlir;
 
-void quern::neverUnroll(scf::ForOp loop) {
-  Builder b(loop.getContext());
-  auto unroll = LLVM::LoopUnrollAttr::get(loop.getContext(),
-                                          /*disable=*/b.getBoolAttr(true), {},
-                                          {}, {}, {}, {}, {});
+static void annotate(scf::ForOp loop, BoolAttr disable, BoolAttr full) {
+  auto unroll = LLVM::LoopUnrollAttr::get(loop.getContext(), disable, {}, {},
+                                          full, {}, {}, {});
   loop->setAttr("loop_annotation",
                 LLVM::LoopAnnotationAttr::get(loop.getContext(), {}, {}, {},
                                               unroll, {}, {}, {}, {}, {}, {},
                                               {}, {}, {}, {}, {}));
+}
+
+void quern::neverUnroll(scf::ForOp loop) {
+  annotate(loop, BoolAttr::get(loop.getContext(), true), {});
+}
+
+void quern::fullyUnroll(scf::ForOp loop) {
+  annotate(loop, {}, BoolAttr::get(loop.getContext(), true));
 }

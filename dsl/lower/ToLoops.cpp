@@ -8,6 +8,7 @@ using namespace quern;
 
 static std::string suffix(const EntryPlan &plan) {
   std::string kept = plan.kept ? std::to_string(plan.kept) : "";
+  std::string cluster = "_kept_cluster" + std::to_string(plan.cluster);
   switch (plan.team) {
   case TeamKind::Thread:
     return "_thread";
@@ -15,12 +16,13 @@ static std::string suffix(const EntryPlan &plan) {
     return "_warp" + kept;
   case TeamKind::Block:
     return plan.product && plan.product->byLanes ? "_tiles"
+           : plan.sharedLanes                    ? "_kept_shared" + kept
            : plan.kept                           ? "_kept" + kept
            : plan.isLarge                        ? "_large"
                                                  : "_block";
   case TeamKind::Cluster:
     return plan.product && plan.product->byLanes ? "_tiles"
-           : plan.kept                           ? "_kept_cluster" + kept
+           : plan.kept                           ? cluster
                                                  : "_cluster";
   }
   return "";

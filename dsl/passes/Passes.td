@@ -14,6 +14,16 @@ def QnCarryNan : Pass<"qn-carry-nan", "::mlir::ModuleOp"> {
   }];
 }
 
+def QnCoarsen : Pass<"qn-coarsen", "::mlir::ModuleOp"> {
+  let summary = "Computes on GPUs no better than what is kept of it";
+  let description = [{
+    A quotient of `f32` that IEEE rounds takes a GPU ten instructions and a branch.
+    Where all that becomes of a value are floats of 16 bits, by arithmetic that
+    carries small errors on, divisions and roots may be two units of the last place
+    off, and a function of the prelude may offer a shorter form.
+  }];
+}
+
 def QnCompact : Pass<"qn-compact", "::mlir::ModuleOp"> {
   let summary = "Makes writes at counted places ones without places";
   let description = [{

@@ -10,6 +10,8 @@
 void quern::simplifyPipeline(mlir::OpPassManager &passes, bool isForGpu) {
   passes.addPass(mlir::createCanonicalizerPass());
   passes.addPass(mlir::createCSEPass());
+  if (isForGpu)
+    passes.addPass(createQnCoarsen());
   passes.addPass(createQnNarrowDivisions());
   passes.addPass(createQnStageRepeated());
   if (!isForGpu) {

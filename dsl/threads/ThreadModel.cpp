@@ -42,7 +42,7 @@ void ThreadModel::findGeometry(const TargetInfo &target) {
     if (auto barrier = dyn_cast<qn::BarrierOp>(op))
       usesWarps |= barrier.getScope() == qn::Scope::warp;
     if (auto combine = dyn_cast<qn::CombineOp>(op))
-      usesWarps |= combine.getScope() == qn::Scope::warp;
+      usesWarps |= combine.getScope() != qn::Scope::block;
     if (auto prefix = dyn_cast<qn::PrefixOp>(op))
       usesWarps |= prefix.getScope() == qn::Scope::warp;
   });

@@ -81,6 +81,7 @@ private:
   void each(Op op, llvm::function_ref<void(Value, Values, bool)> body);
   Values productStep(qn::MultiplyTileOp op, const Part &part, Value step,
                      ValueRange sums, bool guarded);
+  Value fromTile(qn::MultiplyTileOp op, Value row, Position at, Value step);
   void multiplyPart(qn::MultiplyTileOp op, const Part &part, bool guarded);
 
   qn::KernelOp kernel;
@@ -103,14 +104,10 @@ void Expander::begin(Operation *op, Value tile) {
   laneColumn = lane;
   if (!target.isGpu())
     return;
-  layout = matrixLayout(target, elementOf(tile));
-  Value across = constant(layout.lanesAcross);
-  laneRow = arith::MulIOp::create(b, loc,
-                                  arith::DivUIOp::create(b, loc, lane, across),
-                                  constant(layout.rowStep));
-  laneColumn = arith::MulIOp::create(
-      b, loc, arith::RemUIOp::create(b, loc, lane, across),
-      constant(layout.columnStep));
+  layout = tileLayout(target, elementOf(tile));
+  TilePlace own = tileLane(b, loc, layout, lane);
+  laneRow = own.row;
+  laneColumn = own.column;
 }
 
 Expander::Position Expander::position(std::int64_t element,
@@ -316,7 +313,7 @@ void Expander::each(Op op, llvm::function_ref<void(Value, Values, bool)> body) {
 void Expander::load(qn::LoadTileOp op) {
   Value tile = op.getTile(), place = op.getPlace();
   begin(op, tile);
-  each(op, [&](Value number, Values indices, bool guarded) {
+  each(op, [&](Value number, const Values &indices, bool guarded) {
     keep(cast(read(place, indices, guarded), elementOf(tile)), tile, number);
   });
   op.erase();
@@ -325,7 +322,7 @@ void Expander::load(qn::LoadTileOp op) {
 void Expander::store(qn::StoreTileOp op) {
   Value tile = op.getTile(), place = op.getPlace();
   begin(op, tile);
-  each(op, [&](Value number, Values indices, bool guarded) {
+  each(op, [&](Value number, const Values &indices, bool guarded) {
     Value value = cast(share(tile, number), elementOf(place));
     OpBuilder::InsertionGuard guard(b);
     if (guarded) {
@@ -338,6 +335,40 @@ void Expander::store(qn::StoreTileOp op) {
   op.erase();
 }
 
+/// An element of a left factor that is a tile, from the lane of the row that
+/// has it. Sums and factors of the same size have the same rows in a lane.
+Value Expander::fromTile(qn::MultiplyTileOp op, Value row, Position at,
+                         Value step) {
+  Value tile = op.getLeft();
+  std::int64_t depth = op.getDepth();
+  Value lane = qn::LaneOp::create(b, loc, b.getI64Type());
+  auto by = [&](auto op, Value value, std::int64_t other) -> Value {
+    return decltype(op)::create(b, loc, value, constant(other));
+  };
+  Value number, from;
+  if (!target.isGpu()) {
+    std::int64_t warp = target.warpSize();
+    Value first = plus(by(arith::MulIOp(), row, depth), step);
+    number = by(arith::DivUIOp(), first, warp);
+    from = by(arith::RemUIOp(), step, warp);
+  } else {
+    MatrixLayout lies = tileLayout(target, elementOf(tile));
+    Value column = by(arith::AndIOp(), step, matrixSize - 1);
+    TileOwner owner = tileOwner(b, loc, lies, column);
+    const auto *first =
+        llvm::find(lies.sums, MatrixLayout::Place(at.row % matrixSize, 0));
+    std::int64_t part = at.row / matrixSize * (depth / matrixSize);
+    number = plus(by(arith::DivUIOp(), step, matrixSize), part);
+    number = by(arith::MulIOp(), number, lies.sums.size());
+    number = plus(plus(number, owner.element), first - lies.sums.begin());
+    std::int64_t lanes = tileRowLanes(target);
+    std::int64_t own = lies.isTurned ? matrixSize - 1 : ~(lanes - 1);
+    from = plus(by(arith::AndIOp(), lane, own), owner.lane);
+  }
+  return qn::ShuffleOp::create(b, loc, elementOf(tile), qn::ShuffleKind::idx,
+                               share(tile, number), from);
+}
+
 /// Every sum plus one product.
 Expander::Values Expander::productStep(qn::MultiplyTileOp op, const Part &part,
                                        Value step, ValueRange sums,
@@ -348,15 +379,19 @@ Expander::Values Expander::productStep(qn::MultiplyTileOp op, const Part &part,
   for (auto [element, sum] : llvm::enumerate(sums)) {
     Position at = position(element, part.columns);
     Value &a = left[at.row], &c = right[at.column];
+    if (!a && op.hasLeftTile())
+      a = cast(fromTile(op, rowOf(part, at), at, step), type);
     if (!a)
       a = cast(read(op.getLeft(),
                     from(op.getLeftIndices(), rowOf(part, at), step), guarded),
                type);
-    if (!c)
-      c = cast(read(op.getRight(),
-                    from(op.getRightIndices(), step, columnOf(part, at)),
-                    guarded),
-               type);
+    if (!c) {
+      Value line = columnOf(part, at);
+      bool isTurned = op.getTransposed();
+      Values place = from(op.getRightIndices(), isTurned ? line : step,
+                          isTurned ? step : line);
+      c = cast(read(op.getRight(), place, guarded), type);
+    }
     next.push_back(math::FmaOp::create(b, loc, a, c, sum));
   }
   return next;
@@ -388,11 +423,15 @@ void Expander::multiplyPart(qn::MultiplyTileOp op, const Part &part,
 
 void Expander::multiply(qn::MultiplyTileOp op) {
   begin(op, op.getSums());
-  Value left =
-      isInside(op.getLeft(), op.getLeftIndices(), op.getRows(), op.getDepth());
-  Value right = isInside(op.getRight(), op.getRightIndices(), op.getDepth(),
-                         op.getColumns());
-  parted(arith::AndIOp::create(b, loc, left, right), [&](bool guarded) {
+  bool isTurned = op.getTransposed();
+  Value whole = isInside(op.getRight(), op.getRightIndices(),
+                         isTurned ? op.getColumns() : op.getDepth(),
+                         isTurned ? op.getDepth() : op.getColumns());
+  if (!op.hasLeftTile())
+    whole = arith::AndIOp::create(b, loc, whole,
+                                  isInside(op.getLeft(), op.getLeftIndices(),
+                                           op.getRows(), op.getDepth()));
+  parted(whole, [&](bool guarded) {
     inParts(op.getRows(), op.getColumns(), guarded,
             [&](const Part &part) { multiplyPart(op, part, guarded); });
   });
@@ -442,6 +481,9 @@ void quern::expandTiles(qn::KernelOp kernel, const TargetInfo &target) {
       expander.multiply(product);
     else if (target.isGpu())
       continue;
+    else if (auto combine = dyn_cast<qn::CombineOp>(op);
+             combine && combine.getScope() == qn::Scope::row)
+      combine.setScope(qn::Scope::warp); // a row lies across all lanes
     else if (auto copies = dyn_cast<qn::CopyOp>(op))
       expander.copy(copies);
     else if (isa<qn::CommitCopiesOp, qn::AwaitCopiesOp>(op))

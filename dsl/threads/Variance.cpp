@@ -39,7 +39,9 @@ std::uint8_t ThreadModel::ownVariance(Operation *op) const {
   if (isa<qn::BallotOp, qn::VoteOp>(op))
     return acrossRows;
   if (auto combine = dyn_cast<qn::CombineOp>(op))
-    return combine.getScope() == qn::Scope::block ? nowhere : acrossRows;
+    return combine.getScope() == qn::Scope::block  ? nowhere
+           : combine.getScope() == qn::Scope::warp ? acrossRows
+                                                   : acrossLanes | acrossRows;
   return nowhere;
 }
 

@@ -357,6 +357,7 @@ const Expression *DeclarationChecker::targetQuery(const ast::Identifier &member,
   static constexpr Row rows[] = {
       {"is_gpu", TargetQuery::IsGpu, true, false},
       {"warp_size", TargetQuery::WarpSize, false, false},
+      {"row_lanes", TargetQuery::RowLanes, false, false},
       {"vector_width", TargetQuery::VectorWidth, false, true},
       {"has_mma", TargetQuery::HasMma, true, true},
   };

@@ -336,8 +336,8 @@ private:
   const Expression *threadPosition(const ast::MemberExpr &expr,
                                    Builtin builtin);
   bool atomicWords(ast::CallExpr &expr, typed::AtomicWords &words);
-  const typed::LoadExpression *placeOperand(const ast::Expr *written,
-                                            llvm::StringRef user, char kind);
+  const Expression *placeOperand(const ast::Expr *written, llvm::StringRef user,
+                                 char kind);
   const Expression *tileOperand(const ast::Expr *written, llvm::StringRef user);
   const Expression *countGiven(const ast::Expr *written, Builtin builtin);
   const Expression *memoryBuiltin(const ast::CallExpr &expr, Builtin builtin);

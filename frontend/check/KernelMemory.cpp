@@ -8,7 +8,7 @@ using namespace quern::check;
 using namespace quern::typed;
 
 /// What each operand of a builtin is: a place that is Read (or Else `outside`)
-/// or Written, a Tile, or a Count.
+/// or Written, a Tile, a Factor (either), an Integer, or a Count.
 static llvm::StringRef operandKinds(Builtin builtin) {
   switch (builtin) {
   case Builtin::Copy:
@@ -17,7 +17,12 @@ static llvm::StringRef operandKinds(Builtin builtin) {
   case Builtin::AwaitCopies:
     return "C";
   case Builtin::MultiplyTile:
-    return "TRRCCC";
+  case Builtin::MultiplyTransposed:
+    return "TFRCCC";
+  case Builtin::TileRow:
+  case Builtin::TileColumn:
+  case Builtin::TileSlot:
+    return "TIC";
   case Builtin::LoadTile:
     return "TRCC";
   case Builtin::StoreTile:
@@ -27,13 +32,21 @@ static llvm::StringRef operandKinds(Builtin builtin) {
   }
 }
 
-/// `x[i, j]`: the element a builtin begins at.
-const LoadExpression *DeclarationChecker::placeOperand(const ast::Expr *written,
-                                                       llvm::StringRef user,
-                                                       char kind) {
+/// The name of an array that may be a tile.
+static bool isArrayOfOneAxis(const Expression &value) {
+  const auto *name = llvm::dyn_cast<VariableExpression>(&value);
+  return name && value.type->isArray() &&
+         name->variable->kind == VariableKind::Storage &&
+         value.type->extents.size() == 1;
+}
+
+/// `x[i, j]`: the element a builtin begins at. A factor may be a tile.
+const Expression *DeclarationChecker::placeOperand(const ast::Expr *written,
+                                                   llvm::StringRef user,
+                                                   char kind) {
   const Expression *target = check(written);
-  if (!target)
-    return nullptr;
+  if (!target || (kind == 'F' && isArrayOfOneAxis(*target)))
+    return target;
   const auto *load = llvm::dyn_cast<LoadExpression>(target);
   const auto *base =
       load ? llvm::dyn_cast<VariableExpression>(load->base) : nullptr;
@@ -64,10 +77,7 @@ const Expression *DeclarationChecker::tileOperand(const ast::Expr *written,
   const Expression *value = check(written);
   if (!value)
     return nullptr;
-  const auto *name = llvm::dyn_cast<VariableExpression>(value);
-  if (!name || !value->type->isArray() ||
-      name->variable->kind != VariableKind::Storage ||
-      value->type->extents.size() != 1) {
+  if (!isArrayOfOneAxis(*value)) {
     report(value->span, diag::TileNeeded, user);
     return nullptr;
   }
@@ -117,6 +127,7 @@ const Expression *DeclarationChecker::memoryBuiltin(const ast::CallExpr &expr,
   for (auto [kind, argument] : llvm::zip(kinds, expr.arguments)) {
     const Expression *operand =
         kind == 'T'   ? tileOperand(argument.value, info.spelling)
+        : kind == 'I' ? checkInteger(argument.value)
         : kind == 'C' ? countGiven(argument.value, builtin)
                       : placeOperand(argument.value, info.spelling, kind);
     if (!operand)
@@ -124,7 +135,8 @@ const Expression *DeclarationChecker::memoryBuiltin(const ast::CallExpr &expr,
     if (!isSilent && !hasAxes(operand, builtin, module.diagnostics))
       return hasFailed = true, nullptr;
     operands.push_back(operand);
-    bool isFactor = kind == 'R' || kind == 'E' || kinds.contains('E');
+    bool isFactor =
+        kind == 'R' || kind == 'F' || kind == 'E' || kinds.contains('E');
     isFactor &= kind != 'C';
     if (isFactor && first && first->scalar() != operand->scalar()) {
       report(operand->span, diag::TypeMismatch, source(operand->span),
@@ -133,12 +145,14 @@ const Expression *DeclarationChecker::memoryBuiltin(const ast::CallExpr &expr,
     }
     if (isFactor)
       first = operand;
-    if (kind != 'C' &&
+    if (kind != 'C' && kind != 'I' &&
         !requireMask(operand->scalar(), check::maskOf(info.constraint),
                      operand->span, info.spelling))
       return nullptr;
   }
-  auto *node = make<BuiltinExpression>(expr.span, types.voidType());
+  auto *node = make<BuiltinExpression>(
+      expr.span,
+      info.result == BuiltinResult::Int ? types.integer() : types.voidType());
   node->builtin = builtin;
   node->operands = builder.list(operands);
   return node;

@@ -139,8 +139,8 @@ const Expression *DeclarationChecker::atomic(const ast::CallExpr &call,
     return nullptr;
   if (!operandCount(expr, info.spelling, info.operands + 1))
     return nullptr;
-  const LoadExpression *load =
-      placeOperand(expr.arguments[0].value, info.spelling, 'W');
+  const auto *load = llvm::cast_or_null<LoadExpression>(
+      placeOperand(expr.arguments[0].value, info.spelling, 'W'));
   if (!load)
     return nullptr;
   llvm::SmallVector<const Expression *, 3> operands{load};

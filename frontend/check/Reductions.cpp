@@ -6,12 +6,13 @@ using namespace quern;
 using namespace quern::check;
 using namespace quern::typed;
 
-/// `over block`, `over warp` in `kernel` text.
+/// `over block`, `over warp`, `over row` in `kernel` text.
 static AxisId threadAxis(const ast::OverAxis &row) {
   if (row.isLocal() || row.isPack)
     return {};
   return row.name.text() == "block"  ? blockThreads
          : row.name.text() == "warp" ? warpThreads
+         : row.name.text() == "row"  ? rowThreads
                                      : AxisId();
 }
 

@@ -101,6 +101,10 @@ bool DeclarationChecker::isOneAxis(Span span, AxisList over,
                                    llvm::StringRef form) {
   if (over.size() != 1)
     report(span, diag::ScanAxes, form, over.size());
+  else if (over.front() == rowThreads) // its lanes are in no order
+    report(span, diag::NotCalledHere, "scan over `row`",
+           keyword(declaration.kind))
+        .hint("values of threads are scanned over `block` or `warp`");
   else if (axes[over.front().index].pack)
     report(span, diag::OneAxis, form, spell(over.front()));
   else
@@ -111,7 +115,8 @@ bool DeclarationChecker::isOneAxis(Span span, AxisList over,
 const Expression *DeclarationChecker::scanOver(const ast::CallExpr &expr,
                                                const Declaration &monoid,
                                                const Over &over) {
-  bool overThreads = over.axes.size() == 1 && isThreads(over.axes[0]);
+  bool overThreads = over.axes.size() == 1 && isThreads(over.axes[0]) &&
+                     over.axes[0] != rowThreads;
   if (!overThreads && !isOneAxis(expr.over->span, over.axes, "scan"))
     return nullptr;
   if (!overThreads && axes[over.axes[0].index].kind == AxisKind::Local &&

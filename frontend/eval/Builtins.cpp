@@ -109,6 +109,12 @@ Value oneFloat(Builtin builtin, const Value &v) {
   switch (builtin) {
   case Builtin::Sqrt:
     return ofFloat(v.type, std::sqrt(x));
+  case Builtin::Exp2Estimate:
+    return ofFloat(v.type, std::exp2(x));
+  case Builtin::Log2Estimate:
+    return ofFloat(v.type, std::log2(x));
+  case Builtin::ReciprocalEstimate:
+    return ofFloat(v.type, 1 / x);
   case Builtin::Floor:
     return ofFloat(v.type, std::floor(x));
   case Builtin::Ceil:
@@ -131,11 +137,23 @@ Value complexPart(Builtin builtin, const Value &v) {
                  builtin == Builtin::Re ? v.real.floating : v.imaginary);
 }
 
+bool classify(Builtin builtin, const Value &v) {
+  if (builtin == Builtin::IsNan)
+    return isNan(v);
+  bool isFloat = v.real.kind == Constant::Kind::Float;
+  if (builtin == Builtin::IsInf)
+    return isFloat && (std::isinf(v.real.floating) || std::isinf(v.imaginary));
+  return isFloat ? std::signbit(v.real.floating) : v.asDouble() < 0;
+}
+
 std::optional<Value> scalarBuiltin(Builtin builtin, Values v) {
   switch (builtin) {
   case Builtin::Fma:
     return fma(v);
   case Builtin::Sqrt:
+  case Builtin::Exp2Estimate:
+  case Builtin::Log2Estimate:
+  case Builtin::ReciprocalEstimate:
   case Builtin::Floor:
   case Builtin::Ceil:
   case Builtin::Trunc:
@@ -151,15 +169,9 @@ std::optional<Value> scalarBuiltin(Builtin builtin, Values v) {
   case Builtin::Max:
     return extremum(v, BinaryOperator::Greater);
   case Builtin::IsNan:
-    return Value::boolean(isNan(v[0]));
   case Builtin::IsInf:
-    return Value::boolean(
-        v[0].real.kind == Constant::Kind::Float &&
-        (std::isinf(v[0].real.floating) || std::isinf(v[0].imaginary)));
   case Builtin::SignBit:
-    return Value::boolean(v[0].real.kind == Constant::Kind::Float
-                              ? std::signbit(v[0].real.floating)
-                              : v[0].asDouble() < 0);
+    return Value::boolean(classify(builtin, v[0]));
   case Builtin::MulHi:
     return mulHigh(v);
   case Builtin::Clz:
@@ -170,6 +182,7 @@ std::optional<Value> scalarBuiltin(Builtin builtin, Values v) {
   case Builtin::Re:
   case Builtin::Im:
     return complexPart(builtin, v[0]);
+  case Builtin::ExactOrCoarse:
   case Builtin::Require:
     return v[0];
   case Builtin::MakeComplex:

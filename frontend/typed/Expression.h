@@ -74,7 +74,13 @@ struct TypeTestExpression : ExpressionNode<ExpressionKind::TypeTest> {
   Constraint constraint = Constraint::Any;
 };
 
-enum class TargetQuery : std::uint8_t { IsGpu, WarpSize, VectorWidth, HasMma };
+enum class TargetQuery : std::uint8_t {
+  IsGpu,
+  WarpSize,
+  RowLanes,
+  VectorWidth,
+  HasMma
+};
 
 /// Compile time: `target.is_gpu`, `target.vector_width(T)`.
 struct TargetExpression : ExpressionNode<ExpressionKind::Target> {

@@ -9,10 +9,18 @@
 
 namespace quern::typed {
 
+/// Whether `builtin` says where in a tile an element of a thread lies.
+inline bool isTilePlace(Builtin builtin) {
+  return builtin == Builtin::TileRow || builtin == Builtin::TileColumn ||
+         builtin == Builtin::TileSlot;
+}
+
 /// Whether the counts of `builtin` are the rows and columns of a tile.
 inline bool isTile(Builtin builtin) {
-  return builtin == Builtin::MultiplyTile || builtin == Builtin::LoadTile ||
-         builtin == Builtin::StoreTile;
+  return builtin == Builtin::MultiplyTile ||
+         builtin == Builtin::MultiplyTransposed ||
+         builtin == Builtin::LoadTile || builtin == Builtin::StoreTile ||
+         isTilePlace(builtin);
 }
 
 /// Says what is wrong with a count of `builtin`; false then.

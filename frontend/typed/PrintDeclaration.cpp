@@ -26,7 +26,7 @@ std::string typed::spelling(ScalarType type, const Declaration &declaration) {
 
 void Printer::axis(AxisId id) {
   if (isThreads(id)) {
-    out << (id == blockThreads ? "block" : "warp");
+    out << (id == blockThreads ? "block" : id == warpThreads ? "warp" : "row");
     return;
   }
   const Axis &row = declaration.axis(id);

@@ -271,8 +271,8 @@ void Printer::external(const ExternExpression &e) {
 }
 
 void Printer::target(const TargetExpression &e) {
-  static constexpr llvm::StringLiteral names[] = {"is_gpu", "warp_size",
-                                                  "vector_width", "has_mma"};
+  static constexpr llvm::StringLiteral names[] = {
+      "is_gpu", "warp_size", "row_lanes", "vector_width", "has_mma"};
   out << "target." << names[static_cast<unsigned>(e.query)];
   bool takesType =
       e.query == TargetQuery::VectorWidth || e.query == TargetQuery::HasMma;

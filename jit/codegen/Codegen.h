@@ -39,6 +39,10 @@ void shortenZeroExtremes(llvm::Function &function);
 void keepNanAtOnce(llvm::Function &function);
 /// Divides by a root as AVX-512 can, where the division may be inexact.
 void estimateRoots(llvm::Function &function);
+/// Makes a GPU's own instructions of what may be inexact.
+void useEstimates(llvm::Function &function, bool isNvptx);
+/// Makes f32 of both bf16 numbers of a word at once.
+void widenPairs(llvm::Function &function);
 
 /// Makes code for one target. One thread at a time; making one costs about a
 /// millisecond, so keep it.

@@ -81,6 +81,9 @@ void unrollLoops(llvm::FunctionPassManager &passes) {
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  // What was an element of an array before is a value now, made once.
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(
+      llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
 }
 
 } // namespace
@@ -118,8 +121,11 @@ void CodeGenerator::optimise(llvm::Module &module) {
     passes.run(function, functions);
     if (wantsUnrolling(function, target))
       unrolling.run(function, functions);
-    if (target.isGpu())
+    if (target.isGpu()) {
+      widenPairs(function);
+      useEstimates(function, target.kind == TargetKind::Nvptx);
       continue;
+    }
     if (!function.hasFnAttribute(steppedAttribute))
       reducing.run(function, functions);
     carryAsBits(function);

@@ -108,6 +108,8 @@ static void print(OStream &out, const GridEntry &grid) {
       out.attribute("resident", grid.resident);
     if (grid.cluster > 1)
       out.attribute("cluster", grid.cluster);
+    if (grid.isOnce)
+      out.attribute("once", true);
     if (grid.stepLanes) {
       out.attribute("step_lanes", grid.stepLanes);
       out.attribute("step_threads", grid.stepThreads);

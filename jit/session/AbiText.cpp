@@ -53,9 +53,9 @@ void writeGrids(Writer &out, const LaunchEntry &launch) {
     for (std::int64_t value :
          {grid.mostLanes, std::int64_t{grid.threads},
           std::int64_t{grid.unitsPerBlock}, std::int64_t{grid.resident},
-          std::int64_t{grid.cluster}, std::int64_t{grid.stepLanes},
-          std::int64_t{grid.stepThreads}, std::int64_t{grid.sharedBytes},
-          std::int64_t{grid.leastUnits}})
+          std::int64_t{grid.cluster}, std::int64_t{grid.isOnce},
+          std::int64_t{grid.stepLanes}, std::int64_t{grid.stepThreads},
+          std::int64_t{grid.sharedBytes}, std::int64_t{grid.leastUnits}})
       out.number(static_cast<std::uint32_t>(value));
     writeTiles(out, grid.tiles);
   }
@@ -143,6 +143,7 @@ void readGrids(Reader &in, LaunchEntry &launch) {
     grid.unitsPerBlock = in.number();
     grid.resident = in.number();
     grid.cluster = in.number();
+    grid.isOnce = in.number();
     grid.stepLanes = in.number();
     grid.stepThreads = in.number();
     grid.sharedBytes = in.number();

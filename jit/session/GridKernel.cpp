@@ -11,6 +11,9 @@ namespace {
 /// Words that a launch has behind the packet.
 constexpr std::size_t mostBehind = 3;
 
+/// How often a grid may fill the device.
+constexpr std::int64_t fillings = 16;
+
 /// Calls' parts of a workspace begin as a driver's memory does.
 constexpr std::size_t roomOfCall = 256;
 
@@ -133,17 +136,23 @@ Result<std::monostate> GridKernel::choose(const LaunchEntry &launch,
   return std::monostate();
 }
 
-/// As many blocks as the device holds at a time; each goes on to its next unit
-/// a grid further. Clusters are one for each unit: how many of them fit a
-/// device is its own affair, and one that came late would have all its units
-/// behind the others.
+/// As many blocks as the device holds at a time, or so many times over; each
+/// goes on to its next unit a grid further. A block that comes late covers with
+/// its reads what another one does last (on an H200 softmax of 1024 columns was
+/// 88 % as fast as a copy with one filling, 99 % with 16), and what a block
+/// does first is not done for each unit (with a block a unit: gelu 85 %, with
+/// 16 fillings 93 %). Tiles of products take most of a device's memory each.
+/// Rows that are kept have a block each, and clusters are one for each unit
+/// too: how many of them fit a device is its own affair, and one that came late
+/// would have all its units behind the others.
 Result<BlockNeed> GridKernel::needOf(const GridEntry &entry,
                                      DeviceFunction function,
                                      std::uint32_t threads,
                                      std::int64_t units) {
-  if (entry.cluster > 1) {
+  if (entry.cluster > 1 || entry.isOnce) {
     constexpr std::int64_t mostClusters = std::int64_t(1) << 24;
-    std::int64_t all = std::min(units, mostClusters) * entry.cluster;
+    std::int64_t all =
+        (entry.isOnce ? units : std::min(units, mostClusters)) * entry.cluster;
     return BlockNeed{all, all};
   }
   auto resident = image->occupancy(function, threads, entry.sharedBytes);
@@ -152,6 +161,8 @@ Result<BlockNeed> GridKernel::needOf(const GridEntry &entry,
   std::int64_t each = std::max(*resident, 1);
   if (entry.resident)
     each = std::min<std::int64_t>(each, entry.resident);
+  if (!entry.sharedBytes)
+    each *= fillings;
   return BlockNeed{ceilDivide(units, entry.unitsPerBlock),
                    std::int64_t(owner->device->facts().processors) * each};
 }
@@ -430,6 +441,12 @@ Result<ErrorRecord> GridKernel::run(std::span<const Call> calls,
   if (!launched)
     return launched.error();
   if (!one.checks)
+    return record;
+  // Nobody can wait for work that is only being recorded.
+  auto captured = device.isCapturing(stream);
+  if (!captured)
+    return captured.error();
+  if (*captured)
     return record;
   if (auto read =
           device.copyOut(&record, errors.address, sizeof(record), stream);

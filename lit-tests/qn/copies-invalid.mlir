@@ -50,3 +50,26 @@ qn.kernel @factors axes [M, N] (%x: !qn.tensor<f32, [M, N:1]>, %y: !qn.tensor<f1
   qn.mma %t, %x[%n, %n], %y[%n, %n] rows 16 columns 16 depth 16
     : memref<8xf32, 5>, !qn.tensor<f32, [M, N:1]>, !qn.tensor<f16, [M, N:1]>
 }
+
+// -----
+
+qn.kernel @left axes [M, N] (%x: !qn.tensor<f16, [M, N:1]>, %n: i64) {
+  qn.launch grid(%n, %n, %n) block(%n, %n, %n)
+  %t = qn.local : memref<8xf32, 5>
+  %f = qn.local : memref<2x4xf16, 5>
+  // expected-error @below {{multiplies a tile of one axis}}
+  qn.mma %t, %f, %x[%n, %n] rows 16 columns 16 depth 16
+    : memref<8xf32, 5>, memref<2x4xf16, 5>, !qn.tensor<f16, [M, N:1]>
+}
+
+// -----
+
+qn.kernel @scanned axes [N] (%v: f32, %n: i64) {
+  qn.launch grid(%n, %n, %n) block(%n, %n, %n)
+  // expected-error @below {{combines over a warp or a block}}
+  %s = qn.prefix row (%v : f32) init (%v : f32) merge {
+  ^bb0(%a: f32, %b: f32):
+    %p = arith.addf %a, %b : f32
+    qn.yield %p : f32
+  }
+}

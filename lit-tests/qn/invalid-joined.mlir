@@ -26,3 +26,10 @@ qn.rowwise @joined_type axes [C] (%x: !qn.tensor<f32, [C]>, %y: !qn.tensor<f32, 
   // expected-error @below {{gives 'f64' from '!qn.tensor<f32, [C]>'}}
   %v = qn.joined %x, %y ends %m, %n along C : !qn.tensor<f32, [C]>, !qn.tensor<f32, [C]> -> f64
 }
+
+// -----
+
+qn.rowwise @exact axes [C] (%x: f64) {
+  // expected-error @below {{operand #0 must be 32-bit float, but got 'f64'}}
+  %v = "qn.exact_or_coarse"(%x, %x) : (f64, f64) -> f64
+}

@@ -68,6 +68,8 @@ qn.rowwise @rest axes [C] (%x: !qn.tensor<complex<f32>, [C:1]>,
   %some = arith.cmpi slt, %i, %size : i64
   // CHECK: qn.require %{{.*}} when %{{.*}}, "beyond the end" : f32
   %known = qn.require %t when %some, "beyond the end" : f32
+  // CHECK: qn.exact_or_coarse %{{.*}}, %{{.*}} : f32
+  %near = qn.exact_or_coarse %known, %t : f32
   // CHECK: qn.require %{{.*}} when %{{.*}}, "C" of %{{.*}} : i64
   %place = qn.require %i when %some, "C" of %i : i64
   %y = arith.mulf %im, %known : f32

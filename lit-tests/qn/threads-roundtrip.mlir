@@ -41,6 +41,12 @@ qn.kernel @all axes [N] wide (%x: !qn.tensor<f32, [N:1]>, %n: i64) {
     %p = arith.addf %l, %r : f32
     qn.yield %p : f32
   }
+  // CHECK: qn.combine row(%[[V]] : f32)
+  %of = qn.combine row (%v : f32) init (%zero : f32) merge {
+  ^bb0(%l: f32, %r: f32):
+    %p = arith.addf %l, %r : f32
+    qn.yield %p : f32
+  }
   // CHECK: qn.prefix warp(%[[V]] : f32) init(%{{.*}} : f32) reverse exclusive merge {
   %scan = qn.prefix warp (%v : f32) init (%zero : f32) reverse exclusive merge {
   ^bb0(%l: f32, %r: f32):
@@ -67,6 +73,9 @@ qn.kernel @tiles axes [M, N] (%x: !qn.tensor<f16, [M, N:1]>,
   qn.load_tile %t, %y[%one, %one] rows 16 columns 16 : memref<8xf32, 5>, !qn.tensor<f32, [M, N:1]>
   // CHECK: qn.mma %[[T]], %[[S]][%{{.*}}, %{{.*}}], %[[X]][%{{.*}}, %{{.*}}] rows 16 columns 16 depth 32 : memref<8xf32, 5>, memref<16x32xf16, 3>, !qn.tensor<f16, [M, N:1]>
   qn.mma %t, %s[%one, %one], %x[%one, %one] rows 16 columns 16 depth 32 : memref<8xf32, 5>, memref<16x32xf16, 3>, !qn.tensor<f16, [M, N:1]>
+  %f = qn.local : memref<8xf16, 5>
+  // CHECK: qn.mma %[[T]], %{{.*}}, %[[X]][%{{.*}}, %{{.*}}] transposed rows 16 columns 16 depth 16 : memref<8xf32, 5>, memref<8xf16, 5>, !qn.tensor<f16, [M, N:1]>
+  qn.mma %t, %f, %x[%one, %one] transposed rows 16 columns 16 depth 16 : memref<8xf32, 5>, memref<8xf16, 5>, !qn.tensor<f16, [M, N:1]>
   // CHECK: qn.store_tile %[[T]], %[[Y]][%{{.*}}, %{{.*}}] rows 16 columns 16 : memref<8xf32, 5>, !qn.tensor<f32, [M, N:1]>
   qn.store_tile %t, %y[%one, %one] rows 16 columns 16 : memref<8xf32, 5>, !qn.tensor<f32, [M, N:1]>
 }

@@ -188,10 +188,11 @@ TEST_F(DeviceSession, RowsSayHowManyThreadsThereAre) {
   };
   for (auto [columns, shape] : {Expected{1100, "grid 3 1 1 block 64 1 1"},
                                 {5000, "grid 3 1 1 block 160 1 1"},
-                                {8196, "grid 24 1 1 block 64 1 1"},
-                                {20000, "grid 24 1 1 block 96 1 1"},
-                                {131072, "grid 24 1 1 block 512 1 1"},
-                                {262144, "grid 24 1 1 block 512 1 1"}}) {
+                                {8196, "grid 3 1 1 block 288 1 1"},
+                                {20000, "grid 3 1 1 block 640 1 1"},
+                                {65536, "grid 3 1 1 block 1024 1 1"},
+                                {131072, "grid 6 1 1 block 1024 1 1"},
+                                {262144, "grid 12 1 1 block 1024 1 1"}}) {
     auto x = device->allocate(std::int64_t(12) * columns),
          out = device->allocate(std::int64_t(12) * columns);
     ASSERT_TRUE(x && out);
@@ -225,6 +226,12 @@ TEST_F(DeviceSession, ACheckedIndexIsReadBack) {
   EXPECT_EQ(std::string(ask<const char *()>("standin_violations")()), "");
   EXPECT_EQ(ask<long()>("standin_live")(), before + 1)
       << "the image stays, the record goes";
+  ask<void(int, int)>("standin_attribute")(0, 1);
+  auto recorded = bound->run(pointers);
+  ask<void(int, int)>("standin_attribute")(0, 0);
+  ASSERT_TRUE(recorded) << recorded.error().message;
+  EXPECT_EQ(std::string(ask<const char *()>("standin_violations")()), "")
+      << "what is only recorded has nothing to tell yet";
 }
 
 /// A driver compiles an image, so it has each once; and what still runs keeps

@@ -232,6 +232,7 @@ int standin_destroyStream(void *stream) {
 int standin_waitForStream(void *stream) {
   Call call("waitForStream");
   call.checkStream(stream);
+  call.check(attributeValue(capturing) != 1, "nothing captured ever ends");
   if (!call.code)
     everythingDone();
   return call.code;

@@ -188,7 +188,8 @@ class GpuKernel:
         units = self.units(entry, sizes)
         if units == 0:
             return None
-        grid = min(-(-units // entry["units_per_block"]), blocks) * entry.get("cluster", 1)
+        teams = -(-units // entry["units_per_block"])
+        grid = (teams if entry.get("once") else min(teams, blocks)) * entry.get("cluster", 1)
         threads = entry["threads"]
         if step := entry.get("step_lanes"):
             lanes = sizes[self.axes[launch["lane_axis"]]]

@@ -181,7 +181,7 @@ class State:
         for table in (self.mod.shared, self.f.local):
             if name in table:
                 return table[name]
-        if name == self.mod.dynamic:
+        if name in self.mod.dynamic:
             return self.dynamic
         if name in self.f.params:
             return self.f.params[name][0]

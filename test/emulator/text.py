@@ -65,7 +65,7 @@ class Text:
         self.globals: dict[str, tuple[Any, int]] = {}
         self.shared: dict[str, int] = {}
         self.shared_size = 0
-        self.dynamic: str | None = None
+        self.dynamic: set[str] = set()  # names of the memory that a launch asks for
         self.target = (re.search(r"\.target\s+(\S+?)[,\s]", text) or [0, "?"])[1]
         self.counts: dict[str, int] = {}
         fn, depth, names, start = None, 0, [], 0
@@ -132,7 +132,7 @@ class Text:
         )
         if space == "shared":
             if size == 0:
-                self.dynamic = name
+                self.dynamic.add(name)
                 return
             self.shared[name] = align_up(self.shared_size, al)
             self.shared_size = self.shared[name] + size

@@ -115,16 +115,26 @@ def against_torch(lib: Library, report: Report) -> None:
         beside = f", {2 * size**3 / mine / 1e9:.0f} TFLOP/s"
         report.share(f"bf16 {size}", other / mine, 0.5 if size >= 4096 else None, beside)
 
-    def attention() -> None:
-        q, k, v = (torch.randn(4, 16, 1024, 64, device="cuda").bfloat16() for _ in "qkv")
-        kernel = lib.load(STDLIB / "attention.qn").bind("attention", [q, k, v, None, 0.0])
+    def attention(width: int, causal: bool) -> None:
+        q, k, v = (torch.randn(4, 16, 1024, width, device="cuda").bfloat16() for _ in "qkv")
+        name = "attention_causal_on_gpu" if causal else "attention_on_gpu"
+        given = [q, k, v, 0.0] if causal else [q, k, v, None, 0.0]
+        kernel = lib.load(STDLIB / "attention.qn").bind(name, given)
+        outs = kernel.outputs()
         functional = torch.nn.functional.scaled_dot_product_attention
-        mine, other = paired(kernel.prepare(kernel.outputs()), lambda: functional(q, k, v))
-        report.share("attention 4x16x1024x64", other / mine, None)
+        run = kernel.prepare(outs)
+        mine, other = paired(run, lambda: functional(q, k, v, is_causal=causal))
+        wanted = functional(q, k, v, is_causal=causal)
+        torch.testing.assert_close(outs[0], wanted, rtol=2e-2, atol=1e-2)
+        flops = 4 * 4 * 16 * 1024**2 * width / (2 if causal else 1)
+        label = f"attention 4x16x1024x{width}" + (" causal" if causal else "")
+        beside = f", {mine * 1e3:.0f} us, {flops / mine / 1e9:.0f} TFLOP/s"
+        report.share(label, other / mine, None, beside)
 
     for size in (1024, 2048, 4096, 8192):
         report.attempt(f"bf16 {size}", lambda size=size: product(size))  # type: ignore[misc]
-    report.attempt("attention", attention)
+    for width, causal in ((64, False), (64, True), (128, False), (128, True)):
+        report.attempt("attention", lambda w=width, c=causal: attention(w, c))  # type: ignore[misc]
 
 
 def launch_cost(lib: Library, report: Report) -> None:

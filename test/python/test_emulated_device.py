@@ -170,3 +170,26 @@ def test_what_fails(device: EmulatedDevice, session: Any) -> None:
         module.product(square, square, out=FarTensor(device, torch.zeros(3, 3)))
     with pytest.raises(quern.Error, match="QN2037"):
         module.both(FarTensor(device, x), x, out=FarTensor(device, x))
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("element", [torch.bfloat16, torch.float16, torch.float32])
+def test_attention_takes_tiles(
+    device: EmulatedDevice, session: Any, element: torch.dtype, causal: bool
+) -> None:
+    """Of 16-bit floats by matrix instructions, in one launch; heads share keys and values."""
+    q, k, v = (torch.randn(1, heads, rows, 32) for heads, rows in ((2, 20), (1, 30), (1, 30)))
+    q, k, v = (x.to(element) for x in (q, k, v))
+    module = session.library("attention")
+    name = "attention_causal_on_gpu" if causal else "attention_on_gpu"
+    outs = [torch.zeros(1, 2, 20, 32, dtype=element), torch.zeros(1, 2, 20)]
+    held = [FarTensor(device, one) for one in outs]
+    given = far(device, [q, k, v] if causal else [q, k, v, None])
+    device.launched.clear()
+    getattr(module, name)(*given, out=held)
+    assert any("attention_tiles" in one for one in device.launched) == (element != torch.float32)
+    wanted = torch.nn.functional.scaled_dot_product_attention(
+        q.float(), k.float(), v.float(), is_causal=causal, enable_gqa=True
+    )
+    slack = {torch.bfloat16: 2e-2, torch.float16: 3e-3, torch.float32: 1e-4}[element]
+    torch.testing.assert_close(near(held)[0].float(), wanted, rtol=slack, atol=slack)

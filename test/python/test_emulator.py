@@ -224,3 +224,29 @@ def test_a_product_of_doubles() -> None:
         lanes[lane] = a[row, step], b[step, row], c[row, 2 * step], c[row, 2 * step + 1]
     out = run(program(body, ".reg .f64 %fd<8>;"), lanes.reshape(-1)).reshape(32, 4)
     np.testing.assert_allclose(out[:, :2].reshape(8, 8), a @ b + c, rtol=1e-14, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("instruction", "numbers", "wanted"),
+    [
+        ("ex2.approx.ftz.f32 %f2, %f1", [0, -1.5, 10, -126, -127, -np.inf, np.inf, 200],
+         [1, 2**-1.5, 1024, 2.0**-126, 0, 0, np.inf, np.inf]),
+        ("lg2.approx.ftz.f32 %f2, %f1", [1, 8, 0.75, 0, 1e-40, np.inf, -1],
+         [0, 3, np.log2(0.75), -np.inf, -np.inf, np.inf, np.nan]),
+        ("rcp.approx.ftz.f32 %f2, %f1", [1, 3, -0.0, np.inf, 1e-40, 3e38, np.nan],
+         [1, 1 / 3, -np.inf, 0, np.inf, 0, np.nan]),
+        ("div.full.f32 %f2, %f1, 0f40400000", [1, 3, 1e-40, np.inf, np.nan],
+         [1 / 3, 1, 1e-40 / 3, np.inf, np.nan]),
+        ("sqrt.approx.f32 %f2, %f1", [4, 2, 0, -1], [2, 2**0.5, 0, np.nan]),
+        ("rsqrt.approx.f32 %f2, %f1", [4, 2, 0, np.inf], [0.5, 2**-0.5, np.inf, 0]),
+    ],
+)  # fmt: skip
+def test_estimates_are_within_what_the_manual_says(
+    instruction: str, numbers: list[float], wanted: list[float]
+) -> None:
+    """Here they are rounded once; what is below the normal range is zero under `ftz`."""
+    body = f"ld.global.f32 %f1, [%rd3]; {instruction}; st.global.f32 [%rd3], %f2;"
+    given = np.zeros(32, np.float32)
+    given[: len(numbers)] = numbers
+    out = run(program(body, ".reg .f32 %f<4>;\n"), given)
+    np.testing.assert_allclose(out[: len(wanted)], np.float32(wanted), rtol=2**-22)

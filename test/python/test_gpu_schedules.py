@@ -138,21 +138,6 @@ def test_rows_by_several_blocks(target: str, shape: tuple[int, int]) -> None:
     np.testing.assert_allclose(out, (x - expected[:, None]) / spread[:, None], atol=1e-5)
 
 
-@pytest.mark.parametrize("target", ["sm_90", "sm_100"])
-@pytest.mark.parametrize("columns", [131076, 200001, 262144, 262148])
-def test_rows_twice_as_long_are_kept_where_nothing_else_is(columns: int, target: str) -> None:
-    x = normal(1, columns)
-    out = np.zeros_like(x)
-    built = kernel("softmax", target)
-    assert [e["most_lanes"] for e in built.abi["launches"][0]["entries"]][-3:] == [
-        131072,
-        262144,
-        -1,
-    ]
-    built.run([x, out])
-    np.testing.assert_allclose(out, softmax(x.astype(np.float64)), rtol=2e-5)
-
-
 @pytest.mark.parametrize("target", SOME)
 @pytest.mark.parametrize("kind", ["bf16", "f16", "f64"])
 @pytest.mark.parametrize("columns", [264, 600, 1032, 3000, 9000])

@@ -132,5 +132,24 @@ def sums() -> Iterator[Case]:
         )
 
 
+def chains() -> Iterator[Case]:
+    for element, (m, n) in itertools.product(("f16", "bf16", "f32", "f64"), ((32, 32), (37, 19))):
+        shapes = ((m, 16), (n, 16), (n, 11))
+        held = [numbers("f32", *shape) / 40 for shape in shapes]
+        held = [bits(x) if element == "bf16" else x.astype(dtype(element)) for x in held]
+        a, b, c = ((floats(x) if element == "bf16" else x).astype("f8") for x in held)
+        s = a @ b.T
+        most = s.max(1)
+        wide = "f8" if element == "f64" else "f4"
+        yield Case(
+            "tiles",
+            "chained",
+            [*held, np.zeros((m, 11), wide), np.zeros(m, wide)],
+            [rounded(s - most[:, None], element) @ c, most],
+            types={"T": element},
+            tolerance={"f16": 2e-2, "bf16": 1e-1, "f64": 1e-11}.get(element, 1e-3),
+        )
+
+
 def cases() -> list[Case]:
-    return [*copies(), *tiles(), *sums()]
+    return [*copies(), *tiles(), *sums(), *chains()]

@@ -1,0 +1,141 @@
+"""Rows that teams keep in registers and shared memory, executed and compared with NumPy."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+from emulator.amd import kernel_for
+from emulator.kernels import GpuKernel
+from kernel_cases import bits, floats
+from slices import gpus
+from tree import ROOT, build_dir
+
+PROGRAM = build_dir() / "bin" / "quern"
+FILE = ROOT / "test" / "emulator" / "schedules.qn"
+NORM = ROOT / "stdlib-kernels" / "layer_norm.qn"
+SOFTMAX = ROOT / "stdlib-kernels" / "softmax.qn"
+TARGETS = ("sm_80", "sm_90", "sm_100", "gfx942", "gfx1100")
+SOME = gpus("schedules")
+
+
+@functools.cache
+def kernel(name: str, target: str, *options: str, file: str = str(FILE)) -> GpuKernel:
+    return kernel_for(PROGRAM, file, name, target, options)
+
+
+def normal(*shape: int) -> np.ndarray:
+    return np.random.default_rng(sum(shape)).standard_normal(shape).astype(np.float32)
+
+
+def softmax(x: np.ndarray) -> np.ndarray:
+    e = np.exp(x - x.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+@pytest.mark.parametrize("target", ["sm_90", "sm_100"])
+@pytest.mark.parametrize("columns", [131076, 200001, 262144, 262148])
+def test_long_rows_have_few_blocks(columns: int, target: str) -> None:
+    x = normal(1, columns)
+    out = np.zeros_like(x)
+    built = kernel("softmax", target)
+    entries = built.abi["launches"][0]["entries"]
+    assert [(e["most_lanes"], e.get("cluster", 1)) for e in entries][-5:] == [
+        (32768, 1),
+        (81920, 1),
+        (163840, 2),
+        (327680, 4),
+        (-1, 8),
+    ]
+    built.run([x, out])
+    np.testing.assert_allclose(out, softmax(x.astype(np.float64)), rtol=2e-5)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("columns", [16388, 32772, 50257, 65536])
+def test_rows_partly_in_shared_memory(columns: int, target: str) -> None:
+    x = normal(2, columns)
+    out = np.zeros_like(x)
+    kernel("softmax", target).run([x, out], blocks=1)
+    np.testing.assert_allclose(out, softmax(x.astype(np.float64)), rtol=2e-5)
+
+
+@pytest.mark.parametrize("target", SOME)
+@pytest.mark.parametrize("kind", ["bf16", "f16", "f64"])
+@pytest.mark.parametrize("columns", [1027, 9001, 33003, 34000])
+def test_odd_rows_of_other_types(kind: str, columns: int, target: str) -> None:
+    x = normal(3, columns).astype(np.float64)
+    if kind == "bf16":
+        x = floats(bits(x.astype(np.float32))).astype(np.float64)
+    elif kind == "f16":
+        x = x.astype(np.float16).astype(np.float64)
+    given = {"bf16": lambda: bits(x.astype(np.float32)), "f16": lambda: x.astype(np.float16)}
+    array = given.get(kind, lambda: x)()
+    out = np.zeros_like(array)
+    kernel("softmax", target, f"--types=T={kind}").run([array, out])
+    actual = floats(out) if kind == "bf16" else out
+    np.testing.assert_allclose(
+        actual, softmax(x), rtol={"bf16": 1e-2, "f16": 2e-3}.get(kind, 1e-13), atol=1e-7
+    )
+
+
+#: Where operand and result begin, and how many columns their rows have beyond those used.
+PHASES = [(0, 0, 1, 1), (1, 1, 0, 0), (3, 3, 2, 6), (1, 2, 0, 0), (2, 2, 1, 2)]
+
+
+@pytest.mark.parametrize("target", ["sm_90", "gfx942"])
+@pytest.mark.parametrize("columns", [1501, 1502, 33101])
+@pytest.mark.parametrize("phase", PHASES)
+def test_rows_begin_within_vectors(
+    phase: tuple[int, int, int, int], columns: int, target: str
+) -> None:
+    """With the same phase in all operands, and with others."""
+    first, second, more, further = phase
+    x = normal(3, first + columns + more)
+    out = np.zeros((3, second + columns + further), np.float32)
+    kernel("softmax", target).run([x[:, first:][:, :columns], out[:, second:][:, :columns]])
+    inner = slice(second, second + columns)
+    np.testing.assert_allclose(out[:, inner], softmax(x[:, first:][:, :columns]), rtol=1e-5)
+    out[:, inner] = 0
+    assert not out.any()
+
+
+@pytest.mark.parametrize("target", ["sm_90", "gfx942"])
+@pytest.mark.parametrize("columns", [2001, 17002, 74003])
+def test_weights_of_odd_rows(columns: int, target: str) -> None:
+    """Operands that all rows share are aligned otherwise than rows are."""
+    x, w, b = normal(3, columns), normal(columns), normal(columns + 1)[1:]
+    out, mean, rstd = np.zeros_like(x), np.zeros(3, np.float32), np.zeros(3, np.float32)
+    built = kernel("layer_norm", target, "--ranks=layer_norm=2", file=str(NORM))
+    built.run([x, w, b, out, mean, rstd], [np.float32(1e-5)])
+    wide = x.astype(np.float64)
+    center = wide.mean(1, keepdims=True)
+    scale = 1 / np.sqrt(wide.var(1, keepdims=True) + 1e-5)
+    np.testing.assert_allclose(out, (wide - center) * scale * w + b, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(mean, center[:, 0], atol=1e-6)
+    np.testing.assert_allclose(rstd, scale[:, 0], rtol=1e-5)
+
+
+@pytest.mark.parametrize("target", ["sm_90", "gfx942"])
+@pytest.mark.parametrize("columns", [3000, 17003, 40000])
+def test_two_operands_of_rows(columns: int, target: str) -> None:
+    grad, y = normal(2, columns), softmax(normal(2, columns))
+    out = np.zeros_like(y)
+    name = "softmax_backward"
+    built = kernel(name, target, f"--ranks={name}=2", file=str(SOFTMAX))
+    built.run([grad, y, out])
+    total = (grad.astype(np.float64) * y).sum(1, keepdims=True)
+    np.testing.assert_allclose(out, (grad - total) * y, rtol=1e-4, atol=1e-9)
+
+
+@pytest.mark.parametrize("target", SOME)
+def test_quotients_by_what_a_row_has(target: str) -> None:
+    """Rounded as a division is, wherever the divisor lies."""
+    rows = [1e30, 3e-30, 1e-42, np.inf, 0, 7, -1e-3, np.nan]
+    x, d = normal(len(rows), 1600), np.array(rows, np.float32)
+    x[:, :4] = [np.inf, 3e38, 0, -3e38]
+    out = np.zeros_like(x)
+    kernel("by_row", target).run([x, d, out])
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(out, x / d[:, None])
