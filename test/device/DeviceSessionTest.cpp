@@ -328,7 +328,7 @@ TEST_F(DeviceSession, ProductsAskForSharedMemory) {
                              "mm.qn");
   ASSERT_TRUE(mm) << mm.error().message;
   for (auto [size, shape] :
-       {std::pair(4096, "_large grid 512 1 1 block 256 1 1 shared 98304"),
+       {std::pair(4096, "_large grid 512 1 1 block 256 1 1 shared 196608"),
         {1024, "_block grid 64 1 1 block 128 1 1 shared 0"}}) {
     std::size_t bytes = std::size_t(2) * size * size;
     auto memory = device->allocate(bytes), out = device->allocate(bytes);
