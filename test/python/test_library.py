@@ -37,6 +37,11 @@ SCALARS |= {"scale": 1.1, "threshold": 1, "value": 2, "weight": 0.3, "max": 1, "
 OF_DEVICES: dict[str, Callable[[torch.Tensor], tuple[tuple[Any, ...], torch.Tensor]]] = {
     "aten::_copy_from": lambda x: ((x, torch.empty(x.shape, dtype=torch.float16)), x.half()),
 }
+# Attention that torch has for GPUs only; `test_attention_tiles.py` and an emulated device run it.
+OF_GPUS = {
+    "aten::_scaled_dot_product_efficient_attention",
+    "aten::_scaled_dot_product_flash_attention",
+}
 ROWS = [row for row in quern.operators() if row["kind"] == "elementwise"]
 
 
@@ -120,7 +125,7 @@ def test_every_row_has_a_sample() -> None:
     an entry of the operator database or arguments of this repository's. A declaration
     that has a sample under one of its names has it under all."""
     here = {row["overload"] for row, _ in (case.values for case in cases())}
-    here |= {*SAMPLES, *ON_LISTS, *SHARES, *OTHER_DRAWS, *OF_DEVICES}
+    here |= {*SAMPLES, *ON_LISTS, *SHARES, *OTHER_DRAWS, *OF_DEVICES, *OF_GPUS}
     rows = quern.operators()
     known = {(row["file"], row["line"]) for row in rows if row["overload"] in here}
     missing = {
