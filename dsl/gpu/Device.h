@@ -55,9 +55,6 @@ public:
   /// One bit for each lane.
   mlir::Type laneSet() const;
 
-  /// 2^x of an f32, by one instruction, which has no results below 2^-126.
-  mlir::Value exp2(mlir::Location loc, mlir::Value value);
-
   /// LLVM's name of a scope.
   llvm::StringRef scopeName(qn::Scope scope) const;
   /// The memory of a thread's own arrays.

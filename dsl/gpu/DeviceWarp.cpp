@@ -57,12 +57,6 @@ void Device::warpBarrier(Location loc, Value here) {
                         "wavefront");
 }
 
-Value Device::exp2(Location loc, Value value) {
-  return call(loc,
-              isNvptx() ? "llvm.nvvm.ex2.approx.ftz.f" : "llvm.amdgcn.exp2",
-              value.getType(), value);
-}
-
 StringRef Device::scopeName(qn::Scope scope) const {
   switch (scope) {
   case qn::Scope::row:

@@ -70,8 +70,6 @@ Value GridEmitter::single(Operation *op) {
   }
   if (auto some = dyn_cast<qn::VoteOp>(op))
     return vote(some);
-  if (auto power = dyn_cast<math::Exp2Op>(op))
-    return device.exp2(loc, get(power.getOperand()));
   if (auto table = dyn_cast<qn::LookupOp>(op))
     return lookup(table);
   if (auto asked = dyn_cast<qn::RequireOp>(op))

@@ -46,9 +46,12 @@ irgen::Value Generator::visit(const typed::BuiltinExpression &expression) {
                        "`" + info.spelling + "` cannot be used here");
   SmallVector<Scalar, 3> operands;
   bool wasCoarse = b.isCoarse;
+  bool isChoice = expression.builtin == Builtin::ExactOrCoarse;
   for (const Expression *operand : expression.operands) {
-    b.isCoarse = wasCoarse || (expression.builtin == Builtin::ExactOrCoarse &&
-                               !operands.empty());
+    // A CPU computes the exact one.
+    if (isChoice && !operands.empty() && !request.target.isGpu())
+      break;
+    b.isCoarse = wasCoarse || (isChoice && !operands.empty());
     operands.push_back(scalar(*operand));
   }
   b.isCoarse = wasCoarse;
@@ -158,11 +161,11 @@ Scalar Generator::estimate(const typed::BuiltinExpression &expression,
   return {x.type, b.create<arith::DivFOp>(one.value, x.value, flags), nullptr};
 }
 
-/// A CPU computes the exact one.
-Scalar Generator::exactOrCoarse(Scalar exact, Scalar coarse) {
-  if (request.target.isGpu() && exact.value.getType().isF32())
-    exact.value =
-        b.create<qn::ExactOrCoarseOp>(exact.value, coarse.value).getResult();
+Scalar Generator::exactOrCoarse(ArrayRef<Scalar> operands) {
+  Scalar exact = operands.front();
+  if (operands.size() > 1 && exact.value.getType().isF32())
+    exact.value = b.create<qn::ExactOrCoarseOp>(exact.value, operands[1].value)
+                      .getResult();
   return exact;
 }
 
@@ -248,7 +251,7 @@ Scalar Generator::scalarBuiltin(const typed::BuiltinExpression &expression,
   case Builtin::ReciprocalEstimate:
     return estimate(expression, x);
   case Builtin::ExactOrCoarse:
-    return exactOrCoarse(x, operands[1]);
+    return exactOrCoarse(operands);
   case Builtin::Require:
     return required(x, operands[1], expression.text);
   case Builtin::Abs:

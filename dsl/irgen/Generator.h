@@ -103,7 +103,7 @@ private:
                        llvm::ArrayRef<Scalar> operands);
   Scalar floatBuiltin(typed::Builtin builtin, llvm::ArrayRef<Scalar> operands);
   Scalar estimate(const typed::BuiltinExpression &expression, Scalar x);
-  Scalar exactOrCoarse(Scalar exact, Scalar coarse);
+  Scalar exactOrCoarse(llvm::ArrayRef<Scalar> operands);
   Scalar integerBuiltin(typed::Builtin builtin,
                         llvm::ArrayRef<Scalar> operands);
   Scalar classify(typed::Builtin builtin, Scalar operand);
@@ -235,7 +235,6 @@ private:
                    const typed::LoadExpression &load, mlir::ValueRange indices);
   bool isWholeTile(const typed::BuiltinExpression &expression,
                    const Expression &named, std::int64_t elements);
-  Scalar exp2Approx(Scalar value);
   Value tilePlace(const typed::BuiltinExpression &expression);
   mlir::Value isInside(const Binding &place, mlir::ValueRange indices,
                        std::int64_t count);

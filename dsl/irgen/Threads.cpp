@@ -53,37 +53,6 @@ static qn::ShuffleKind shuffleKind(Builtin builtin) {
   }
 }
 
-/// 2^x in f32: an instruction of a GPU's, elsewhere a polynomial of the part
-/// below 1 and the exponent of the rest. Neither has results below 2^-126.
-Scalar Generator::exp2Approx(Scalar value) {
-  Scalar x = b.cast(value, ElementType::F32);
-  auto made = [](mlir::Value result, ElementType type = ElementType::F32) {
-    return Scalar{type, result, nullptr};
-  };
-  if (request.target.isGpu())
-    return b.cast(made(b.create<math::Exp2Op>(x.value)), value.type);
-  Type type = x.value.getType();
-  auto number = [&](double of) -> mlir::Value {
-    return b.create<arith::ConstantOp>(builder.getFloatAttr(type, of));
-  };
-  // The low bits of `shifted` hold the exponent's field.
-  constexpr double shift = 0x1.8p23 + 127;
-  constexpr double factors[] = {0x1.62e428p-1, 0x1.ebf918p-3, 0x1.c6b6e4p-5,
-                                0x1.3d0c52p-7, 0x1.5c08e4p-10};
-  mlir::Value a = b.create<arith::MaximumFOp>(x.value, number(-127));
-  a = b.create<arith::MinimumFOp>(a, number(128));
-  mlir::Value shifted = b.create<arith::AddFOp>(a, number(shift));
-  mlir::Value whole = b.create<arith::SubFOp>(shifted, number(shift));
-  mlir::Value part = b.create<arith::SubFOp>(a, whole);
-  mlir::Value power = number(factors[4]);
-  for (double factor : {factors[3], factors[2], factors[1], factors[0], 1.0})
-    power = b.create<math::FmaOp>(power, part, number(factor));
-  mlir::Value bits = b.create<arith::BitcastOp>(builder.getI32Type(), shifted);
-  bits = b.create<arith::ShLIOp>(bits, b.integer(ElementType::I32, 23).value);
-  mlir::Value scale = b.create<arith::BitcastOp>(type, bits);
-  return b.cast(made(b.create<arith::MulFOp>(power, scale)), value.type);
-}
-
 irgen::Value Generator::shuffle(Builtin builtin, Scalar value, Scalar offset) {
   mlir::Value distance = toIndex(offset);
   auto shuffled = [&](mlir::Value part) -> mlir::Value {
@@ -134,8 +103,6 @@ Generator::threadBuiltin(const typed::BuiltinExpression &expression) {
                                 ? qn::Scope::block
                                 : qn::Scope::warp);
     return Value();
-  case Builtin::Exp2Approx:
-    return exp2Approx(operands.front());
   case Builtin::Ballot:
   case Builtin::VoteAny:
   case Builtin::VoteAll:

@@ -182,7 +182,6 @@ std::optional<Value> scalarBuiltin(Builtin builtin, Values v) {
   case Builtin::Re:
   case Builtin::Im:
     return complexPart(builtin, v[0]);
-  case Builtin::ExactOrCoarse:
   case Builtin::Require:
     return v[0];
   case Builtin::MakeComplex:
@@ -229,6 +228,8 @@ Value Evaluator::builtin(const BuiltinExpression &node, const Where &where) {
     return Value::of(where.frame.computeType(node.scalar()),
                      typeValue(node.builtin, node.typeArgument.substitute(
                                                  where.frame.types)));
+  if (node.builtin == Builtin::ExactOrCoarse)
+    return expression(*node.operands.front(), where);
   std::vector<Value> operands;
   for (const Expression *operand : node.operands)
     operands.push_back(expression(*operand, where));

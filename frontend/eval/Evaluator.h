@@ -56,7 +56,7 @@ private:
                  const Point &point);
   Value binary(const typed::BinaryExpression &node, const Where &where);
   Value exactly(typed::BinaryOperator op, const Value &a, const Value &b);
-  Value targetQuery(const typed::TargetExpression &node, const Frame &frame);
+  Value targetQuery(const typed::TargetExpression &node);
   Value cast(const typed::CastExpression &node, const Where &where);
   Value tuple(const typed::TupleExpression &node, const Where &where);
 

@@ -152,12 +152,9 @@ Value typeTest(const TypeTestExpression &node, const Frame &frame) {
 
 } // namespace
 
-/// The evaluator is a target of its own: no GPU, one lane. Functions of `math`
-/// ask how to compute what is the same everywhere, and are answered always.
-Value Evaluator::targetQuery(const TargetExpression &node, const Frame &frame) {
-  llvm::StringRef module = frame.declaration.module;
-  bool isMath = module == "math" || module.starts_with("math_");
-  if (!limits.knowsTarget && !isMath)
+/// The evaluator is a target of its own: no GPU, one lane.
+Value Evaluator::targetQuery(const TargetExpression &node) {
+  if (!limits.knowsTarget)
     return fail("it depends on the target");
   if (node.query == TargetQuery::IsGpu || node.query == TargetQuery::HasMma)
     return Value::boolean(false);
@@ -204,7 +201,7 @@ Value Evaluator::known(const Expression &node, const Where &where) {
   case ExpressionKind::TypeTest:
     return typeTest(llvm::cast<TypeTestExpression>(node), where.frame);
   case ExpressionKind::Target:
-    return targetQuery(llvm::cast<TargetExpression>(node), where.frame);
+    return targetQuery(llvm::cast<TargetExpression>(node));
   case ExpressionKind::Present: {
     const auto &present = llvm::cast<PresentExpression>(node);
     VariableExpression name(node.span, node.type);

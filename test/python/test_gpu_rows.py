@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from emulator.amd import kernel_for
 from emulator.kernels import GpuKernel
-from kernel_cases import bits, floats
 from slices import gpus
 from tree import ROOT, build_dir
 
@@ -59,25 +58,6 @@ def test_rows_partly_in_shared_memory(columns: int, target: str) -> None:
     out = np.zeros_like(x)
     kernel("softmax", target).run([x, out], blocks=1)
     np.testing.assert_allclose(out, softmax(x.astype(np.float64)), rtol=2e-5)
-
-
-@pytest.mark.parametrize("target", SOME)
-@pytest.mark.parametrize("kind", ["bf16", "f16", "f64"])
-@pytest.mark.parametrize("columns", [1027, 9001, 33003, 34000])
-def test_odd_rows_of_other_types(kind: str, columns: int, target: str) -> None:
-    x = normal(3, columns).astype(np.float64)
-    if kind == "bf16":
-        x = floats(bits(x.astype(np.float32))).astype(np.float64)
-    elif kind == "f16":
-        x = x.astype(np.float16).astype(np.float64)
-    given = {"bf16": lambda: bits(x.astype(np.float32)), "f16": lambda: x.astype(np.float16)}
-    array = given.get(kind, lambda: x)()
-    out = np.zeros_like(array)
-    kernel("softmax", target, f"--types=T={kind}").run([array, out])
-    actual = floats(out) if kind == "bf16" else out
-    np.testing.assert_allclose(
-        actual, softmax(x), rtol={"bf16": 1e-2, "f16": 2e-3}.get(kind, 1e-13), atol=1e-7
-    )
 
 
 #: Where operand and result begin, and how many columns their rows have beyond those used.

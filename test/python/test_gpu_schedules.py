@@ -140,7 +140,7 @@ def test_rows_by_several_blocks(target: str, shape: tuple[int, int]) -> None:
 
 @pytest.mark.parametrize("target", SOME)
 @pytest.mark.parametrize("kind", ["bf16", "f16", "f64"])
-@pytest.mark.parametrize("columns", [264, 600, 1032, 3000, 9000])
+@pytest.mark.parametrize("columns", [264, 600, 1027, 1032, 3000, 9000, 9001, 33003, 34000])
 def test_kept_rows_of_other_types(kind: str, columns: int, target: str) -> None:
     x = normal(3, columns).astype(np.float64)
     if kind == "bf16":
