@@ -190,15 +190,18 @@ static Divisor divisorIn(Emitter &emitter, Frame &outer, Value divisor) {
 
 /// The quotient that a product with the reciprocal comes near, mended by what
 /// it leaves: rounded as a division is, but for the last bit where dividends
-/// are below 2^-100. An infinite product leaves nothing to mend it by.
+/// are below 2^-100. An infinite product leaves nothing to mend it by, and what
+/// is added to a zero would take its sign.
 static Value mendedQuotient(OpBuilder &b, Location loc, Value left,
                             Value divisor, Value reciprocal) {
   Value near = arith::MulFOp::create(b, loc, left, reciprocal);
   Value back = arith::NegFOp::create(b, loc, near);
   Value rest = math::FmaOp::create(b, loc, back, divisor, left);
   Value mended = math::FmaOp::create(b, loc, rest, reciprocal, near);
+  Value zero =
+      arith::ConstantOp::create(b, loc, b.getZeroAttr(mended.getType()));
   Value isNone =
-      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, mended, mended);
+      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UEQ, mended, zero);
   return arith::SelectOp::create(b, loc, isNone, near, mended);
 }
 

@@ -119,3 +119,20 @@ def test_quotients_by_what_a_row_has(target: str) -> None:
     kernel("by_row", target).run([x, d, out])
     with np.errstate(all="ignore"):
         np.testing.assert_array_equal(out, x / d[:, None])
+
+
+@pytest.mark.parametrize("target", ["sm_90", "gfx942"])
+def test_quotients_by_a_rows_sum_are_those_of_divisions(target: str) -> None:
+    """Zeros keep their signs, what overflows is infinite, divisors at the ends divide."""
+    x = normal(6, 512)
+    x[:, :4] = [0.0, -0.0, 1e-30, -1e-30]
+    x[1:4, 8:] *= np.float32([1e25, 1e-25, 3e-38])[:, None]
+    x[4, 9] = np.inf
+    x[5, 9] = np.nan
+    out, sums = np.zeros_like(x), np.zeros(6, np.float32)
+    kernel("divided", target).run([x, out, sums])
+    with np.errstate(all="ignore"):
+        expected = x / sums[:, None]
+    np.testing.assert_array_max_ulp(out[:4], expected[:4], maxulp=1)
+    np.testing.assert_array_equal(out[4:], expected[4:])
+    np.testing.assert_array_equal(np.signbit(out[:, :2]), np.signbit(expected[:, :2]))
