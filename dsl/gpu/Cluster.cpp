@@ -30,6 +30,8 @@ Emitter::Values Emitter::mergeBlocks(Frame &frame, qn::ReduceOp op,
     Value at = warpSlot(number, word(ownSlot));
     write(inside, at, value, value.getType(), Value());
   }
+  in(inside);
+  device.showCluster(loc);
   in(frame);
   device.arriveCluster(loc);
   device.awaitCluster(loc);
@@ -41,6 +43,6 @@ Emitter::Values Emitter::mergeBlocks(Frame &frame, qn::ReduceOp op,
     value = read(frame, at, value.getType(), 1, Value(), Value());
   }
   in(frame);
-  device.arriveCluster(loc);
+  device.arriveCluster(loc, /*isBehind=*/true);
   return mergeThreads(frame, op, state, team->blocks);
 }

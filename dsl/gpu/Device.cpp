@@ -64,8 +64,15 @@ void Device::barrier(Location loc) {
                         "workgroup");
 }
 
-void Device::arriveCluster(Location loc) {
-  call(loc, "llvm.nvvm.barrier.cluster.arrive.aligned", Type(), {});
+void Device::arriveCluster(Location loc, bool isBehind) {
+  call(loc,
+       isBehind ? "llvm.nvvm.barrier.cluster.arrive.aligned"
+                : "llvm.nvvm.barrier.cluster.arrive.relaxed.aligned",
+       Type(), {});
+}
+
+void Device::showCluster(Location loc) {
+  LLVM::FenceOp::create(builder, loc, LLVM::AtomicOrdering::acq_rel, "cluster");
 }
 
 void Device::awaitCluster(Location loc) {
@@ -205,7 +212,8 @@ ArrayAttr Device::attributes(const EntryShape &shape) {
     if (shape.blocks > 1)
       some.push_back(pair("nvvm.minctasm", std::to_string(shape.blocks)));
     else if (shape.blocks == 1)
-      some.push_back(pair("nvvm.maxnreg", isLarge ? "64" : "128"));
+      some.push_back(
+          pair("nvvm.maxnreg", isLarge || shape.isLight ? "64" : "128"));
     return builder.getArrayAttr(some);
   }
   std::string most =

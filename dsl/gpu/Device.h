@@ -28,9 +28,14 @@ public:
   /// The same number, from which nothing is made before this point: what rarely
   /// runs, or runs once, would take registers of a loop between. NVIDIA only.
   mlir::Value fromHere(mlir::Location loc, mlir::Value number);
-  /// Of the blocks of a cluster: this one has written and read what it will,
-  /// and all of them have arrived.
-  void arriveCluster(mlir::Location loc);
+  /// Stores sixteen bytes, which leave the caches before anything else does.
+  /// NVIDIA only.
+  void storePast(mlir::Location loc, mlir::Value pointer, mlir::Value value);
+  /// Of the blocks of a cluster: this one has come here, and all of them have.
+  /// A thread that has written something shows it before it arrives; `isBehind`
+  /// its accesses otherwise, which is a fence of all threads for the device.
+  void arriveCluster(mlir::Location loc, bool isBehind = false);
+  void showCluster(mlir::Location loc);
   void awaitCluster(mlir::Location loc);
   /// The same place in the shared memory of a block of the cluster.
   mlir::Value inBlock(mlir::Location loc, mlir::Value at, mlir::Value block);
@@ -99,6 +104,7 @@ public:
     bool isListed = false; ///< takes a table of packets
     /// To fit a multiprocessor's registers, at least; 0: one takes them all.
     unsigned blocks = 1;
+    bool isLight = false; ///< a thread has 64 of them, two blocks of 512 fit
     unsigned cluster = 1; ///< blocks
   };
   /// An entry, which takes the packet and `own` words of the launch, or a

@@ -32,6 +32,40 @@ Value Emitter::shortOffset(Frame &frame, Value position, Value stride) {
   return arith::ExtSIOp::create(b, loc, b.getI64Type(), offset);
 }
 
+void Device::storePast(Location loc, Value pointer, Value value) {
+  Type word = builder.getI32Type();
+  Value words =
+      LLVM::BitcastOp::create(builder, loc, VectorType::get({4}, word), value);
+  SmallVector<Value> operands{LLVM::AddrSpaceCastOp::create(
+      builder, loc, LLVM::LLVMPointerType::get(builder.getContext(), 1),
+      pointer)};
+  for (std::int64_t number = 0; number < 4; ++number) {
+    Value at = arith::ConstantOp::create(builder, loc,
+                                         builder.getI32IntegerAttr(number));
+    operands.push_back(LLVM::ExtractElementOp::create(builder, loc, words, at));
+  }
+  auto dialect =
+      LLVM::AsmDialectAttr::get(builder.getContext(), LLVM::AsmDialect::AD_ATT);
+  LLVM::InlineAsmOp::create(builder, loc, TypeRange(), operands,
+                            "st.global.cs.v4.b32 [$0], {$1, $2, $3, $4};",
+                            "l,r,r,r,r,~{memory}",
+                            /*has_side_effects=*/true, /*is_align_stack=*/false,
+                            LLVM::TailCallKind::None, dialect, ArrayAttr());
+}
+
+/// Whether a team stores a whole aligned vector so, to where others see it.
+bool Emitter::storePast(Frame &frame, Value pointer, Value value) {
+  constexpr unsigned whole = 128;
+  auto vector = dyn_cast<VectorType>(value.getType());
+  bool isOwn = cast<LLVM::LLVMPointerType>(pointer.getType()).getAddressSpace();
+  if (!team->passesBy || isOwn || !vector ||
+      vector.getNumElements() * vector.getElementTypeBitWidth() != whole)
+    return false;
+  in(frame);
+  team->device->storePast(pointer.getLoc(), pointer, value);
+  return true;
+}
+
 /// The first thread that finds an error writes all of it.
 void quern::claimError(OpBuilder &builder, Value record, ValueRange parts) {
   OpBuilder::InsertionGuard guard(builder);

@@ -45,6 +45,7 @@ Block *EntryBuilder::entryFunction(ModuleOp module, StringRef name) {
                                .isMost = plan.isSized(),
                                .isListed = model.kernel.getListed(),
                                .blocks = leastBlocks(),
+                               .isLight = plan.together > 1,
                                .cluster = plan.cluster},
                               packet.words.size(), 1);
   emitter.packetPointer = entry->getArgument(0);

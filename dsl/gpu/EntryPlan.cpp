@@ -1,8 +1,8 @@
 // The cost model of a GPU: teams, vectors and tiles.
 #include "dsl/gpu/EntryPlan.h"
 
+#include "dsl/gpu/KeptEntries.h"
 #include "dsl/gpu/Matrix.h"
-#include "dsl/gpu/Registers.h"
 #include "dsl/gpu/Stages.h"
 #include "dsl/schedule/Contraction.h"
 
@@ -286,58 +286,6 @@ bool teamsCanScan(const KernelModel &model, const LaunchPlan &launch) {
   });
 }
 
-/// Threads that keep so much of a row each.
-EntryPlan keeping(EntryPlan entry, unsigned kept, unsigned threads,
-                  const TargetInfo &target) {
-  entry.kept = kept;
-  entry.threads = threads;
-  entry.mostLanes = std::int64_t(entry.teamSize(target.warp)) * kept;
-  for (AxisPlan &axis : entry.launch.axes)
-    axis.copies = axis.tile = 1;
-  return entry;
-}
-
-/// Elements of a row that a block keeps in shared memory, whole vectors of its
-/// threads; beside them there is room for the states of warps.
-std::int64_t sharedToKeep(const EntryPlan &entry, unsigned bytes,
-                          const TargetInfo &target) {
-  constexpr std::int64_t forStates = 3 << 10;
-  std::int64_t turn = std::int64_t(entry.threads) * entry.vectors;
-  return bytes ? (target.sharedBytes - forStates) / (bytes * turn) * turn : 0;
-}
-
-/// Blocks that keep a row in registers, or a part of it in shared memory. Of
-/// rows that are longer than a block keeps, clusters have the fewest blocks
-/// that do: what blocks wait for each other is not covered by anything. Still
-/// longer ones are read again, such that all those under way are found in the
-/// second cache.
-void keepInBlocks(std::vector<EntryPlan> &made, EntryPlan block,
-                  const RowRoom &room, const TargetInfo &target) {
-  constexpr std::int64_t longRow = 1 << 18;
-  constexpr unsigned lighterBy = 8;
-  // Threads of few registers can be twice as many, and have as much under way;
-  // where there are no clusters the assembler needs a few more of them.
-  bool isLight = room.isLight && target.cluster > 1;
-  block.threads = isLight ? 1024 : 512;
-  made.push_back(keeping(block, room.kept, block.threads, target));
-  std::int64_t lanes = sharedToKeep(block, room.bytes, target);
-  // Their loop through shared memory needs a few more.
-  unsigned kept = isLight && lanes ? room.kept - lighterBy : room.kept;
-  for (unsigned blocks = 1; blocks <= target.cluster; blocks *= 2) {
-    if (blocks > 1)
-      block.team = TeamKind::Cluster;
-    else if (!lanes)
-      continue;
-    block.cluster = blocks;
-    EntryPlan entry = keeping(block, kept, block.threads, target);
-    entry.sharedLanes = lanes;
-    entry.mostLanes += blocks * lanes;
-    made.push_back(entry);
-    if (entry.mostLanes >= longRow)
-      break;
-  }
-}
-
 /// A row for a thread, a warp, a block or a cluster; for teams that keep it,
 /// where that pays, whose threads have little to do without a part of it.
 std::vector<EntryPlan> rowEntries(const KernelModel &model,
@@ -362,9 +310,10 @@ std::vector<EntryPlan> rowEntries(const KernelModel &model,
   for (unsigned each = std::max(leastKept, block.vectors);
        each <= room.kept && std::int64_t(target.warp) * each <= warpLanes;
        each *= 2)
-    made.push_back(keeping(warp, each, warp.threads, target));
-  room.isLight &= !work.isMuch();
-  keepInBlocks(made, block, room, target);
+    made.push_back(keeping(warp, each, target));
+  if (work.isMuch())
+    room.light = 0;
+  keepInBlocks(made, block, room, work.operations, target);
   block.threads = largeThreads;
   if (target.cluster > 1) {
     block.team = TeamKind::Cluster;

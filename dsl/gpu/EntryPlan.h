@@ -21,7 +21,9 @@ struct EntryPlan {
   std::int64_t mostLanes = -1;
   unsigned rows = 1;     ///< that a thread of columns adds at once
   unsigned resident = 0; ///< blocks of a multiprocessor at most; 0: any number
+  unsigned together = 1; ///< blocks of which a multiprocessor has room for rows
   unsigned kept = 0;     ///< elements of a row that a thread keeps; 0: none
+  bool sharesRows = false;      ///< there are operands that all kept rows share
   std::int64_t sharedLanes = 0; ///< and a block keeps behind them
   unsigned cluster = 1;         ///< blocks of a team
   LaunchPlan launch;

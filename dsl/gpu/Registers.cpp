@@ -120,7 +120,13 @@ RowRoom quern::roomFor(const KernelModel &model, const LaunchPlan &launch,
   room.bytes = rowBytes(model, launch, needs);
   // Numbers of 16 bits lie in registers twice, as they are read and widened.
   constexpr unsigned word = 4;
-  room.isLight = left == keptRegisters && room.kept * words <= lightRegisters &&
+  room.hasShared = llvm::any_of(needs.operands, [&](Value operand) {
+    AxisSet axes = model.axesOf(cast<qn::OperandType>(operand.getType()));
+    return (axes & lane) && !(axes & launch.parallel);
+  });
+  bool isLight = left == keptRegisters && room.kept * words <= lightRegisters &&
                  room.bytes >= word * words;
+  if (isLight)
+    room.light = room.kept - (room.hasShared ? besideWord : 0);
   return room;
 }

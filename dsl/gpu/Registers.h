@@ -28,8 +28,10 @@ struct RowRoom {
   /// Elements of its rows that a thread has registers for; 0 where there is
   /// only one pass, or too much to keep.
   unsigned kept = 0;
-  /// A thread that keeps so many needs 64 registers at most.
-  bool isLight = false;
+  /// And one that needs 64 registers at most in all; 0: that is not enough.
+  unsigned light = 0;
+  /// Whether there are operands along its rows that all of them share.
+  bool hasShared = false;
   /// That an element of all rows takes in shared memory; 0: rows are not kept
   /// there.
   unsigned bytes = 0;

@@ -30,6 +30,8 @@ struct Team {
   unsigned copies = 1;  ///< vectors under way at once, at most
   bool isFull = false;  ///< a turn leaves registers for no second one
   KeptRows kept = {};
+  /// What it stores leaves the second cache to others.
+  bool passesBy = false;
   mlir::Value thread = {};  ///< number in the team, i32
   mlir::Value lane = {};    ///< number in the warp, i32
   mlir::Value warp = {};    ///< number of the warp in the block, i32

@@ -178,7 +178,7 @@ void Emitter::write(Frame &frame, Value pointer, Value value, Type element,
   else if (unsigned bytes = lanes * alignment; streaming && lanes > 1)
     LLVM::StoreOp::create(b, loc, value, pointer, bytes, /*isVolatile=*/false,
                           /*isNonTemporal=*/true);
-  else
+  else if (!aligned || !team || !storePast(frame, pointer, value))
     LLVM::StoreOp::create(b, loc, value, pointer,
                           aligned ? lanes * alignment : alignment);
 }

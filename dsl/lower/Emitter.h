@@ -368,6 +368,7 @@ private:
 
   // dsl/gpu/DeviceMemory.cpp
   mlir::Value globalPointer(mlir::Value at);
+  bool storePast(Frame &frame, mlir::Value pointer, mlir::Value value);
   mlir::Value shortOffset(Frame &frame, mlir::Value position,
                           mlir::Value stride);
 

@@ -9,6 +9,7 @@ using namespace quern;
 static std::string suffix(const EntryPlan &plan) {
   std::string kept = plan.kept ? std::to_string(plan.kept) : "";
   std::string cluster = "_kept_cluster" + std::to_string(plan.cluster);
+  std::string shared = plan.together > 1 ? "_kept_pair" : "_kept_shared";
   switch (plan.team) {
   case TeamKind::Thread:
     return "_thread";
@@ -16,7 +17,7 @@ static std::string suffix(const EntryPlan &plan) {
     return "_warp" + kept;
   case TeamKind::Block:
     return plan.product && plan.product->byLanes ? "_tiles"
-           : plan.sharedLanes                    ? "_kept_shared" + kept
+           : plan.sharedLanes                    ? shared + kept
            : plan.kept                           ? "_kept" + kept
            : plan.isLarge                        ? "_large"
                                                  : "_block";

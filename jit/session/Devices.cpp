@@ -2,6 +2,7 @@
 #include "jit/session/Devices.h"
 
 #include "jit/codegen/Codegen.h"
+#include "jit/device/EntryText.h"
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/Twine.h"
@@ -39,17 +40,24 @@ Result<std::shared_ptr<SessionDevice>> Devices::open(DeviceId id) {
   return std::make_shared<SessionDevice>(own, std::move(*device));
 }
 
-Result<std::shared_ptr<const Device::Image>>
-SessionDevice::image(const std::shared_ptr<const CompiledKernel> &kernel) {
+/// Of a kernel's entries a call needs one, and those for long rows take a
+/// driver long.
+Result<SessionDevice::Entry>
+SessionDevice::entry(const std::shared_ptr<const CompiledKernel> &kernel,
+                     const std::string &symbol) {
   std::lock_guard guard(loading);
-  if (auto known = images.find(kernel.get()); known != images.end())
-    return known->second.image;
-  auto made = device->load(kernel->image);
-  if (!made)
-    return made.error();
-  auto image = std::make_shared<const Device::Image>(std::move(*made));
-  images[kernel.get()] = {kernel, image};
-  return image;
+  std::string text = textOfEntry(kernel->image, symbol);
+  Loaded &known = images[{kernel.get(), text.empty() ? "" : symbol}];
+  if (!known.image) {
+    auto made = device->load(text.empty() ? kernel->image : text);
+    if (!made)
+      return made.error();
+    known = {kernel, std::make_shared<const Device::Image>(std::move(*made))};
+  }
+  auto function = known.image->function(symbol);
+  if (!function)
+    return function.error();
+  return Entry{known.image, *function};
 }
 
 std::string targetFor(const std::string &architecture) {

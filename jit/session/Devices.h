@@ -18,10 +18,14 @@ public:
   std::shared_ptr<Device> device;
   Compiler compiler;
 
-  /// The kernel's image on the device. A driver compiles and copies it, so it
-  /// is loaded once, and stays as long as the session does.
-  Result<std::shared_ptr<const Device::Image>>
-  image(const std::shared_ptr<const CompiledKernel> &kernel);
+  /// An entry of a kernel on the device. A driver compiles and copies an image,
+  /// so it is loaded once, and stays as long as the session does.
+  struct Entry {
+    std::shared_ptr<const Device::Image> image;
+    DeviceFunction function;
+  };
+  Result<Entry> entry(const std::shared_ptr<const CompiledKernel> &kernel,
+                      const std::string &symbol);
 
 private:
   struct Loaded {
@@ -29,7 +33,8 @@ private:
     std::shared_ptr<const Device::Image> image;
   };
   std::mutex loading;
-  std::map<const CompiledKernel *, Loaded> images;
+  /// By kernel and, where a driver compiles, by the one entry that it has.
+  std::map<std::pair<const CompiledKernel *, std::string>, Loaded> images;
 };
 
 /// The known target whose code runs on a device of that architecture: its own,

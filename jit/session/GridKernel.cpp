@@ -86,11 +86,8 @@ GridKernel::make(std::shared_ptr<SessionDevice> owner,
                  std::shared_ptr<const CompiledKernel> kernel,
                  const Binding &binding, std::vector<std::uint64_t> words,
                  const std::vector<Number> &numbers) {
-  auto image = owner->image(kernel);
-  if (!image)
-    return image.error();
   std::unique_ptr<GridKernel> made(
-      new GridKernel(std::move(owner), std::move(kernel), std::move(*image)));
+      new GridKernel(std::move(owner), std::move(kernel)));
   made->packet = std::move(words);
   made->isListed = binding.specialization.listed;
   made->checks =
@@ -120,14 +117,14 @@ Result<std::monostate> GridKernel::choose(const LaunchEntry &launch,
   workspace = std::max(workspace, workspaceOf(launch, extents));
   if (units == 0)
     return std::monostate();
-  auto function = image->function(entry->symbol);
-  if (!function)
-    return function.error();
+  auto loaded = owner->entry(kernel, entry->symbol);
+  if (!loaded)
+    return loaded.error();
   std::uint32_t threads = threadsOf(*entry, lanesOf(launch, extents));
-  auto need = needOf(*entry, *function, threads, units);
+  auto need = needOf(*entry, *loaded, threads, units);
   if (!need)
     return need.error();
-  Launch chosen{*function, {}, *need, entry->cluster > 1, {}};
+  Launch chosen{*loaded, {}, *need, entry->cluster > 1, {}};
   chosen.shape.grid[0] = unsigned(std::min(need->wanted, need->most));
   chosen.shape.block[0] = threads;
   chosen.shape.sharedBytes = entry->sharedBytes;
@@ -146,7 +143,7 @@ Result<std::monostate> GridKernel::choose(const LaunchEntry &launch,
 /// too: how many of them fit a device is its own affair, and one that came late
 /// would have all its units behind the others.
 Result<BlockNeed> GridKernel::needOf(const GridEntry &entry,
-                                     DeviceFunction function,
+                                     const SessionDevice::Entry &loaded,
                                      std::uint32_t threads,
                                      std::int64_t units) {
   if (entry.cluster > 1 || entry.isOnce) {
@@ -155,7 +152,8 @@ Result<BlockNeed> GridKernel::needOf(const GridEntry &entry,
         (entry.isOnce ? units : std::min(units, mostClusters)) * entry.cluster;
     return BlockNeed{all, all};
   }
-  auto resident = image->occupancy(function, threads, entry.sharedBytes);
+  auto resident =
+      loaded.image->occupancy(loaded.function, threads, entry.sharedBytes);
   if (!resident)
     return resident.error();
   std::int64_t each = std::max(*resident, 1);
@@ -204,20 +202,20 @@ Result<std::monostate> GridKernel::layOut(const LaunchEntry &launch) {
   int most = owner->device->facts().blockThreads;
   if (threads > most)
     return refuse(launch, threads, most);
-  auto function = image->function(launch.grids.front().symbol);
-  if (!function)
-    return function.error();
-  addPieces(*function, shape, launch.geometry.sharedBytes);
+  auto loaded = owner->entry(kernel, launch.grids.front().symbol);
+  if (!loaded)
+    return loaded.error();
+  addPieces(*loaded, shape, launch.geometry.sharedBytes);
   return std::monostate();
 }
 
 /// Pieces of the grid, x fastest.
-void GridKernel::addPieces(DeviceFunction function, const GridShape &shape,
-                           std::uint32_t sharedBytes) {
+void GridKernel::addPieces(const SessionDevice::Entry &entry,
+                           const GridShape &shape, std::uint32_t sharedBytes) {
   // AMD counts threads, not blocks, along a dimension in 32 bits; both have 16
   // bits for blocks along y and z.
   std::array<std::int64_t, 3> most = {std::int64_t(1) << 21, 65535, 65535};
-  Launch piece{function, {}, {}, false, {}};
+  Launch piece{entry, {}, {}, false, {}};
   piece.shape.sharedBytes = sharedBytes;
   for (unsigned dimension = 0; dimension < 3; ++dimension)
     piece.shape.block[dimension] =
@@ -257,6 +255,14 @@ GridKernel::placeNumbers(const std::vector<Number> &numbers) {
   return copied;
 }
 
+Result<std::monostate> GridKernel::start(const Launch &launch,
+                                         const LaunchShape &shape,
+                                         std::span<void *const> parameters,
+                                         Device::StreamHandle stream) {
+  return launch.entry.image->launch(launch.entry.function, shape, parameters,
+                                    stream);
+}
+
 /// With the words as the parameter.
 Result<std::monostate>
 GridKernel::launchAll(const std::vector<std::uint64_t> &words,
@@ -266,9 +272,7 @@ GridKernel::launchAll(const std::vector<std::uint64_t> &words,
   void *parameters[] = {whole.data()};
   for (const Launch &launch : launches) {
     std::ranges::copy(launch.behind, whole.begin() + words.size());
-    if (auto done =
-            image->launch(launch.function, launch.shape, parameters, stream);
-        !done)
+    if (auto done = start(launch, launch.shape, parameters, stream); !done)
       return done;
   }
   return std::monostate();
@@ -314,9 +318,7 @@ GridKernel::launchFar(const std::vector<std::uint64_t> &words,
   std::uint64_t address = memory.address;
   for (const Launch &launch : launches) {
     void *parameters[] = {&address};
-    if (auto done =
-            image->launch(launch.function, launch.shape, parameters, stream);
-        !done)
+    if (auto done = start(launch, launch.shape, parameters, stream); !done)
       return done;
     address += each * word;
   }
@@ -325,12 +327,12 @@ GridKernel::launchFar(const std::vector<std::uint64_t> &words,
 
 bool GridKernel::sharesLaunches(const GridKernel &other) const {
   return isListed && other.isListed && kernel == other.kernel &&
-         std::ranges::equal(launches, other.launches,
-                            [](const Launch &a, const Launch &b) {
-                              return a.function.handle == b.function.handle &&
-                                     a.shape.block == b.shape.block &&
-                                     !a.isCluster && !b.isCluster;
-                            });
+         std::ranges::equal(
+             launches, other.launches, [](const Launch &a, const Launch &b) {
+               return a.entry.function.handle == b.entry.function.handle &&
+                      a.shape.block == b.shape.block && !a.isCluster &&
+                      !b.isCluster;
+             });
 }
 
 /// The table in the parameter, or in memory with an address there.
@@ -355,7 +357,7 @@ GridKernel::launchTable(const Launch &launch, const GridTable &table,
   void *parameters[] = {parameter.data()};
   LaunchShape shape = launch.shape;
   shape.grid[0] = table.blocks;
-  return image->launch(launch.function, shape, parameters, stream);
+  return start(launch, shape, parameters, stream);
 }
 
 /// Each launch is one for all calls, or where memory cannot be filled as many

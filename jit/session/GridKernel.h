@@ -13,7 +13,7 @@ namespace quern::jit {
 /// A bound kernel made ready for its device. Thread-safe once made.
 class GridKernel {
 public:
-  /// Loads the image and decides entries and grids for the extents. `words` is
+  /// Decides entries and grids for the extents, and loads those. `words` is
   /// the packet but for pointers, `numbers` where an operand given as a number
   /// has its word and its bits.
   struct Number {
@@ -47,7 +47,7 @@ public:
 
 private:
   struct Launch {
-    DeviceFunction function;
+    SessionDevice::Entry entry;
     LaunchShape shape;
     BlockNeed need; ///< where the compiler chose the grid
     bool isCluster = false;
@@ -56,19 +56,22 @@ private:
     std::vector<std::uint64_t> behind;
   };
   GridKernel(std::shared_ptr<SessionDevice> owner,
-             std::shared_ptr<const CompiledKernel> kernel,
-             std::shared_ptr<const Device::Image> image)
-      : owner(std::move(owner)), kernel(std::move(kernel)),
-        image(std::move(image)) {}
+             std::shared_ptr<const CompiledKernel> kernel)
+      : owner(std::move(owner)), kernel(std::move(kernel)) {}
   Result<std::monostate> choose(const LaunchEntry &launch,
                                 const Extents &extents);
-  Result<BlockNeed> needOf(const GridEntry &entry, DeviceFunction function,
+  Result<BlockNeed> needOf(const GridEntry &entry,
+                           const SessionDevice::Entry &loaded,
                            std::uint32_t threads, std::int64_t units);
   Result<std::monostate> layOut(const LaunchEntry &launch);
   Result<std::monostate> refuse(const LaunchEntry &launch, std::int64_t given,
                                 std::int64_t limit);
-  void addPieces(DeviceFunction function, const GridShape &shape,
+  void addPieces(const SessionDevice::Entry &entry, const GridShape &shape,
                  std::uint32_t sharedBytes);
+  static Result<std::monostate> start(const Launch &launch,
+                                      const LaunchShape &shape,
+                                      std::span<void *const> parameters,
+                                      Device::StreamHandle stream);
   Result<std::monostate> launchAll(const std::vector<std::uint64_t> &words,
                                    Device::StreamHandle stream) const;
   Result<std::monostate> launchFar(const std::vector<std::uint64_t> &words,
@@ -86,7 +89,6 @@ private:
 
   std::shared_ptr<SessionDevice> owner;
   std::shared_ptr<const CompiledKernel> kernel;
-  std::shared_ptr<const Device::Image> image;
   std::vector<Launch> launches;
   std::size_t workspace = 0;
   ErrorRecord refused; ///< why nothing is launched, if so

@@ -189,10 +189,10 @@ TEST_F(DeviceSession, RowsSayHowManyThreadsThereAre) {
   for (auto [columns, shape] : {Expected{1100, "grid 3 1 1 block 64 1 1"},
                                 {5000, "grid 3 1 1 block 160 1 1"},
                                 {8196, "grid 3 1 1 block 288 1 1"},
-                                {20000, "grid 3 1 1 block 640 1 1"},
+                                {20000, "grid 3 1 1 block 512 1 1"},
                                 {65536, "grid 3 1 1 block 1024 1 1"},
-                                {131072, "grid 6 1 1 block 1024 1 1"},
-                                {262144, "grid 12 1 1 block 1024 1 1"}}) {
+                                {131072, "grid 12 1 1 block 512 1 1"},
+                                {262144, "grid 24 1 1 block 512 1 1"}}) {
     auto x = device->allocate(std::int64_t(12) * columns),
          out = device->allocate(std::int64_t(12) * columns);
     ASSERT_TRUE(x && out);
@@ -234,24 +234,23 @@ TEST_F(DeviceSession, ACheckedIndexIsReadBack) {
       << "what is only recorded has nothing to tell yet";
 }
 
-/// A driver compiles an image, so it has each once; and what still runs keeps
-/// it, whatever becomes of the kernel's handle.
-TEST_F(DeviceSession, AnImageIsLoadedOnce) {
+/// A driver compiles what it loads: it gets the entry that is launched, once.
+TEST_F(DeviceSession, AnEntryIsLoadedByItself) {
   auto x = device->allocate(4000), out = device->allocate(4000);
   ASSERT_TRUE(x && out);
-  auto run = [&](std::int64_t size) {
-    Argument arguments[] = {view(x->handle(), DType::F32, size),
-                            view(x->handle(), DType::F32, size)};
-    auto bound = module.bind("add", arguments);
-    ASSERT_TRUE(bound) << bound.error().message;
-    void *pointers[] = {x->handle(), x->handle(), out->handle()};
-    auto ran = bound->run(pointers);
-    ASSERT_TRUE(ran) << ran.error().message;
+  auto liveBehind = [&](std::int64_t columns) {
+    std::int64_t sizes[] = {2, columns}, strides[] = {columns, 1};
+    Argument y = TensorView{x->handle(), DType::F32, sizes,
+                            strides,     true,       {DeviceKind::Cuda, 0}};
+    auto bound = module.bind("centred", {&y, 1});
+    void *pointers[] = {x->handle(), out->handle()};
+    EXPECT_TRUE(bound && bound->run(pointers));
+    return ask<long()>("standin_live")();
   };
-  run(1000);
-  long live = ask<long()>("standin_live")();
-  run(900);
-  EXPECT_EQ(ask<long()>("standin_live")(), live);
+  long one = liveBehind(4);
+  EXPECT_EQ(liveBehind(5), one);
+  EXPECT_EQ(liveBehind(100), one + 1) << "a warp's";
+  EXPECT_EQ(liveBehind(6), one + 1);
   EXPECT_EQ(std::string(ask<const char *()>("standin_violations")()), "");
 }
 

@@ -75,8 +75,9 @@ def elements(most: int, tensors: int = 4, each: int = 4) -> int:
 
 def against_copy(lib: Library, report: Report) -> None:
     print("elementwise and rows: share of a device copy's bandwidth")
-    activations, softmax = lib.load(STDLIB / "activations.qn"), lib.load(SCHEDULES)
-    layer = lib.load(STDLIB / "layer_norm.qn")
+    activations, softmax, layer = (
+        lib.load(STDLIB / f"{name}.qn") for name in ("activations", "softmax", "layer_norm")
+    )
 
     def elementwise(dtype: torch.dtype) -> None:
         x = torch.randn(elements(1 << 28), device="cuda").to(dtype)

@@ -91,3 +91,19 @@ def test_estimates(target: str, name: str, kind: str) -> None:
         np.testing.assert_allclose(got[finite], then[finite], bound, least)
         zeros = (then == 0) & (got == 0)
         np.testing.assert_array_equal(np.signbit(got[zeros]), np.signbit(then[zeros]))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_close_exponentials(target: str) -> None:
+    """Two units of the last place up to 88; nothing below the normal range."""
+    rest = [-np.inf, np.nan, 0.0, -0.0, 88.0, -87.3, -87.5, -103.0, -151.0, -3e38, 1e-40]
+    x = np.float32([*rest, *np.linspace(-87.3, 88, 20001)])
+    out = np.zeros_like(x)
+    kernel_for(PROGRAM, FILE, "close_exponential", target, ()).run([x, out])
+    wanted = np.exp(x.astype(np.float64))
+    np.testing.assert_array_equal(np.isnan(out), np.isnan(wanted))
+    normal = wanted >= 2.0**-126
+    ulp = np.spacing(wanted[normal].astype(np.float32)).astype(np.float64)
+    assert (np.abs(out[normal] - wanted[normal]) / ulp).max() <= 2
+    assert (np.abs(out[wanted < 2.0**-126]) <= 2.0**-126).all()
+    assert out[0] == 0
