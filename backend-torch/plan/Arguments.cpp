@@ -150,6 +150,8 @@ c10::IValue instantiate(const ArgumentTemplate &argument,
     return argument.fixed;
   case ArgumentTemplate::Kind::Slot:
     return frame.slots[argument.slot];
+  case ArgumentTemplate::Kind::Turned:
+    return frame.slots[argument.slot].toTensor().t();
   case ArgumentTemplate::Kind::Number:
     return number(sizes.evaluate(argument.size, frame.symbols), argument.type);
   case ArgumentTemplate::Kind::List:

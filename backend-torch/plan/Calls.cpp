@@ -2,6 +2,7 @@
 #include "backend-torch/plan/Calls.h"
 #include "backend-torch/ops/Placement.h"
 #include "backend-torch/plan/Arguments.h"
+#include "backend-torch/plan/Layers.h"
 
 #include <algorithm>
 #include <set>
@@ -99,6 +100,8 @@ static void chooseOperator(const Graph &graph, const Node &node,
     call.arguments[2].fixed = false;
     return;
   }
+  if (chooseLayer(graph, node, call))
+    return;
   call.op = schemaOf(name.c_str(), overload.c_str());
   std::optional<c10::OperatorHandle> form =
       canGive ? outFormOf(*call.op) : std::nullopt;

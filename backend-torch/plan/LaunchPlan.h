@@ -12,7 +12,13 @@ namespace quern {
 
 /// An argument as a step needs it: a ready value, or how to make one.
 struct ArgumentTemplate {
-  enum class Kind : std::uint8_t { Fixed, Slot, Number, List };
+  enum class Kind : std::uint8_t {
+    Fixed,
+    Slot,
+    Turned, ///< a slot's matrix, transposed
+    Number,
+    List
+  };
   Kind kind = Kind::Fixed;
   c10::IValue fixed;
   ValueId slot = -1;
