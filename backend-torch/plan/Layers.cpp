@@ -71,12 +71,20 @@ static bool isLayer(const Graph &graph, const Node &node) {
          graph.sizes.constantOf(bias->sizes[0]) == *columns;
 }
 
+/// oneDNN's operator for a product with a row added to it; null: none.
+static const char *layerOf(std::string_view overload) {
+#define QN_LAYER(name, layer)                                                  \
+  if (overload == name)                                                        \
+    return layer;
+#include "backend-torch/ops/Preferred.def"
+  return nullptr;
+}
+
 bool chooseLayer(const Graph &graph, const Node &node, CallStep &call) {
-  if (node.overload != "aten::addmm" || !isLayer(graph, node) ||
-      !isMeasuredMachine())
+  const char *name = layerOf(node.overload);
+  if (!name || !isLayer(graph, node) || !isMeasuredMachine())
     return false;
-  auto layer = c10::Dispatcher::singleton().findSchema(
-      {"mkldnn::_linear_pointwise", ""});
+  auto layer = c10::Dispatcher::singleton().findSchema({name, ""});
   if (!layer || !layer->hasKernelForDispatchKey(c10::DispatchKey::CPU))
     return false;
   auto slot = [&](std::string_view name) {
