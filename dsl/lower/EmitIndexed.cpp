@@ -3,6 +3,7 @@
 #include "dsl/lower/Emitter.h"
 #include "dsl/lower/Held.h"
 #include "dsl/lower/InMemory.h"
+#include "dsl/lower/Origin.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -192,6 +193,17 @@ Value Emitter::indexed(Frame &frame, qn::LoadOp load, Local &local,
   return gathered(frame, load, local, copies);
 }
 
+/// The same pointer for every lane.
+static Value spread(OpBuilder &b, Value pointer, unsigned lanes) {
+  auto type = VectorType::get({std::int64_t(lanes)}, b.getI64Type());
+  Value zero =
+      arith::ConstantOp::create(b, pointer.getLoc(), b.getZeroAttr(type));
+  return LLVM::GEPOp::create(
+      b, pointer.getLoc(),
+      VectorType::get({std::int64_t(lanes)}, pointer.getType()), b.getI8Type(),
+      pointer, ArrayRef<LLVM::GEPArg>{zero});
+}
+
 /// A load at positions of which nothing is known.
 Value Emitter::gathered(Frame &frame, qn::LoadOp load, Local &local,
                         Copies copies) {
@@ -231,25 +243,17 @@ Value Emitter::gathered(Frame &frame, qn::LoadOp load, Local &local,
   auto apart = [&](Frame &at) {
     Value pointer = elementPointer(at, accessOf(load), indices);
     if (lanesOf(pointer) == 1)
-      pointer = spread(at, pointer, lanes);
+      pointer = spread(in(at), pointer, lanes);
     return read(at, pointer, load.getType(), lanes, good, otherwise);
   };
   Value near = lane
                    ? nearby(frame, load, *lane, indices, good, otherwise, apart)
                    : Value();
-  return near ? near : apart(frame);
-}
-
-/// The same pointer for every lane.
-Value Emitter::spread(Frame &frame, Value pointer, unsigned lanes) {
-  in(frame);
-  auto type = VectorType::get({std::int64_t(lanes)}, builder.getI64Type());
-  Value zero = arith::ConstantOp::create(builder, pointer.getLoc(),
-                                         builder.getZeroAttr(type));
-  return LLVM::GEPOp::create(
-      builder, pointer.getLoc(),
-      VectorType::get({std::int64_t(lanes)}, pointer.getType()),
-      builder.getI8Type(), pointer, ArrayRef<LLVM::GEPArg>{zero});
+  if (near)
+    return near;
+  if (target.isGpu() || !mayBeFew(load))
+    return apart(frame);
+  return fewOrAll(frame, load, indices, {good, otherwise}, apart);
 }
 
 /// Reads a constant table, kept as a global of the module.

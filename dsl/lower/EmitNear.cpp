@@ -2,6 +2,7 @@
 // mirrors, repetition. What lies around it is read whole and permuted, where a
 // look at all positions says that they are that close.
 #include "dsl/lower/Emitter.h"
+#include "dsl/lower/Origin.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -31,33 +32,6 @@ static StringRef permutation(const TargetInfo &target, Type element,
     return isa<FloatType>(element) ? "llvm.x86.avx512.vpermi2var.pd.512"
                                    : "llvm.x86.avx512.vpermi2var.q.512";
   return {};
-}
-
-namespace {
-/// What stands behind a position.
-struct Origin {
-  bool computed = true; ///< from positions and sizes, without memory
-  bool divides = false; ///< by a quotient, which is dear in vectors
-  bool bends = false;   ///< by a choice
-};
-} // namespace
-
-static Origin originOf(Value index) {
-  Origin found;
-  llvm::SmallPtrSet<Operation *, 16> seen;
-  SmallVector<Value> open{index};
-  while (!open.empty()) {
-    Operation *op = open.pop_back_val().getDefiningOp();
-    if (!op || isa<qn::IndexOp, qn::AxisOp, qn::SizeOp>(op) ||
-        !seen.insert(op).second)
-      continue;
-    found.computed &= isa<arith::ArithDialect>(op->getDialect());
-    found.divides |= isa<arith::DivSIOp, arith::RemSIOp>(op);
-    found.bends |= isa<arith::SelectOp, arith::MinSIOp, arith::MaxSIOp,
-                       arith::MinUIOp, arith::MaxUIOp>(op);
-    llvm::append_range(open, op->getOperands());
-  }
-  return found;
 }
 
 /// Which index of a load moves, along neighbours, and is alone in it; -1 where

@@ -194,8 +194,8 @@ private:
                            mlir::Value pointer, const Binding &lane);
   mlir::Value fromMemory(Frame &frame, mlir::Value raw, mlir::Type element);
   mlir::Value toMemory(Frame &frame, mlir::Value value, mlir::Type element);
-  mlir::Value whereThere(Frame &frame,
-                         llvm::function_ref<mlir::Value(Frame &)> body);
+  using Reads = llvm::function_ref<mlir::Value(Frame &)>;
+  mlir::Value whereThere(Frame &frame, Reads body);
   mlir::Value loadOwn(Frame &frame, mlir::BlockArgument operand,
                       std::optional<std::uint64_t> half, mlir::Type element,
                       Copies copies);
@@ -243,7 +243,7 @@ private:
                          Copies copies, mlir::ValueRange found);
   mlir::Value pieced(Frame &frame, qn::LoadOp load, Copies copies);
 
-  // EmitNear.cpp
+  // EmitNear.cpp, EmitFew.cpp
   int nearIndex(qn::LoadOp load, const Binding &lane) const;
   bool looksAtAll(const Frame &frame, qn::LoadOp load) const;
   mlir::Value permuted(Frame &frame, qn::LoadOp load, unsigned moving,
@@ -251,8 +251,9 @@ private:
                        mlir::Value good);
   mlir::Value nearby(Frame &frame, qn::LoadOp load, const Binding &lane,
                      mlir::ValueRange indices, mlir::Value good,
-                     mlir::Value otherwise,
-                     llvm::function_ref<mlir::Value(Frame &)> apart);
+                     mlir::Value otherwise, Reads apart);
+  mlir::Value fewOrAll(Frame &frame, qn::LoadOp load, mlir::ValueRange indices,
+                       std::array<mlir::Value, 2> ends, Reads apart);
 
   // EmitErrors.cpp
   mlir::Value badLanes(Frame &frame, const Suspect &suspect, mlir::Value good);
@@ -276,7 +277,6 @@ private:
                                               const Binding &lane) const;
   mlir::Value neighbours(Frame &frame, const Access &access,
                          const Binding &lane, Copies copies);
-  mlir::Value spread(Frame &frame, mlir::Value pointer, unsigned lanes);
   mlir::Value guardedScalar(Frame &frame, qn::LoadOp load,
                             mlir::ValueRange indices, mlir::Value good,
                             mlir::Value otherwise);
