@@ -34,6 +34,7 @@ struct DslError {
   std::string message, file;
   int line = 0, column = 0;
   std::string code = "QN2060";
+  std::string hint = {};
 };
 
 /// An MLIR context with every dialect loaded. Costs milliseconds to make: keep

@@ -35,10 +35,11 @@ struct ErrorRecord {
 /// A place in the source that may fail, for the message.
 struct ErrorSite {
   enum class Kind : std::uint8_t {
-    Index,   ///< an index out of range
-    Barrier, ///< threads of a block part before a barrier
-    Threads, ///< a block has too many threads, or a grid or block too few
-    Required ///< what the text requires does not hold; `axis` says it
+    Index,    ///< an index out of range
+    Barrier,  ///< threads of a block part before a barrier
+    Threads,  ///< a block has too many threads, or a grid or block too few
+    Required, ///< what the text requires does not hold; `axis` says it
+    Unsigned  ///< an index out of range, a number of 64 bits without a sign
   };
   std::string kernel, axis, location;
   Kind kind = Kind::Index;

@@ -80,3 +80,16 @@ void QnDialect::initialize() {
 #include "dsl/dialect/Ops.cpp.inc"
       >();
 }
+
+void qn::keepUnsigned(Operation *from, std::int64_t first, std::int64_t count,
+                      Operation *to) {
+  auto marked = from->getAttrOfType<DenseI64ArrayAttr>(unsignedIndices);
+  SmallVector<std::int64_t, 2> numbers;
+  for (std::int64_t number :
+       marked ? marked.asArrayRef() : ArrayRef<std::int64_t>())
+    if (number >= first && number < first + count)
+      numbers.push_back(number - first);
+  if (!numbers.empty())
+    to->setAttr(unsignedIndices,
+                DenseI64ArrayAttr::get(to->getContext(), numbers));
+}

@@ -16,6 +16,18 @@
 
 namespace quern {
 llvm::hash_code hash_value(StrideClass stride);
+
+/// Of a checked operation: the numbers of its indices that the text gives as
+/// `u64`, those of a copy's `from` behind those of its `to`. Where one is out
+/// of range the error says it without a sign.
+inline constexpr char unsignedIndices[] = "qn.unsigned";
+
+namespace qn {
+/// Marks those of `count` indices of `from`, beginning with number `first`,
+/// that are marked there, at `to`, whose indices they are.
+void keepUnsigned(mlir::Operation *from, std::int64_t first, std::int64_t count,
+                  mlir::Operation *to);
+} // namespace qn
 } // namespace quern
 
 #include "dsl/dialect/Dialect.h.inc"

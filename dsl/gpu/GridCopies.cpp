@@ -13,6 +13,10 @@ static unsigned unitOf(Value place) {
 /// not.
 Value GridEmitter::allThere(qn::CopyOp op, Value of, ValueRange indices) {
   Value all;
+  // Sites number the places of what is read behind those of what is written.
+  unsigned before = of == op.getTo() && indices == op.getToIndices()
+                        ? 0
+                        : op.getToIndices().size();
   for (unsigned dimension = 0; dimension < indices.size(); ++dimension) {
     StringRef axis;
     Value extent;
@@ -33,7 +37,9 @@ Value GridEmitter::allThere(qn::CopyOp op, Value of, ValueRange indices) {
         arith::XOrIOp::create(b, loc, fits, constant(1, b.getI1Type()));
     guarded(away, {}, [&]() -> Value {
       Value at = arith::SelectOp::create(b, loc, begins, extent, first);
-      record(sites.of(op, dimension, axis, ErrorSite::Kind::Index), at, extent);
+      std::string name = axis.empty() ? std::to_string(dimension) : axis.str();
+      record(sites.of(op, before + dimension, name, ErrorSite::Kind::Index), at,
+             extent);
       return {};
     });
     all = all ? Value(arith::AndIOp::create(b, loc, all, fits)) : fits;

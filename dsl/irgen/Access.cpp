@@ -9,7 +9,30 @@ using namespace quern;
 using namespace quern::irgen;
 
 mlir::Value Generator::toIndex(Scalar scalar) {
-  return b.cast(scalar, ElementType::I64).value;
+  mlir::Value position = b.cast(scalar, ElementType::I64).value;
+  if (scalar.type == ElementType::U64)
+    unsignedPositions.insert(position);
+  else
+    unsignedPositions.erase(position);
+  return position;
+}
+
+mlir::Value Generator::toEnds(Scalar scalar) {
+  mlir::Value position = toIndex(scalar);
+  if (scalar.type != ElementType::U64)
+    return position;
+  return b.create<arith::MinUIOp>(
+      position, index(std::numeric_limits<std::int64_t>::max()));
+}
+
+void Generator::markUnsigned(Operation *op, ValueRange indices,
+                             bool isChecked) {
+  SmallVector<std::int64_t, 2> numbers;
+  for (auto [number, index] : llvm::enumerate(indices))
+    if (isChecked && unsignedPositions.contains(index))
+      numbers.push_back(static_cast<std::int64_t>(number));
+  if (!numbers.empty())
+    op->setAttr(unsignedIndices, builder.getDenseI64ArrayAttr(numbers));
 }
 
 Scalar Generator::emitLoad(const Binding &binding, ValueRange indices,
@@ -25,8 +48,10 @@ Scalar Generator::emitLoad(const Binding &binding, ValueRange indices,
   if (checked)
     b.created += lengthOfCheck;
   auto read = [&](Type type, IntegerAttr part) -> mlir::Value {
-    return b.create<qn::LoadOp>(type, binding.tensor, indices, outside, when,
-                                checked, part);
+    auto op = b.create<qn::LoadOp>(type, binding.tensor, indices, outside, when,
+                                   checked, part);
+    markUnsigned(op, indices, checked);
+    return op;
   };
   if (complex)
     return {binding.element,
@@ -207,7 +232,7 @@ irgen::Value Generator::loadElement(const typed::LoadExpression &load) {
   Value list = evaluate(*load.base);
   assert(list.kind == Value::Kind::List && load.positions.size() == 1 &&
          "an element of several values");
-  mlir::Value position = toIndex(scalar(*load.positions.front()));
+  mlir::Value position = toEnds(scalar(*load.positions.front()));
   at(load.span);
   Scalar element = list.elements.front().scalar;
   for (std::size_t number = 1; number < list.elements.size(); ++number) {

@@ -4,6 +4,7 @@
 #include "frontend/typed/TypeValues.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/Support/FormatVariadic.h"
 
 #include <cmath>
 #include <limits>
@@ -147,11 +148,18 @@ Scalar Generator::floatBuiltin(Builtin builtin, ArrayRef<Scalar> operands) {
 /// division that may be one.
 Scalar Generator::estimate(const typed::BuiltinExpression &expression,
                            Scalar x) {
-  if (!request.target.isGpu() || x.type == ElementType::F64)
+  if (!request.target.isGpu() || x.type == ElementType::F64) {
+    StringRef name = typed::builtinInfo(expression.builtin).spelling;
+    StringRef exact = typed::exactForm(expression.builtin);
+    std::string hint =
+        llvm::formatv("write `{0}`, or `exact_or_coarse({0}, {1}(x))`, which "
+                      "is the estimate only where a GPU may take it",
+                      exact, name);
     return unsupported(expression.span,
-                       "`" + typed::builtinInfo(expression.builtin).spelling +
-                           "` is an instruction of GPUs on `f32`")
+                       "`" + name + "` is an instruction of GPUs on `f32`",
+                       "QN2060", hint)
         .scalar;
+  }
   auto flags = arith::FastMathFlags::afn | arith::FastMathFlags::arcp;
   if (expression.builtin == Builtin::Exp2Estimate)
     return {x.type, b.create<math::Exp2Op>(x.value, flags), nullptr};

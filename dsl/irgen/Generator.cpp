@@ -22,15 +22,17 @@ Location Generator::at(Span span) {
 }
 
 irgen::Value Generator::unsupported(Span span, const Twine &what,
-                                    StringRef code) {
-  complain(span, what, code);
+                                    StringRef code, StringRef hint) {
+  complain(span, what, code, hint);
   return zeroOf(ElementType::I64);
 }
 
-void Generator::complain(Span span, const Twine &what, StringRef code) {
+void Generator::complain(Span span, const Twine &what, StringRef code,
+                         StringRef hint) {
   DslError error;
   error.message = what.str();
   error.code = code.str();
+  error.hint = hint.str();
   SourceLocation place = request.module.sources().locate(span.begin);
   if (place.file) {
     error.file = place.file->name().str();
@@ -45,7 +47,7 @@ bool Generator::holds(
   DiagnosticEngine diagnostics;
   bool isGood = rule(diagnostics);
   for (const SourceDiagnostic &each : diagnostics.diagnostics())
-    unsupported(each.span, each.message, each.code());
+    unsupported(each.span, each.message, each.code(), each.hint);
   return isGood;
 }
 

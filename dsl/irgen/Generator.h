@@ -164,6 +164,12 @@ private:
   Scalar emitLoad(const Binding &binding, mlir::ValueRange indices,
                   mlir::Value outside, mlir::Value when, bool checked);
   mlir::Value toIndex(Scalar scalar);
+  /// The same for what takes positions beyond either end: those of 64 bits
+  /// without a sign stay beyond the far one.
+  mlir::Value toEnds(Scalar scalar);
+  /// Notes at a checked operation which of its indices have no sign.
+  void markUnsigned(mlir::Operation *op, mlir::ValueRange indices,
+                    bool isChecked);
   mlir::Value inRange(mlir::Value position, const Place &place);
   Scalar moveCondition(const Moves &moves, Scalar when);
 
@@ -250,8 +256,12 @@ private:
   struct Counting {
     Scalar lower, upper, stride, first;
     bool isBackward = false;
+    bool isFromZero = false;
   };
-  Counting countingOf(const typed::ForStatement &statement, std::int64_t step);
+  /// How far it is from one bound to the other, nothing backwards.
+  Scalar distance(Scalar low, Scalar high);
+  std::optional<Counting> countingOf(const typed::ForStatement &statement,
+                                     std::int64_t step);
   Value logicalBranch(const typed::BinaryExpression &expression);
   void executeRest(typed::Block statements);
   bool executeCounted(const typed::ForStatement &statement);
@@ -386,6 +396,7 @@ private:
   void endReturns(const Loop &loop, ReturnState &before);
   void emitLoop(Loop &loop);
   mlir::Value anotherRound(const Loop &loop, Scalar counter);
+  Scalar counterBehind(const Loop &loop, Scalar counter);
   Values carried(const Loop &loop, Scalar counter);
   Scalar enter(const Loop &loop, Values values, bool hasCounter);
   bool isWrittenOut(const typed::ForStatement &statement, std::int64_t rounds);
@@ -399,8 +410,9 @@ private:
   mlir::Location at(Span span);
   /// Reports what cannot be generated; the value keeps the walk going.
   Value unsupported(Span span, const llvm::Twine &what,
-                    llvm::StringRef code = "QN2060");
-  void complain(Span span, const llvm::Twine &what, llvm::StringRef code);
+                    llvm::StringRef code = "QN2060", llvm::StringRef hint = {});
+  void complain(Span span, const llvm::Twine &what, llvm::StringRef code,
+                llvm::StringRef hint = {});
   /// Asks a rule that the checker could not apply before compile-time
   /// parameters had values.
   bool holds(llvm::function_ref<bool(DiagnosticEngine &diagnostics)> rule);
@@ -415,6 +427,8 @@ private:
   std::deque<Frame> frames;
   /// Conditions around the text at hand, outermost first.
   llvm::SmallVector<Condition, 4> conditions;
+  /// Indices that the text gave as `u64`, when it last did.
+  llvm::DenseSet<mlir::Value> unsignedPositions;
   /// Loops that do not begin where their conditions do not hold.
   std::vector<SkippedLoop> skippedLoops;
   /// Reads under a substitution: guarded by a condition, or checked.

@@ -1,5 +1,6 @@
 // Loops of scalar code: unrolled when short and known, else `scf.while`.
 #include "dsl/irgen/Assigned.h"
+#include "dsl/irgen/Counters.h"
 #include "dsl/irgen/Generator.h"
 
 #include "frontend/diagnostics/Engine.h"
@@ -156,6 +157,19 @@ mlir::Value Generator::anotherRound(const Loop &loop, Scalar counter) {
   return go.value;
 }
 
+/// The counter of the round behind. Where it would pass the numbers of 64 bits
+/// it is where the loop ends.
+Scalar Generator::counterBehind(const Loop &loop, Scalar counter) {
+  Scalar next = b.add(counter, loop.step);
+  if (!loop.end ||
+      staysCountable(loop.begin.value, loop.end.value, loop.step.value))
+    return next;
+  Scalar upwards = b.less(b.integer(ElementType::I64, 0), loop.step);
+  Scalar isPast =
+      b.select(upwards, b.less(next, counter), b.less(counter, next));
+  return b.select(isPast, loop.end, next);
+}
+
 /// What goes round: the counter, the assigned variables, whether and what the
 /// loop has returned.
 Values Generator::carried(const Loop &loop, Scalar counter) {
@@ -233,7 +247,7 @@ void Generator::emitLoop(Loop &loop) {
   execute(loop.body);
   at(request.declaration.nameSpan);
   b.location = location;
-  Scalar next = counts ? b.add(counter, loop.step) : Scalar();
+  Scalar next = counts ? counterBehind(loop, counter) : Scalar();
   b.create<scf::YieldOp>(flatten(carried(loop, next)));
 
   builder.setInsertionPointAfter(op);

@@ -150,11 +150,14 @@ void Generator::scatter(const typed::ScatterExpression &expression,
     Frame *outer = std::exchange(frame, &monoid.frame);
     Scalar neutral = scalar(*monoid.reduction.states.front().initial);
     frame = outer;
-    b.create<qn::ScatterOp>(partsOf(b, coerce(neutral, element)), tensor,
-                            indices, when.value, over, readsAreChecked);
+    auto op =
+        b.create<qn::ScatterOp>(partsOf(b, coerce(neutral, element)), tensor,
+                                indices, when.value, over, readsAreChecked);
+    markUnsigned(op, indices, readsAreChecked);
   }
   auto op = b.create<qn::ScatterOp>(partsOf(b, value), tensor, indices,
                                     when.value, over, readsAreChecked);
+  markUnsigned(op, indices, readsAreChecked);
   if (declaration)
     fillCombine(expression, op.getMerge(), element);
 }

@@ -94,8 +94,10 @@ mlir::Value Generator::readStaged(mlir::Value tensor, ArrayRef<Place> places,
     when = predicate(/*ofPlaces=*/!checked);
   if (checked)
     b.created += lengthOfCheck;
-  return b.create<qn::LoadOp>(element, tensor, indices, missing, when, checked,
-                              part);
+  auto op = b.create<qn::LoadOp>(element, tensor, indices, missing, when,
+                                 checked, part);
+  markUnsigned(op, indices, checked);
+  return op;
 }
 
 irgen::Value Generator::staged(const Expression &expression) {

@@ -35,7 +35,7 @@ static DenseElementsAttr elementsOf(const typed::ConstantTable &table,
 irgen::Value Generator::loadTable(const typed::LoadExpression &load) {
   const typed::ConstantTable &table =
       *llvm::cast<typed::ConstantTableExpression>(load.base)->table;
-  mlir::Value position = toIndex(scalar(*load.positions.front()));
+  mlir::Value position = toEnds(scalar(*load.positions.front()));
   at(load.span);
   mlir::Value last = index(static_cast<std::int64_t>(table.values.size()) - 1);
   mlir::Value clamped = b.create<arith::MaxSIOp>(

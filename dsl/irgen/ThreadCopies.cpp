@@ -60,9 +60,12 @@ irgen::Value Generator::copy(const typed::BuiltinExpression &expression,
   at(expression.span);
   bool isAsync = expression.builtin == Builtin::CopyAsync;
   auto inFew = [&] {
-    b.create<qn::CopyOp>(target->tensor, toIndices, source->tensor, fromIndices,
-                         static_cast<std::uint64_t>(count), isAsync,
-                         readsAreChecked);
+    auto op = b.create<qn::CopyOp>(
+        target->tensor, toIndices, source->tensor, fromIndices,
+        static_cast<std::uint64_t>(count), isAsync, readsAreChecked);
+    SmallVector<mlir::Value, 4> all(toIndices);
+    all.append(fromIndices);
+    markUnsigned(op, all, readsAreChecked);
   };
   if (!outside) {
     inFew();

@@ -24,12 +24,16 @@ const Binding *Generator::placeOf(const typed::LoadExpression &load) {
 void Generator::splitIndex(mlir::Value index, ArrayRef<AxisId> parts,
                            SmallVectorImpl<mlir::Value> &indices) {
   SmallVector<mlir::Value, 2> inner;
+  bool isUnsigned = unsignedPositions.contains(index);
   for (AxisId part : llvm::reverse(parts.drop_front())) {
     mlir::Value one = b.integer(ElementType::I64, 1).value;
     mlir::Value extent =
         b.create<arith::MaxSIOp>(sizeOf(frame->axes[part.index].front()), one);
-    inner.push_back(b.create<arith::RemSIOp>(index, extent));
-    index = b.create<arith::DivSIOp>(index, extent);
+    inner.push_back(isUnsigned
+                        ? b.create<arith::RemUIOp>(index, extent).getResult()
+                        : b.create<arith::RemSIOp>(index, extent).getResult());
+    index = isUnsigned ? b.create<arith::DivUIOp>(index, extent).getResult()
+                       : b.create<arith::DivSIOp>(index, extent).getResult();
   }
   indices.push_back(index);
   indices.append(inner.rbegin(), inner.rend());
@@ -58,8 +62,10 @@ Generator::threadIndices(const typed::LoadExpression &load) {
 Scalar Generator::emitRead(const Binding &place, ValueRange indices,
                            bool checked) {
   auto read = [&](ElementType type, IntegerAttr part) -> mlir::Value {
-    return b.create<qn::ReadOp>(storageType(builder.getContext(), type),
-                                place.tensor, indices, checked, part);
+    auto op = b.create<qn::ReadOp>(storageType(builder.getContext(), type),
+                                   place.tensor, indices, checked, part);
+    markUnsigned(op, indices, checked);
+    return op;
   };
   ElementType component = componentOf(place.element);
   if (component == place.element)
@@ -71,15 +77,15 @@ Scalar Generator::emitRead(const Binding &place, ValueRange indices,
 void Generator::emitWrite(const Binding &place, ValueRange indices,
                           Scalar value, bool checked) {
   value = coerce(value, place.element);
-  if (!value.isComplex()) {
-    b.create<qn::WriteOp>(b.toStorage(value), place.tensor, indices, checked,
-                          IntegerAttr());
-    return;
-  }
-  b.create<qn::WriteOp>(value.value, place.tensor, indices, checked,
-                        builder.getI64IntegerAttr(0));
-  b.create<qn::WriteOp>(value.imaginary, place.tensor, indices, checked,
-                        builder.getI64IntegerAttr(1));
+  auto write = [&](mlir::Value stored, IntegerAttr part) {
+    auto op =
+        b.create<qn::WriteOp>(stored, place.tensor, indices, checked, part);
+    markUnsigned(op, indices, checked);
+  };
+  if (!value.isComplex())
+    return write(b.toStorage(value), IntegerAttr());
+  write(value.value, builder.getI64IntegerAttr(0));
+  write(value.imaginary, builder.getI64IntegerAttr(1));
 }
 
 /// Reads where `good` holds, and gives `outside` elsewhere.
@@ -236,8 +242,9 @@ irgen::Value Generator::atomic(const typed::BuiltinExpression &expression) {
           ? *qn::symbolizeScope(typed::spelling(*expression.atomic.scope))
       : isShared ? qn::Scope::block
                  : qn::Scope::device;
-  mlir::Value old = b.create<qn::AtomicOp>(stored.getType(), kind, stored,
-                                           expected, place->tensor, indices,
-                                           readsAreChecked, order, scope);
+  auto old = b.create<qn::AtomicOp>(stored.getType(), kind, stored, expected,
+                                    place->tensor, indices, readsAreChecked,
+                                    order, scope);
+  markUnsigned(old, indices, readsAreChecked);
   return b.fromStorage(old, place->element);
 }

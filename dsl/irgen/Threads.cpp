@@ -1,11 +1,13 @@
 // `kernel` text: how it is launched, who a thread is, and what threads do
 // together.
 #include "dsl/irgen/Assigned.h"
+#include "dsl/irgen/Counters.h"
 #include "dsl/irgen/Generator.h"
 
 #include "frontend/typed/MemoryCounts.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace quern;
@@ -151,9 +153,24 @@ void Generator::executeRest(typed::Block statements) {
   executeArms(stays, statements, {}, /*otherwiseReturns=*/true);
 }
 
-/// Bounds and step of a loop; backwards it counts from 0 the other way.
-Generator::Counting Generator::countingOf(const typed::ForStatement &statement,
-                                          std::int64_t step) {
+Scalar Generator::distance(Scalar low, Scalar high) {
+  APInt start;
+  bool isBelowZero =
+      matchPattern(low.value, m_ConstantInt(&start)) && start.isNonPositive();
+  std::uint64_t longest =
+      llvm::SaturatingAdd(magnitudeOf(low.value), magnitudeOf(high.value));
+  // The difference of far numbers may look like one of the other sign.
+  if (!isBelowZero && longest >> 63)
+    high = {high.type, b.create<arith::MaxSIOp>(low.value, high.value),
+            nullptr};
+  return b.subtract(high, low);
+}
+
+/// Bounds and step of a loop. Backwards, and where the counter could pass the
+/// numbers of 64 bits, it counts from 0 how far the way is. Nothing where the
+/// last step could pass them still.
+std::optional<Generator::Counting>
+Generator::countingOf(const typed::ForStatement &statement, std::int64_t step) {
   auto bound = [&](const Expression *expression) {
     return expression ? b.cast(scalar(*expression), ElementType::I64)
                       : b.integer(ElementType::I64, 0);
@@ -164,11 +181,18 @@ Generator::Counting Generator::countingOf(const typed::ForStatement &statement,
   counting.isBackward = step < 0;
   at(statement.span);
   counting.stride = b.integer(ElementType::I64, std::abs(step));
-  if (counting.isBackward) {
-    counting.upper = b.subtract(counting.lower, counting.upper);
-    counting.lower = b.integer(ElementType::I64, 0);
-  }
-  return counting;
+  auto isCountable = [&] {
+    return staysCountable(counting.lower.value, counting.upper.value,
+                          counting.stride.value);
+  };
+  counting.isFromZero = counting.isBackward || !isCountable();
+  if (!counting.isFromZero)
+    return counting;
+  counting.upper = counting.isBackward
+                       ? distance(counting.upper, counting.lower)
+                       : distance(counting.lower, counting.upper);
+  counting.lower = b.integer(ElementType::I64, 0);
+  return isCountable() ? std::optional(counting) : std::nullopt;
 }
 
 /// A `for` whose step is known becomes a counted loop; others, and those that
@@ -178,18 +202,21 @@ bool Generator::executeCounted(const typed::ForStatement &statement) {
   bool returns = collectAssigned(statement.body, assigned);
   auto step =
       statement.step ? known(*statement.step) : typed::Constant::ofInteger(1);
-  if (returns || !step || step->integer == 0)
+  if (returns || !step || step->integer == 0 ||
+      step->integer == std::numeric_limits<std::int64_t>::min())
     return false;
   llvm::erase_if(assigned, [&](const Variable *variable) {
     return frame->binding(*variable).kind == Binding::Kind::Unset;
   });
-  Counting counting = countingOf(statement, step->integer);
+  std::optional<Counting> counting = countingOf(statement, step->integer);
+  if (!counting)
+    return false;
   Location location = b.location;
   Values initial;
   for (const Variable *variable : assigned)
     initial.push_back(current(*variable));
-  auto loop = b.create<scf::ForOp>(counting.lower.value, counting.upper.value,
-                                   counting.stride.value, flatten(initial));
+  auto loop = b.create<scf::ForOp>(counting->lower.value, counting->upper.value,
+                                   counting->stride.value, flatten(initial));
   OpBuilder::InsertionGuard guard(builder);
   Block *inside = loop.getBody();
   if (!inside->empty())
@@ -202,8 +229,9 @@ bool Generator::executeCounted(const typed::ForStatement &statement) {
   };
   bindAll(loop.getRegionIterArgs());
   Scalar counter{ElementType::I64, loop.getInductionVar(), nullptr};
-  if (counting.isBackward)
-    counter = b.subtract(counting.first, counter);
+  if (counting->isFromZero)
+    counter = counting->isBackward ? b.subtract(counting->first, counter)
+                                   : b.add(counting->first, counter);
   if (statement.variable)
     bind(*statement.variable, counter);
   execute(statement.body);

@@ -12,7 +12,8 @@ public:
   Sites(std::vector<ErrorSite> &sites, llvm::StringRef kernel)
       : sites(sites), kernel(kernel) {}
 
-  /// 1 + the number of the site that dimension `dimension` of `op` has.
+  /// 1 + the number of the site that dimension `dimension` of `op` has. An
+  /// index that is marked as one without a sign makes its site such a one.
   std::int64_t of(mlir::Operation *op, unsigned dimension, llvm::StringRef axis,
                   ErrorSite::Kind kind);
 

@@ -42,6 +42,15 @@ def QnKeepOld : Pass<"qn-keep-old", "::mlir::ModuleOp"> {
   }];
 }
 
+def QnMoveWhole : Pass<"qn-move-whole", "::mlir::ModuleOp"> {
+  let summary = "Makes complex elements that are only moved words of 64 bits";
+  let description = [{
+    Halves that are read, chosen and stored together need not be parted: as words
+    they are copied by whole vectors, and turned in registers where they lie across
+    the lanes. A kernel that computes with any of its complex elements stays.
+  }];
+}
+
 def QnNarrowDivisions : Pass<"qn-narrow-divisions", "::mlir::ModuleOp"> {
   let summary = "Makes divisions in kernels of 32 bits where extents allow it";
   let description = [{

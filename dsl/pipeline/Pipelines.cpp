@@ -12,6 +12,8 @@ void quern::simplifyPipeline(mlir::OpPassManager &passes, bool isForGpu) {
   passes.addPass(mlir::createCSEPass());
   if (isForGpu)
     passes.addPass(createQnCoarsen());
+  else
+    passes.addPass(createQnMoveWhole());
   passes.addPass(createQnNarrowDivisions());
   passes.addPass(createQnStageRepeated());
   if (!isForGpu) {

@@ -454,15 +454,21 @@ void Expander::copy(qn::CopyOp op) {
   auto part = [&](unsigned half) {
     return complex ? b.getI64IntegerAttr(half) : IntegerAttr();
   };
+  std::int64_t behind = op.getToIndices().size();
   for (std::int64_t number = 0; number < std::int64_t(op.getCount()); ++number)
-    for (unsigned half = 0; half < halves; ++half)
-      taken.push_back(qn::ReadOp::create(
+    for (unsigned half = 0; half < halves; ++half) {
+      auto read = qn::ReadOp::create(
           b, loc, complex ? complex.getElementType() : type, op.getFrom(),
-          at(op.getFromIndices(), number), op.getChecked(), part(half)));
-  for (auto [number, value] : llvm::enumerate(taken))
-    qn::WriteOp::create(b, loc, value, op.getTo(),
-                        at(op.getToIndices(), number / halves), op.getChecked(),
-                        part(number % halves));
+          at(op.getFromIndices(), number), op.getChecked(), part(half));
+      qn::keepUnsigned(op, behind, op.getFromIndices().size(), read);
+      taken.push_back(read);
+    }
+  for (auto [number, value] : llvm::enumerate(taken)) {
+    auto write = qn::WriteOp::create(b, loc, value, op.getTo(),
+                                     at(op.getToIndices(), number / halves),
+                                     op.getChecked(), part(number % halves));
+    qn::keepUnsigned(op, 0, behind, write);
+  }
   op.erase();
 }
 

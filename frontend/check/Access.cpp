@@ -184,6 +184,14 @@ const Expression *DeclarationChecker::index(const ast::IndexExpr &expr) {
   return makeLoad(expr.span, base, positions, nullptr, nullptr);
 }
 
+/// What is meant by a word that is nearly an option of `at`; empty for others.
+static std::string optionNear(llvm::StringRef name) {
+  Suggestion suggestion(name);
+  suggestion.consider("outside");
+  suggestion.consider("when");
+  return suggestion.hint();
+}
+
 /// `x.at(H = …, *S = …, outside = v, when = c)`.
 const Expression *DeclarationChecker::at(const ast::CallExpr &expr,
                                          const Expression *base) {
@@ -210,6 +218,11 @@ const Expression *DeclarationChecker::at(const ast::CallExpr &expr,
     if (name.empty()) {
       report(argument.span(), diag::UnknownAxis, source(argument.span()))
           .hint("`at` names the axes: `x.at(C = i)`");
+      return nullptr;
+    }
+    std::string near = lookup(name) ? std::string() : optionNear(name);
+    if (!near.empty()) {
+      report(argument.name.span, diag::UnknownAxis, name).hint(near);
       return nullptr;
     }
     if (!placeAt(argument, own, positions, base))

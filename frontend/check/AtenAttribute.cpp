@@ -217,8 +217,9 @@ bool AttributeChecker::nameBinding(const ast::Expr *value,
   Suggestion suggestion(name.text());
   for (const Axis &row : checker.axes)
     suggestion.consider(row.name);
+  std::string near = suggestion.hint();
   checker.report(value->span, diag::BindingAxis, checker.source(value->span))
-      .hint(suggestion.hint());
+      .hint(near.empty() ? checker.axesHint() : near);
   return false;
 }
 

@@ -21,6 +21,18 @@ struct Matching {
         return bound = true;
     return false;
   }
+  /// The argument that is meant, or all that there are.
+  std::string hintFor(llvm::StringRef name) const {
+    Suggestion suggestion(name);
+    std::string all;
+    for (const aten::Argument &argument : arguments) {
+      suggestion.consider(argument.name);
+      all += all.empty() ? "the arguments are `" : ", `";
+      all += (argument.name + "`").str();
+    }
+    std::string near = suggestion.hint();
+    return near.empty() ? all : near;
+  }
   /// The first among the arguments that are left, tensors or others.
   bool bindNext(bool isTensor) {
     for (auto [argument, bound] : llvm::zip(arguments, isBound))
@@ -61,8 +73,10 @@ void AttributeChecker::checkSchema(const AtenAttribute &attribute) {
     for (llvm::StringRef name : {binding.argument, binding.alternative})
       if (!name.empty() && !matching.bind(name) &&
           binding.kind != AtenBindingKind::Seed)
-        checker.report(binding.span, diag::AtenArgumentUnknown,
-                       attribute.overload, name);
+        checker
+            .report(binding.span, diag::AtenArgumentUnknown, attribute.overload,
+                    name)
+            .hint(matching.hintFor(name));
   }
   for (auto [parameter, hasValue] :
        llvm::zip(checker.parameters, matching.hasValue))

@@ -17,6 +17,18 @@ const BuiltinInfo &typed::builtinInfo(Builtin builtin) {
   return builtins[static_cast<unsigned>(builtin)];
 }
 
+llvm::StringRef typed::exactForm(Builtin builtin) {
+  switch (builtin) {
+#define QN_BUILTIN(enumerator, spelling, group, operands, constraint, result)
+#define QN_GPU_BUILTIN(enumerator, exact)                                      \
+  case Builtin::enumerator:                                                    \
+    return exact;
+#include "frontend/typed/Builtins.def"
+  default:
+    return {};
+  }
+}
+
 /// A hash would be no faster: callers look here after all scopes failed.
 static std::optional<Builtin> find(llvm::StringRef spelling, bool views) {
   for (unsigned i = 0; i != std::size(builtins); ++i)

@@ -69,6 +69,9 @@ struct BuiltinInfo {
 };
 
 const BuiltinInfo &builtinInfo(Builtin builtin);
+/// What any target has instead of an instruction that only GPUs have: the text
+/// for an operand `x`; empty for other builtins.
+llvm::StringRef exactForm(Builtin builtin);
 /// A builtin that is not a method; methods are found by `viewNamed`.
 std::optional<Builtin> builtinNamed(llvm::StringRef spelling);
 std::optional<Builtin> viewNamed(llvm::StringRef spelling);

@@ -2,6 +2,8 @@
 #include "jit/pool/Pieces.h"
 #include "jit/session/State.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 #include <cstdlib>
 #include <cstring>
 
@@ -277,10 +279,15 @@ static Error siteError(const BoundKernel::State &state,
       return runError(*state.core, span, fault::Required, state.name,
                       site.axis);
     case ErrorSite::Kind::Index:
+    case ErrorSite::Kind::Unsigned:
       break;
     }
+    bool isUnsigned = site.kind == ErrorSite::Kind::Unsigned;
+    std::string index =
+        isUnsigned ? llvm::utostr(static_cast<std::uint64_t>(record.index))
+                   : llvm::itostr(record.index);
     return runError(*state.core, span, fault::IndexOutOfRange, state.name,
-                    record.index, site.axis, record.extent);
+                    index, site.axis, record.extent);
   }();
   if (!site.location.empty() && !span.valid())
     error.message = site.location + ": " + error.message;

@@ -45,6 +45,7 @@ Error dslError(const std::vector<DslError> &errors, llvm::StringRef fallback,
     SourceDiagnostic shown;
     shown.info = &info;
     shown.message = each.message;
+    shown.hint = each.hint;
     shown.span = spanOf(request, each);
     if (!shown.span.valid() && !each.file.empty())
       text << each.file << ':' << each.line << ':' << each.column << ": ";

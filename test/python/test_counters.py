@@ -79,3 +79,48 @@ op farther(x: i64[N], by: int) -> i64[N]:
 """)
     for number in (-END - 1, -3, 0, 3, END):
         assert k.farther(np.zeros(1, np.int64), number) == np.abs(np.int64(number))
+
+
+THREADS = """
+kernel counted(s: mut i64[N]{parameters}):
+    launch grid(1) block(8)
+    if thread.x < N:
+        var t = s[thread.x]
+        for i in range({lower}, {upper}, {step}):
+            t = t * 3 + i % 1000
+        s[thread.x] = t
+
+elementwise lifted(s: i64{parameters}) -> i64:
+    var t = s
+    for i in range({lower}, {upper}, {step}):
+        t = t * 3 + i % 1000
+    return t
+"""
+#: What is known when compiling, and what is given.
+FORMS = ("", "lower", "upper", "lower upper", "lower upper step")
+FAR = [
+    *RANGES,
+    (END - 3, END, 3),
+    (END - 3, END - 1, 100000),
+    (END - 100, END, 7),
+    (-END + 3, -END - 1, -3),
+    (-END + 10, -END, -1),
+    (END, -END - 1, 1),
+    (END, -END - 1, 2),
+    (-END - 1, END, -1),
+    (-END - 1, END, -2),
+]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("numbers", FAR)
+def test_rounds_of_threads_and_elements(numbers: tuple[int, int, int], form: str) -> None:
+    named = dict(zip(("lower", "upper", "step"), numbers, strict=True))
+    given = {name: named[name] for name in form.split()}
+    text = {name: name if name in given else str(value) for name, value in named.items()}
+    parameters = "".join(f", {name}: int" for name in given)
+    module = quern.compile(THREADS.format(parameters=parameters, **text))
+    s = np.ones(5, np.int64)
+    module.counted(s, *given.values())
+    assert list(s) == [wanted(numbers)] * 5
+    assert list(module.lifted(np.ones(3, np.int64), *given.values())) == [wanted(numbers)] * 3
