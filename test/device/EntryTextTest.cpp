@@ -1,3 +1,4 @@
+// One entry out of a text of PTX.
 #include "jit/device/EntryText.h"
 
 #include <gtest/gtest.h>
