@@ -14,16 +14,16 @@ inline constexpr std::int64_t turnedSide = 32;
 /// One entry: a launch with the axes of a team instead of a task's.
 struct EntryPlan {
   TeamKind team = TeamKind::Thread;
-  unsigned threads = 128; ///< of a block
-  unsigned vectors = 1;   ///< elements of 16 bytes, where addresses allow it
-  unsigned copies = 1;    ///< vectors under way at once
-  bool isFull = false;    ///< a turn leaves registers for no second one
+  unsigned threads = 128;  ///< of a block
+  unsigned vectors = 1;    ///< elements of 16 bytes, where addresses allow it
+  unsigned copies = 1;     ///< vectors under way at once
+  bool isFull = false;     ///< a turn leaves registers for no second one
+  bool sharesRows = false; ///< there are operands that all kept rows share
   std::int64_t mostLanes = -1;
   unsigned rows = 1;     ///< that a thread of columns adds at once
   unsigned resident = 0; ///< blocks of a multiprocessor at most; 0: any number
   unsigned together = 1; ///< blocks of which a multiprocessor has room for rows
   unsigned kept = 0;     ///< elements of a row that a thread keeps; 0: none
-  bool sharesRows = false;      ///< there are operands that all kept rows share
   std::int64_t sharedLanes = 0; ///< and a block keeps behind them
   unsigned cluster = 1;         ///< blocks of a team
   LaunchPlan launch;

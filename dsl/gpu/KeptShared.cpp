@@ -100,6 +100,7 @@ void KeptRow::walkTurns(Values &states, Parts body, const Turns &turns) {
     made.getBody()->getTerminator()->erase();
   Operation *anchor = std::exchange(frame.anchor, made);
   std::vector<Part> parts;
+  parts.reserve(turns.each);
   for (unsigned number = 0; number < turns.each; ++number)
     parts.push_back(partOf(turns, made, number));
   Values carried(made.getRegionIterArgs());

@@ -192,7 +192,7 @@ void Mover::rewrite() {
     im.erase();
   }
   while (!parted.empty()) {
-    auto unused =
+    const auto *unused =
         llvm::find_if(parted, [](Operation *op) { return op->use_empty(); });
     Operation *op = *unused;
     parted.erase(unused);
