@@ -95,7 +95,8 @@ def page(records: list[Record]) -> str:
         "",
         "Written by `./dev bench performance` from records of `./dev bench models`, not by hand.",
         "The models of `test/models`; ratios are eager's time through the backend's, the median of",
-        "paired rounds in one process, backends in turn; the first call has its compilation in it.",
+        "paired rounds in one process, backends in turn; the first call has its compilation in it,",
+        "with the caches that were there.",
     ]
     if any("own" in backends(record) for record in records):
         lines.append("`own` is quern without ATen's products, convolutions and attention.")
