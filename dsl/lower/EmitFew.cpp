@@ -45,14 +45,14 @@ bool quern::mayBeFew(qn::LoadOp load) {
   return load.getOutside() && !llvm::all_of(load.getIndices(), isKnown);
 }
 
-/// Moves what only computes out of a block that it does not depend on, so that
-/// other reads share it.
+/// Moves what only computes, and may be computed for nothing, out of a block
+/// that it does not depend on, so that other reads share it.
 static void hoistArithmetic(scf::IfOp branch, Block *block) {
   auto isOutside = [&](Value value) { return value.getParentBlock() != block; };
   for (Operation &op : llvm::make_early_inc_range(*block))
     if ((isa<vector::BroadcastOp>(op) ||
          isa<arith::ArithDialect>(op.getDialect())) &&
-        llvm::all_of(op.getOperands(), isOutside))
+        isSpeculatable(&op) && llvm::all_of(op.getOperands(), isOutside))
       op.moveBefore(branch);
 }
 

@@ -41,11 +41,10 @@ Result<std::shared_ptr<SessionDevice>> Devices::open(DeviceId id) {
 }
 
 /// Of a kernel's entries a call needs one, and those for long rows take a
-/// driver long.
-Result<SessionDevice::Entry>
-SessionDevice::entry(const std::shared_ptr<const CompiledKernel> &kernel,
-                     const std::string &symbol) {
-  std::lock_guard guard(loading);
+/// driver long. What is no text of several has one image for all.
+Result<std::shared_ptr<const Device::Image>>
+SessionDevice::load(const std::shared_ptr<const CompiledKernel> &kernel,
+                    const std::string &symbol) {
   std::string text = textOfEntry(kernel->image, symbol);
   Loaded &known = images[{kernel.get(), text.empty() ? "" : symbol}];
   if (!known.image) {
@@ -54,10 +53,24 @@ SessionDevice::entry(const std::shared_ptr<const CompiledKernel> &kernel,
       return made.error();
     known = {kernel, std::make_shared<const Device::Image>(std::move(*made))};
   }
-  auto function = known.image->function(symbol);
-  if (!function)
-    return function.error();
-  return Entry{known.image, *function};
+  return known.image;
+}
+
+Result<SessionDevice::Entry>
+SessionDevice::entry(const std::shared_ptr<const CompiledKernel> &kernel,
+                     const std::string &symbol) {
+  std::lock_guard guard(loading);
+  Entry &known = entries[{kernel.get(), symbol}];
+  if (!known.image) {
+    auto image = load(kernel, symbol);
+    if (!image)
+      return image.error();
+    auto function = (*image)->function(symbol);
+    if (!function)
+      return function.error();
+    known = {*image, *function};
+  }
+  return known;
 }
 
 std::string targetFor(const std::string &architecture) {

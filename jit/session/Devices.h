@@ -32,9 +32,15 @@ private:
     std::shared_ptr<const CompiledKernel> kernel; ///< keeps the address its own
     std::shared_ptr<const Device::Image> image;
   };
+  using Key = std::pair<const CompiledKernel *, std::string>;
+  Result<std::shared_ptr<const Device::Image>>
+  load(const std::shared_ptr<const CompiledKernel> &kernel,
+       const std::string &symbol);
+
   std::mutex loading;
-  /// By kernel and, where a driver compiles, by the one entry that it has.
-  std::map<std::pair<const CompiledKernel *, std::string>, Loaded> images;
+  std::map<Key, Entry> entries;
+  /// By the one entry that an image has, if it has one of several.
+  std::map<Key, Loaded> images;
 };
 
 /// The known target whose code runs on a device of that architecture: its own,
