@@ -245,12 +245,12 @@ struct OperatorBinding {
 using HostTeam = bool (*)(void (*body)(void *context, int member),
                           void *context, int members);
 
-/// How many threads the host wants now, as of this call.
+/// How many threads the host wants now, as of this call; 0: every processor.
 using HostThreads = int (*)();
 
 struct SessionOptions {
-  int threads = 0;                  ///< 0: all processors
-  HostThreads threadsNow = nullptr; ///< asked at every launch, if given
+  int threads = 0;                  ///< 0: what the host says, else all
+  HostThreads threadsNow = nullptr; ///< asked at every launch
   HostTeam team = nullptr;          ///< the host's own threads, where awake
   std::string cacheDirectory;       ///< "": the default; "-": none
   std::string target;               ///< "": this machine
@@ -337,6 +337,7 @@ public:
   /// elsewhere is of use only under the same name.
   Result<std::string> identity() const;
   Result<MachineInfo> machine() const;
+  /// As in the options.
   void setThreads(int threads);
   /// Without one, an `op` with `extern` cannot be bound.
   void setExternRunner(std::shared_ptr<ExternRunner> runner);

@@ -7,8 +7,10 @@
 using namespace mlir;
 using namespace quern;
 
-static void prefetch(OpBuilder &b, Location loc, Value pointer) {
-  LLVM::Prefetch::create(b, loc, pointer, /*rw=*/0, /*hint=*/3, /*cache=*/1);
+static void prefetch(OpBuilder &b, Location loc, Value pointer,
+                     bool isFar = false) {
+  LLVM::Prefetch::create(b, loc, pointer, /*rw=*/0, /*hint=*/isFar ? 2 : 3,
+                         /*cache=*/1);
 }
 
 /// Asks for the line that a later step of a loop begins to read; lines that do
@@ -29,11 +31,30 @@ void Emitter::fetchAhead(Frame &frame, const Access &access, Copies copies) {
   prefetch(in(frame), loc, pointer);
 }
 
+/// Binds the row behind the one that is written, if there is one at a time.
+static bool bindNext(Emitter &emitter, Frame &frame, unsigned axis) {
+  const Binding *row = frame.find(axis);
+  if (!row || row->lanes > 1 || row->copies > 1)
+    return false;
+  Value there =
+      arith::AddIOp::create(emitter.in(frame), row->position.getLoc(),
+                            row->position, emitter.constant(frame, 1));
+  frame.bind(Binding{.axis = axis, .position = there});
+  return true;
+}
+
 /// Asks for what a turn of the lanes' loop reads, operand by operand: past the
-/// caches, lines in a row come sooner than those of several rows in turns.
+/// caches, lines in a row come sooner than those of several rows in turns. Or,
+/// for the second cache, for the same lines of the next row, one that does not
+/// exist being no harm.
 void Emitter::fetchLines(Frame &frame) {
   const Binding *lane = laneOf(frame, frame.bound);
-  if (!ahead.rows || !lane || lane->mask || lane->copies == 1)
+  bool reads = ahead.next || (ahead.rows && lane && lane->copies > 1);
+  if (!reads || !lane || lane->mask)
+    return;
+  Frame from = Frame::inside(frame, frame.block);
+  from.anchor = frame.anchor;
+  if (ahead.next && !bindNext(*this, from, ahead.axis))
     return;
   SmallVector<Value> pointers;
   unsigned operands = 0;
@@ -46,21 +67,21 @@ void Emitter::fetchLines(Frame &frame) {
       continue;
     auto type = cast<qn::OperandType>(access.operand.getType());
     bool own = access.indices.empty();
-    if (own && strideAlong(type, lane->axis) != StrideClass::One)
+    if (own ? strideAlong(type, lane->axis) != StrideClass::One : ahead.next)
       continue;
     std::size_t before = pointers.size();
     for (Copies copies : copiesOf(frame, frame.bound)) {
-      Value pointer = own ? address(frame, access.operand, axes, copies)
+      Value pointer = own ? address(from, access.operand, axes, copies)
                           : neighbours(frame, access, *lane, copies);
       if (pointer)
         pointers.push_back(pointer);
     }
     operands += pointers.size() > before;
   }
-  if (operands < 2)
+  if (operands < 2 && !ahead.next)
     return;
   for (Value pointer : pointers)
-    prefetch(in(frame), model.kernel.getLoc(), pointer);
+    prefetch(in(frame), model.kernel.getLoc(), pointer, ahead.next);
 }
 
 /// Whether a position can be made before its turn: of positions, numbers and
@@ -105,7 +126,8 @@ void Emitter::fetchRow(Frame &frame, const Access &access, Copies copies) {
       !namesRows(model, access, ahead.axis))
     return;
   auto type = cast<qn::OperandType>(access.operand.getType());
-  std::int64_t bytes = storedBytes(type.getElementType()) * lane->lanes;
+  std::int64_t bytes =
+      std::int64_t(storedBytes(type.getElementType())) * lane->lanes;
   if (lane->copies > 1 && (copies >> (8 * lane->slot) & 0xff) * bytes % line)
     return;
   Location loc = access.op->getLoc();

@@ -101,14 +101,14 @@ public:
   mlir::Value address(Frame &frame, mlir::BlockArgument operand, AxisSet axes,
                       Copies copies);
   void emitStores(Frame &frame, llvm::ArrayRef<qn::StoreOp> stores);
+  bool keepsValues() const { return !keptValues.empty(); }
   /// The binding whose lanes a value over `axes` has, or null.
   const Binding *laneOf(const Frame &frame, AxisSet axes) const;
   /// A slot of eight bytes in the workspace.
   mlir::Value slot(Frame &frame, mlir::Value number, unsigned offset);
   mlir::Value readSlot(Frame &frame, mlir::Value slot, mlir::Type type);
   void writeSlot(Frame &frame, mlir::Value slot, mlir::Value value);
-  /// Reads through a pointer: one element, neighbours, or a vector of pointers;
-  /// lanes without `mask` read `otherwise`.
+  /// Reads an element, neighbours or pointers; `otherwise` without `mask`.
   mlir::Value read(Frame &frame, mlir::Value pointer, mlir::Type element,
                    unsigned lanes, mlir::Value mask, mlir::Value otherwise,
                    bool aligned = false);

@@ -232,7 +232,7 @@ void LaunchBuilder::elementLoops(Frame &frame,
     auto body = [&](Frame &tile, Emitter::Values &) {
       inner(tile, launch.stores);
     };
-    if (past)
+    if (past && !launch.streamsRows)
       vectorsPast(at, loops.front(), body);
     Emitter::Values none;
     emitter.nest(at, loops, none, body);
@@ -321,8 +321,12 @@ void LaunchBuilder::storeLoops(Frame &frame, ArrayRef<qn::StoreOp> stores,
     if (loops.back().reverse)
       loops.back().plan.lanes = 1;
   }
+  auto body = [&](Frame &at, Emitter::Values &) {
+    emitter.emitStores(at, stores);
+  };
+  if (past && launch.streamsRows && lane >= 0 && loops.size() == 1 &&
+      scans.empty())
+    rowPast(frame, loops.front(), body);
   Emitter::Values none;
-  emitter.nestScans(
-      frame, loops, scans, none,
-      [&](Frame &at, Emitter::Values &) { emitter.emitStores(at, stores); });
+  emitter.nestScans(frame, loops, scans, none, body);
 }

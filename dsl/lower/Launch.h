@@ -44,9 +44,11 @@ protected:
   // Streaming.cpp
   mlir::Value addressBits(Frame &root, mlir::BlockArgument result);
   mlir::Value passedBytes(Frame &root);
+  mlir::Value cacheLimit(Frame &root);
   mlir::Value exceedsCaches(Frame &root);
   bool streamsVectors() const;
   void vectorsPast(Frame &frame, LoopSpec &loop, Emitter::Body body);
+  void rowPast(Frame &frame, LoopSpec &row, Emitter::Body body);
   void streamedUnits(Frame &root, mlir::Value begin, mlir::Value end);
   // LaunchLines.cpp
   using OtherLines = llvm::function_ref<void(Frame &)>;

@@ -19,10 +19,10 @@ struct LoopSpec {
 };
 
 /// Windows, or rows that indices name, are asked for so many steps of this axis
-/// before their turn; none: 0.
+/// before their turn; none: 0. Or the next row, while this one is written.
 struct Ahead {
   unsigned axis = 0, steps = 0;
-  bool rows = false;
+  bool rows = false, next = false;
 };
 
 /// The ends of a position, both reached.

@@ -35,6 +35,8 @@ Value LaunchBuilder::passedBytes(Frame &root) {
   AxisSet all;
   for (const AxisPlan &axis : launch.axes)
     all |= axisBit(axis.axis);
+  if (launch.lane >= 0)
+    all |= axisBit(launch.lane);
   llvm::MapVector<AxisSet, std::int64_t> bytes;
   for (BlockArgument argument : model.kernel.block().getArguments()) {
     auto type = dyn_cast<qn::OperandType>(argument.getType());
@@ -45,34 +47,58 @@ Value LaunchBuilder::passedBytes(Frame &root) {
   Value sum;
   for (auto &[axes, size] : bytes) {
     Value product = emitter.constant(root, size);
-    for (const AxisPlan &axis : launch.axes)
-      if (hasAxis(axes, axis.axis))
+    for (unsigned axis = 0; axis < model.axisCount(); ++axis)
+      if (hasAxis(axes, axis))
         product = arith::MulIOp::create(emitter.in(root), loc, product,
-                                        emitter.extent(root, axis.axis));
+                                        emitter.extent(root, axis));
     sum = sum ? arith::AddIOp::create(emitter.in(root), loc, sum, product)
               : product;
   }
   return sum ? sum : emitter.constant(root, 0);
 }
 
+/// From how many bytes on results go past the caches.
+Value LaunchBuilder::cacheLimit(Frame &root) {
+  std::int64_t cache = target.l3Bytes;
+  if (launch.turned >= 0)
+    return emitter.constant(root, cache / 4 * 3);
+  Value limit = emitter.constant(root, cache);
+  if (!launch.streamsRows)
+    return limit;
+  std::int64_t bytes = 0;
+  for (BlockArgument argument : model.kernel.block().getArguments()) {
+    auto type = dyn_cast<qn::OperandType>(argument.getType());
+    if (type && hasAxis(model.axesOf(type), launch.lane))
+      bytes += storedBytes(type.getElementType());
+  }
+  Value length =
+      emitter.constant(root, target.l1Bytes / std::max<std::int64_t>(bytes, 1));
+  Value part = emitter.constant(root, cache / 4 * 3);
+  Value more = emitter.constant(root, cache / 4 * 5);
+  OpBuilder &b = emitter.in(root);
+  Value isLong =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::uge,
+                            emitter.extent(root, launch.lane), length);
+  return arith::SelectOp::create(b, loc, isLong, part, more);
+}
+
 /// Whether the operands do not fit in the last cache, and the results are
 /// aligned to what a store past the caches takes. Transposes, whose squares
-/// touch many lines at once, gain from three quarters of it on.
+/// touch many lines at once, gain from three quarters of it on, and so do rows
+/// that fill the first cache: their passes leave the memory idle in turns.
 Value LaunchBuilder::exceedsCaches(Frame &root) {
   Value addresses = emitter.constant(root, 0);
   for (BlockArgument argument : model.kernel.block().getArguments()) {
     auto type = dyn_cast<qn::OperandType>(argument.getType());
     auto writes = [](Operation *user) { return isa<qn::StoreOp>(user); };
-    if (!type || !model.axesOf(type) ||
+    if (!type || !hasAxis(model.axesOf(type), launch.lane) ||
         llvm::none_of(argument.getUsers(), writes))
       continue;
     Value bits = addressBits(root, argument);
     addresses = arith::OrIOp::create(emitter.in(root), loc, addresses, bits);
   }
   Value low = emitter.constant(root, target.vectorBytes - 1);
-  std::int64_t cache =
-      launch.turned >= 0 ? target.l3Bytes / 4 * 3 : target.l3Bytes;
-  Value limit = emitter.constant(root, cache);
+  Value limit = cacheLimit(root);
   Value bytes = passedBytes(root), zero = emitter.constant(root, 0);
   OpBuilder &b = emitter.in(root);
   Value odd = arith::AndIOp::create(b, loc, addresses, low);
@@ -86,8 +112,21 @@ Value LaunchBuilder::exceedsCaches(Frame &root) {
 /// Whether only the vectors of one loop differ where they go past the caches:
 /// all else is made once for both.
 bool LaunchBuilder::streamsVectors() const {
+  if (launch.streamsRows)
+    return true;
   return launch.kind == LaunchKind::Stores && launch.axes.size() == 1 &&
          !model.joinedAlong(launch.axes.front().axis) && shortLoads().empty();
+}
+
+/// Stores a row past the caches. It was read before, and the memory waits
+/// meanwhile: so the next row is asked for.
+void LaunchBuilder::rowPast(Frame &frame, LoopSpec &row, Emitter::Body body) {
+  row.lower = emitter.constant(frame, 0);
+  row.upper = emitter.extent(frame, row.plan.axis);
+  if (!launch.axes.empty())
+    emitter.ahead = {.axis = launch.axes.back().axis, .next = true};
+  vectorsPast(frame, row, body);
+  emitter.ahead = {};
 }
 
 /// Stores the whole vectors of a loop past the caches, where the launch does;
@@ -104,7 +143,8 @@ void LaunchBuilder::vectorsPast(Frame &frame, LoopSpec &loop,
   Value left = arith::RemUIOp::create(b, loc, length, lanes);
   Value end = arith::SubIOp::create(b, loc, loop.upper, left);
   vectors.upper = arith::SelectOp::create(b, loc, past, end, loop.lower);
-  emitter.streaming = true;
+  // What was kept in a row of the result lies in the caches already.
+  emitter.streaming = !emitter.keepsValues();
   Emitter::Values none;
   emitter.nest(frame, vectors, none, body);
   emitter.streaming = false;

@@ -114,3 +114,26 @@ bool Schedule::planTwoAxes(LaunchPlan &launch) {
   launch.streams = onlyNeighbours(launch);
   return true;
 }
+
+/// Whether rows are reduced and then written, neighbouring elements by lanes.
+/// What is costly waits in the result for its turn, and so in the caches.
+bool Schedule::writesRows(const LaunchPlan &launch) const {
+  if (target.isGpu() || launch.lane < 0 || launch.dots || isLong(1) ||
+      launch.kind != LaunchKind::Stores || model.localAxis(launch.lane) ||
+      model.joinedAlong(launch.lane) || isUneven(launch.lane))
+    return false;
+  bool writes = false;
+  for (qn::StoreOp store : launch.stores) {
+    qn::OperandType type = store.getTensor().getType();
+    if (!hasAxis(model.axesOf(type), launch.lane))
+      continue;
+    writes = true;
+    if (!type.getElementType().isIntOrFloat())
+      return false;
+    for (auto [name, stride] : llvm::zip(type.getAxes(), type.getStrides()))
+      if (static_cast<int>(model.axisOf(name)) == launch.lane &&
+          stride != StrideClass::One)
+        return false;
+  }
+  return writes;
+}

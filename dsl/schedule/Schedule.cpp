@@ -434,10 +434,11 @@ void Schedule::planReduced(LaunchPlan &launch) {
   constexpr std::int64_t units = 4, shortRow = 512;
   bool isOrdered = llvm::any_of(
       model.reductions, [](qn::ReduceOp op) { return op.getOrdered(); });
-  if (planDots(launch) || !model.kernel.getShortRows() || target.isGpu() ||
-      isOrdered || launch.lane < 0 || model.localAxis(launch.lane) ||
-      launch.axes.empty() || isUneven(launch.axes.back().axis) ||
-      operations > longest)
+  bool isDots = planDots(launch);
+  launch.streams = launch.streamsRows = writesRows(launch);
+  if (isDots || !model.kernel.getShortRows() || target.isGpu() || isOrdered ||
+      launch.lane < 0 || model.localAxis(launch.lane) || launch.axes.empty() ||
+      isUneven(launch.axes.back().axis) || operations > longest)
     return;
   AxisPlan &plan = launch.axes.back();
   plan.copies = rows;

@@ -121,8 +121,9 @@ struct LaunchPlan {
   bool together = false;
   /// Windows that reach over no border run without tests.
   bool windows = false;
-  /// Results may go past the caches, where they exceed them.
-  bool streams = false;
+  /// Results may go past the caches, where they exceed them; rows behind what
+  /// is reduced of them.
+  bool streams = false, streamsRows = false;
   /// Elements that are worth a task of their own.
   std::int64_t taskElements = 1;
 
@@ -204,6 +205,7 @@ private:
   void formLaunches();
   int bestAxis(AxisSet candidates) const;
   bool onlyNeighbours(const LaunchPlan &launch) const;
+  bool writesRows(const LaunchPlan &launch) const;
   int reusedAxis(const LaunchPlan &launch, int lane) const;
   int turnedAxis(const LaunchPlan &launch) const;
   void planTurned(LaunchPlan &launch, unsigned turned);

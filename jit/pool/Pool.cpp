@@ -20,17 +20,13 @@ int Pool::processors() {
 bool Pool::insideJob() { return InsideJob::now; }
 
 Pool::Pool(int threads, Host host, Count count)
-    : host(host), count(count), wanted(threads > 0 ? threads : processors()) {}
+    : host(host), count(count), wanted(threads) {}
 
 Pool::~Pool() {
   Team *mine = current.load();
   // A forked child must not join threads that stayed in its parent.
   if (mine && mine->process == getpid())
     delete mine;
-}
-
-void Pool::resize(int threads) {
-  wanted.store(threads > 0 ? threads : processors());
 }
 
 /// The team, made when first needed and again after a fork: the child's

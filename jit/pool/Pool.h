@@ -38,10 +38,14 @@ public:
   Pool(const Pool &) = delete;
   Pool &operator=(const Pool &) = delete;
 
+  /// What `resize` said, else the host, else every processor.
   int threads() const {
-    return count ? count() : wanted.load(std::memory_order_relaxed);
+    int number = wanted.load(std::memory_order_relaxed);
+    if (number <= 0 && count)
+      number = count();
+    return number > 0 ? number : processorsAtStart;
   }
-  void resize(int threads);
+  void resize(int threads) { wanted.store(threads); }
 
   /// Runs `units` units, at least `grain` at a time. Serial when one chunk is
   /// all there is, inside another job, and while another thread's job has the
@@ -69,6 +73,7 @@ private:
 
   const Host host;
   const Count count;
+  const int processorsAtStart = processors();
   Scratch memory;
 
   std::atomic<Team *> current{nullptr};

@@ -2,6 +2,7 @@
 #include "python/bind/Errors.h"
 #include "python/bind/Externs.h"
 #include "python/bind/Function.h"
+#include "python/bind/HostThreads.h"
 #include "python/bind/Tables.h"
 #include "python/bind/Waiting.h"
 
@@ -60,8 +61,10 @@ std::string represent(const Module &module) {
 
 std::shared_ptr<Session> makeSession(int threads, const std::string &cache,
                                      const std::string &target) {
+  findHostThreads();
   SessionOptions options;
   options.threads = threads;
+  options.threadsNow = hostThreads;
   options.cacheDirectory = cache;
   options.target = target;
   auto session = valueOrThrow(Session::create(options));

@@ -3,6 +3,7 @@
 
 #include "python/bind/ElementTypes.h"
 #include "python/bind/Errors.h"
+#include "python/bind/HostThreads.h"
 #include "python/bind/NumpyArray.h"
 #include "python/bind/Refusal.h"
 
@@ -100,6 +101,7 @@ const Framework &FrameworkCache::lookUp(PyTypeObject *type) {
                      .masks = isMaskedArray(type)};
   findDerives(type, found);
   findExchange(type, found);
+  findHostThreads();
   // Looking for attributes has given it one, unless there are none left.
   found.version = type->tp_version_tag;
   Framework &place = last[oldest];

@@ -1,7 +1,6 @@
 """The process's one session and the functions that use it."""
 
 import os
-import sys
 from functools import cache
 from typing import Any
 
@@ -11,13 +10,10 @@ from . import _environment
 
 
 def _threads() -> int:
-    """What QUERN_THREADS says, else torch where it is imported; 0: every processor."""
+    """What QUERN_THREADS says; 0: torch, asked at every call, or every processor."""
     text = os.environ.get("QUERN_THREADS", "").strip()
     if text and not (text.isdecimal() and len(text) < 7):
         raise ValueError(f"`QUERN_THREADS` is `{text}`, must be a number of threads")
-    torch = sys.modules.get("torch")
-    if not text and torch is not None:
-        return int(torch.get_num_threads())
     return int(text or "0")
 
 

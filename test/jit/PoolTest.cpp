@@ -79,7 +79,7 @@ TEST(Pool, RunsOnThreadsOfTheHost) {
 
 TEST(Pool, AsksTheHostForItsCount) {
   static int wanted = 1;
-  Pool pool(4, nullptr, [] { return wanted; });
+  Pool pool(0, nullptr, [] { return wanted; });
   EXPECT_EQ(pool.threads(), 1);
   Marks marks(64);
   pool.run(Marks::task, &marks, 64, 1);
@@ -89,6 +89,13 @@ TEST(Pool, AsksTheHostForItsCount) {
   pool.run(Marks::task, &again, 64, 1);
   EXPECT_EQ(pool.sharedJobs(), 1);
   EXPECT_TRUE(again.eachOnce());
+  wanted = 0; // knows no number
+  EXPECT_EQ(pool.threads(), Pool::processors());
+  wanted = 3;
+  pool.resize(2);
+  EXPECT_EQ(pool.threads(), 2);
+  pool.resize(0);
+  EXPECT_EQ(pool.threads(), 3);
 }
 
 TEST(Pool, ManyJobsInARow) {
@@ -119,7 +126,7 @@ TEST(Pool, OneChunkWakesNobody) {
 TEST(Pool, NestedJobsAreSerial) {
   struct Outer {
     Pool *pool;
-    Marks inner{4 * 100};
+    Marks inner{400};
     std::atomic<int> parallel{0};
   } outer{.pool = nullptr};
   Pool pool(4);
@@ -157,6 +164,7 @@ TEST(Pool, NestedJobsAreSerial) {
 TEST(Pool, CallersOnSeveralThreads) {
   Pool pool(3);
   std::vector<std::thread> callers;
+  callers.reserve(4);
   std::atomic<int> bad{0};
   for (int caller = 0; caller < 4; ++caller)
     callers.emplace_back([&] {

@@ -225,6 +225,31 @@ def test_rows_larger_than_the_caches(width):
     torch.testing.assert_close(kernels.other_way(x), x.T.contiguous(), rtol=0, atol=0)
 
 
+@pytest.mark.parametrize("width", [1040, 4112, 4100, 70000])
+def test_rows_that_are_reduced_and_larger_than_the_caches(width: int) -> None:
+    kernels = quern.compile(
+        "rowwise center(x: f32[R, C]) -> f32[R, C]:\n"
+        "    return x - max(x over C)\n\n"
+        "rowwise both(x: bf16[R, C]) -> (bf16[R, C], f32[R]):\n"
+        "    let m = max(x over C)\n"
+        "    return x - m, f32(m)\n"
+    )
+    rows = (7 << 20) // width
+    x = torch.randn(rows, width)
+    most = x.amax(1, keepdim=True)
+    torch.testing.assert_close(kernels.center(x), x - most, rtol=0, atol=0)
+    out = torch.full((rows + 1, width + 16), 7.0)
+    kernels.center(x, out=out[:-1, :width])
+    torch.testing.assert_close(out[:-1, :width], x - most, rtol=0, atol=0)
+    assert (out[:-1, width:] == 7).all()
+    assert (out[-1] == 7).all()
+    x = torch.cat([x, x]).bfloat16()
+    ours, found = kernels.both(x)
+    most = x.amax(1, keepdim=True)
+    torch.testing.assert_close(ours, x - most, rtol=0, atol=0)
+    torch.testing.assert_close(found, most[:, 0].float(), rtol=0, atol=0)
+
+
 def test_what_a_function_says_of_itself() -> None:
     module = quern.compile(
         'elementwise half[T: Float](x: T, by: acc(T) = 2.0) -> T:\n    """x by a number."""\n'

@@ -160,22 +160,6 @@ print("done")
     assert said(FORK + text) == "done"
 
 
-@pytest.mark.parametrize(("said_by", "threads"), [("torch", 3), ("QUERN_THREADS", 2)])
-def test_kernels_take_torchs_threads(said_by: str, threads: int) -> None:
-    """Unless the variable says another number."""
-    text = f"""
-torch.set_num_threads(3)
-if "{said_by}" == "QUERN_THREADS":
-    os.environ["QUERN_THREADS"] = "2"
-from quern import _session
-made = []
-_session._quern = type("Watched", (), {{"Session": lambda **given: made.append(given["threads"])}})
-_session.session()
-print(made)
-"""
-    assert said("import os\n" + text) == f"[{threads}]"
-
-
 def test_graphs_follow_torchs_threads() -> None:
     """A number that is set after a graph was compiled holds from its next call."""
     text = """
