@@ -239,18 +239,16 @@ BoundKernel::State::check(std::span<void *const> pointers) const {
   return std::nullopt;
 }
 
-/// Where a site's "a.qn:3:12" lies in the text that was compiled; empty where
+/// Where a site's "a.qn:3:12" lies in the texts that were loaded; empty where
 /// it names another one.
 static Span spanOf(const BoundKernel::State &state, llvm::StringRef location) {
-  const SourceManager &sources = state.core->sources;
-  const SourceFile *file =
-      sources.fileOf(state.request.declaration->nameSpan.begin);
+  auto [rest, columnText] = location.rsplit(':');
+  auto [path, lineText] = rest.rsplit(':');
   unsigned line = 0, column = 0;
-  bool isThere =
-      file && location.consume_front(file->name()) &&
-      location.consume_front(":") && !location.consumeInteger(10, line) &&
-      location.consume_front(":") && !location.consumeInteger(10, column);
-  return isThere ? sources.spanAt(*file, line, column) : Span();
+  if (lineText.getAsInteger(10, line) || columnText.getAsInteger(10, column))
+    return Span();
+  const SourceFile *file = fileNamed(*state.request.module, path);
+  return file ? state.core->sources.spanAt(*file, line, column) : Span();
 }
 
 /// A checked index was out of range, or what the text asks does not hold.

@@ -92,6 +92,16 @@ static const SourceFile *fileOf(const typed::TypedModule &module) {
   return nullptr;
 }
 
+const SourceFile *quern::fileNamed(const typed::TypedModule &module,
+                                   llvm::StringRef path) {
+  if (module.name() == moduleName(path))
+    return fileOf(module);
+  for (const auto &used : module.uses())
+    if (const SourceFile *file = fileNamed(*used, path))
+      return file;
+  return nullptr;
+}
+
 static void addTexts(const typed::TypedModule &module, KeyBuilder &key) {
   for (const auto &used : module.uses()) {
     const SourceFile *file = fileOf(*used);

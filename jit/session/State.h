@@ -61,6 +61,12 @@ checkSource(SessionCore &core, const SourceFile *file,
 jit::CacheKey keyOfTexts(const typed::TypedModule &module,
                          llvm::StringRef text);
 
+/// The file of the module that a path names, of a module and those it uses;
+/// null where there is none. A kernel is kept by its texts, which may have lain
+/// in another folder.
+const SourceFile *fileNamed(const typed::TypedModule &module,
+                            llvm::StringRef path);
+
 /// A module of the embedded library by name; takes the front end's lock.
 Result<std::shared_ptr<const Module::State>>
 loadLibrary(const std::shared_ptr<SessionCore> &core, std::string_view name);

@@ -74,6 +74,23 @@ def test_a_file_that_is_saved_while_its_module_lives(tmp_path: Path) -> None:
         k.at(np.ones(3, np.float32), np.array([7]))
 
 
+def test_a_text_that_lies_in_two_folders(tmp_path: Path) -> None:
+    """What is kept of the first serves the second; messages name the one that was loaded."""
+    at = "rowwise at(x: f32[N], i: i64[M]) -> f32[M]:\n    return x[i]\n"
+    for folder in (tmp_path / "first", tmp_path / "second"):
+        folder.mkdir()
+        through = at.replace("at", "through").replace("x[i]", "far(x, i)")
+        (folder / "k.qn").write_text(f"from part use far\n{at}\n{through}")
+        (folder / "part.qn").write_text(at.replace("at", "far"))
+        k = quern.load(folder / "k.qn")
+        for name, place in (("at", "k.qn:3:12"), ("through", "part.qn:2:12")):
+            with pytest.raises(quern.Error) as caught:
+                getattr(k, name)(np.ones(3, np.float32), np.array([7]))
+            message = str(caught.value)
+            assert message.startswith(f"{folder / place}: error[QN2050]: `{name}`: ")
+            assert "|     return x[i]\n" in message
+
+
 def test_modules_in_files(tmp_path: Path) -> None:
     (tmp_path / "nn").mkdir()
     leaky = (
