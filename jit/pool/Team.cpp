@@ -33,8 +33,11 @@ void Pool::Team::start(int threads) {
     fresh.number = member;
     fresh.seen = signal.load();
     // Without a thread its share is run by the others.
-    if (pthread_create(&fresh.thread, nullptr, entry, &fresh) == 0)
-      workers.push_back(fresh.thread);
+    if (pthread_create(&fresh.thread, nullptr, entry, &fresh) != 0)
+      continue;
+    // From here, so that it has its name before it first runs.
+    pthread_setname_np(fresh.thread, "quern");
+    workers.push_back(fresh.thread);
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
@@ -50,7 +53,6 @@ void Pool::Team::stop() {
 
 void *Pool::Team::entry(void *start) {
   auto *member = static_cast<Member *>(start);
-  pthread_setname_np(pthread_self(), "quern");
   wishForShortSlices();
   member->team->work(member->number, member->seen);
   return nullptr;
