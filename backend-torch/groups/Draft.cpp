@@ -35,6 +35,7 @@ std::vector<Atom> Draft::space() const {
   };
   // A value with all axes gives the order, if there is one: it comes first.
   std::vector<ValueId> values;
+  values.reserve(dimensions.size());
   for (const auto &[value, dims] : dimensions)
     values.push_back(value);
   auto count = [&](ValueId value) {
@@ -64,13 +65,39 @@ static std::set<Atom> allOf(const Dimensions &dims) {
   return atoms;
 }
 
+std::set<Atom> Draft::resultSpace(bool rows) const {
+  std::vector<Atom> order = space();
+  std::set<Atom> result(order.begin(), order.end());
+  for (Atom atom : axes.resolve(picked))
+    result.erase(atom);
+  for (Atom atom : reducedAxes())
+    if (rows)
+      result.erase(atom);
+  return result;
+}
+
+/// Takes the node of a fill in, before the one that reads it.
+void Draft::refill(ValueId value) {
+  Dimensions dims;
+  for (Size size : analysis->graph->values[value].tensor()->sizes)
+    dims.push_back(axes.fresh(size));
+  compute(value, std::move(dims), {});
+  int node = analysis->graph->values[value].node;
+  members.insert(members.end() - 1, node);
+  refilled.insert(node);
+}
+
 /// Gives dimensions to a value that a node of the group reads.
 Draft::Reason Draft::place(ValueId value) {
+  ValueId base = analysis->baseOf(value);
+  if (takesFills && !computed.contains(base) &&
+      analysis->fills[analysis->graph->values[base].node])
+    refill(base);
   if (dimensions.contains(value))
     return std::nullopt;
   const Operation &producer = analysis->producerOperation(value);
   auto *view = std::get_if<ViewOf>(&producer);
-  if (view && computed.contains(analysis->baseOf(value)))
+  if (view && computed.contains(base))
     return placeView(value, *view);
   const TensorFacts *facts = analysis->graph->values[value].tensor();
   Dimensions dims;
@@ -271,23 +298,40 @@ bool Draft::continuesAttention() const {
          });
 }
 
+static bool hasAxis(const TypePattern &pattern, const std::string &name) {
+  return std::ranges::any_of(
+      pattern.axes, [&](const AxisPattern &axis) { return axis.name == name; });
+}
+
 /// Where the call names no axis, it works along those that some result lacks.
+/// Where the one that it names is in every result, it reads its operands at
+/// places along those that no result has.
 Draft::Reason Draft::chooseReduced(const LibraryCall &call,
                                    const NamedAxes &names) {
   Dimension chosen;
-  for (const auto &[name, dims] : names) {
-    bool isChosen = name == call.axis;
-    if (call.axis.empty())
-      for (const TypePattern &result : call.results)
-        isChosen |= std::none_of(
-            result.axes.begin(), result.axes.end(),
-            [&, n = name](const AxisPattern &axis) { return axis.name == n; });
-    if (!isChosen)
-      continue;
-    for (const Dimension &dimension : dims)
-      chosen.insert(chosen.end(), dimension.begin(), dimension.end());
-  }
+  auto lacks = [&](const std::string &name) {
+    return std::ranges::any_of(call.results, [&](const TypePattern &result) {
+      return !hasAxis(result, name);
+    });
+  };
+  auto choose = [&](auto isMeant, Dimension &into) {
+    for (const auto &[name, dims] : names)
+      for (const Dimension &dimension : dims)
+        if (isMeant(name))
+          into.insert(into.end(), dimension.begin(), dimension.end());
+  };
   isRowwise = true;
+  if (!call.axis.empty() && !lacks(call.axis) && !call.row->isSerial) {
+    std::size_t before = picked.size();
+    choose(lacks, picked);
+    if (picked.size() != before)
+      return std::nullopt;
+  }
+  choose(
+      [&](const std::string &name) {
+        return call.axis.empty() ? lacks(name) : name == call.axis;
+      },
+      chosen);
   chosen = axes.resolve(chosen);
   if (chosen.empty() && !call.axis.empty())
     return "the axis it works along has extent 1";

@@ -17,11 +17,19 @@ struct Analysis {
   std::vector<Operation> operations; ///< of each node
   /// Of each node: the attention that it is a part of, or -1.
   std::vector<int> attention;
+  /// Of each node: the number that it fills its result with.
+  std::vector<std::optional<PrimitiveCall>> fills;
 
   /// The value whose memory a value lies in, through all views.
   ValueId baseOf(ValueId value) const;
   const Operation &producerOperation(ValueId value) const {
     return operations[graph->values[value].node];
+  }
+  /// A node that the language writes without a library function.
+  const PrimitiveCall *primitiveAt(int node) const {
+    if (fills[node])
+      return &*fills[node];
+    return std::get_if<PrimitiveCall>(&operations[node]);
   }
 };
 
@@ -30,8 +38,10 @@ using NamedAxes = std::map<std::string, Dimensions>;
 
 class Draft {
 public:
-  explicit Draft(const Analysis &analysis)
-      : analysis(&analysis), axes(analysis.sizes) {}
+  /// With `takesFills` it computes by itself what is one number throughout,
+  /// where a node that it takes in reads that.
+  explicit Draft(const Analysis &analysis, bool takesFills = false)
+      : analysis(&analysis), axes(analysis.sizes), takesFills(takesFills) {}
 
   /// Takes a node in; the reason why not, or nothing. After a refusal the draft
   /// is spoilt, and the caller goes back to his copy.
@@ -47,12 +57,18 @@ public:
   bool computes(ValueId value) const { return computed.contains(value); }
   const std::vector<int> &nodes() const { return members; }
   const std::set<ValueId> &inputs() const { return outside; }
+  /// Whether a node is a fill that was computed anew.
+  bool isRefilled(int node) const { return refilled.contains(node); }
+  bool hasRefilled() const { return !refilled.empty(); }
   /// The dimensions of a value that the group computes or reads.
   Dimensions dimensionsOf(ValueId value) const;
   /// Axes that a value varies along, of those that its dimensions have.
   std::set<Atom> variation(ValueId value) const;
   /// Every axis of the group, in order of appearance.
   std::vector<Atom> space() const;
+  /// The axes that results may lie on: all, or `rows` only, those that no
+  /// reduction removes.
+  std::set<Atom> resultSpace(bool rows) const;
   /// The axes that reductions of the group remove; empty without one.
   Dimension reducedAxes() const { return axes.resolve(reduced); }
   bool hasReduction() const { return isRowwise; }
@@ -66,6 +82,7 @@ private:
   Reason take(int node);
   bool meetsItself() const;
   Reason place(ValueId value);
+  void refill(ValueId value);
   Reason placeView(ValueId value, const ViewOf &view);
   Reason addPrimitive(const Node &node, const PrimitiveCall &call);
   Reason addElementwise(const Node &node, const LibraryCall &call);
@@ -87,7 +104,9 @@ private:
   std::map<ValueId, std::set<Atom>> varies;
   std::map<int, NamedAxes> named; ///< of rowwise calls
   Dimension reduced;
-  bool isRowwise = false, whole = false;
+  Dimension picked; ///< axes of operands that are read at computed places only
+  std::set<int> refilled;
+  bool takesFills, isRowwise = false, whole = false;
 };
 
 } // namespace quern

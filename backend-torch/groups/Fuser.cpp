@@ -16,7 +16,8 @@ public:
   Fuser(FusionPlan &plan, const FusionOptions &options,
         const MachineInfo &machine)
       : plan(plan), graph(*plan.graph), analysis(*plan.analysis),
-        options(options), machine(machine), units(analysis), readers(graph) {}
+        options(options), machine(machine), units(analysis), readers(graph),
+        isEmitted(graph.nodes.size()) {}
 
   void run();
 
@@ -30,6 +31,7 @@ private:
                                    Draft &draft) const;
   std::optional<std::string> whyNotOneKernel(const Draft &draft) const;
   bool escapes(ValueId value, const std::vector<int> &nodes) const;
+  bool isReadFromMemory(ValueId fill, ValueId value) const;
   void collectGroups();
   void finish(int unit, const Draft &draft);
   void addGroup(int unit, const Draft &draft);
@@ -48,7 +50,7 @@ private:
   std::map<int, Draft> drafts; ///< by unit
   std::map<int, std::string> stopped;
   std::map<int, std::vector<int>> groupsOf; ///< by unit
-  std::vector<bool> isEmitted, isUnitEmitted;
+  std::vector<bool> isEmitted;
 };
 } // namespace
 
@@ -73,16 +75,15 @@ bool Fuser::escapes(ValueId value, const std::vector<int> &nodes) const {
 /// axis must be one of a tensor that is read.
 std::optional<std::string> Fuser::whyNotOneKernel(const Draft &draft) const {
   std::vector<Atom> order = draft.space();
-  std::set<Atom> all(order.begin(), order.end()), rows = all, read;
-  for (Atom atom : draft.reducedAxes())
-    rows.erase(atom);
+  std::set<Atom> read, all = draft.resultSpace(/*rows=*/false),
+                       rows = draft.resultSpace(/*rows=*/true);
   for (ValueId input : draft.inputs())
     read.merge(draft.variation(input));
-  if (read != all)
+  if (read != std::set<Atom>(order.begin(), order.end()))
     return "no tensor that it reads has all of its axes";
   for (int node : draft.nodes())
     for (ValueId value : graph.nodes[node].results) {
-      if (!escapes(value, draft.nodes()))
+      if (draft.isRefilled(node) || !escapes(value, draft.nodes()))
         continue;
       std::set<Atom> own;
       for (const Dimension &dimension : draft.dimensionsOf(value))
@@ -95,15 +96,24 @@ std::optional<std::string> Fuser::whyNotOneKernel(const Draft &draft) const {
 
 std::optional<std::string> Fuser::build(const std::vector<int> &nodes,
                                         Draft &draft) const {
-  for (int node : nodes)
-    if (std::optional<std::string> why = draft.add(node))
-      return why;
-  return whyNotOneKernel(draft);
+  std::optional<std::string> why;
+  for (bool takesFills : {true, false}) {
+    draft = Draft(analysis, takesFills);
+    why.reset();
+    for (std::size_t i = 0; i != nodes.size() && !why; ++i)
+      why = draft.add(nodes[i]);
+    if (!why)
+      why = whyNotOneKernel(draft);
+    if (!why || !draft.hasRefilled())
+      break;
+  }
+  return why;
 }
 
 void Fuser::growTowards(int unit, int candidate) {
   if (candidate == unit || !drafts.contains(candidate) ||
-      !drafts.contains(unit) || isClosed(unit) || isClosed(candidate))
+      !drafts.contains(unit) || isClosed(unit) || isClosed(candidate) ||
+      analysis.fills[units.members(candidate).front()])
     return;
   std::vector<int> nodes = units.members(candidate);
   const std::vector<int> &own = units.members(unit);
@@ -204,6 +214,12 @@ void Fuser::consider(int node) {
     stopped[unit] = restricted->second.reason;
     return;
   }
+  // Whoever reads a fill computes it.
+  if (analysis.fills[node])
+    return;
+  Draft refilled(analysis);
+  if (!build({node}, refilled))
+    drafts.insert_or_assign(unit, std::move(refilled));
   for (int candidate : units.producers(node))
     growTowards(unit, candidate);
   // The scores of an attention join when its last product is there: before, a
@@ -224,12 +240,34 @@ bool Fuser::isClosed(int unit) const {
 
 static bool callsLibrary(const Analysis &analysis, const Draft &draft) {
   return std::any_of(draft.nodes().begin(), draft.nodes().end(), [&](int node) {
-    return std::holds_alternative<LibraryCall>(analysis.operations[node]);
+    return std::holds_alternative<LibraryCall>(analysis.operations[node]) &&
+           !draft.isRefilled(node);
   });
+}
+
+/// Whether somebody reads a fill, or a view of it, who does not compute it.
+bool Fuser::isReadFromMemory(ValueId fill, ValueId value) const {
+  return readers.isOutput[value] ||
+         std::ranges::any_of(readers.nodes[value], [&](int user) {
+           if (std::holds_alternative<ViewOf>(analysis.operations[user]))
+             return std::ranges::any_of(
+                 graph.nodes[user].results,
+                 [&](ValueId view) { return isReadFromMemory(fill, view); });
+           auto draft = drafts.find(units.unitOf(user));
+           return draft == drafts.end() || !draft->second.computes(fill);
+         });
 }
 
 /// What becomes of a draft that nothing more joins: a group, or ATen steps.
 void Fuser::finish(int unit, const Draft &draft) {
+  int first = draft.nodes().front();
+  if (analysis.fills[first] && draft.nodes().size() == 1) {
+    ValueId fill = graph.nodes[first].results.front();
+    if (!isReadFromMemory(fill, fill)) {
+      isEmitted[first] = true;
+      return;
+    }
+  }
   std::optional<std::string> why;
   OpaqueKind kind = OpaqueKind::Fallback;
   if (!draft.isWhole()) {
@@ -289,11 +327,14 @@ void Fuser::addGroup(int unit, const Draft &draft) {
     addParts(unit, std::move(group), first, *placement);
     return;
   }
-  for (int node : draft.nodes())
+  for (int node : draft.nodes()) {
+    if (draft.isRefilled(node))
+      continue;
     for (ValueId value : graph.nodes[node].results)
       if (draft.isWhole() ? draft.computes(value)
                           : escapes(value, draft.nodes()))
         group.outputs.push_back(value);
+  }
   groupsOf[unit].push_back(static_cast<int>(plan.groups.size()));
   plan.groups.push_back(std::move(group));
 }
@@ -346,7 +387,6 @@ void Fuser::emit(int node) {
 }
 
 void Fuser::orderUnits() {
-  isEmitted.resize(graph.nodes.size());
   for (std::size_t i = 0; i != graph.nodes.size(); ++i) {
     NodeKind kind = graph.nodes[i].kind;
     if (kind == NodeKind::Call || kind == NodeKind::Host)
@@ -392,6 +432,11 @@ static void classifyAll(Analysis &analysis, const OperatorTable &table,
   for (int i = 0; i != count; ++i)
     analysis.operations.push_back(
         classifyNode(graph, i, table, options.preferAten, options));
+  for (int i = 0; i != count; ++i)
+    analysis.fills.push_back(
+        options.fuse && !options.restricted.contains(i)
+            ? fillOf(graph, graph.nodes[i], analysis.operations[i])
+            : std::nullopt);
   analysis.attention = findAttention(graph, analysis.operations, table);
   if (!options.fuse || !options.preferAten)
     return;

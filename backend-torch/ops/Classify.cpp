@@ -240,6 +240,27 @@ static Operation classifyPrimitive(const Graph &graph, const Node &node,
   return call;
 }
 
+std::optional<PrimitiveCall> fillOf(const Graph &graph, const Node &node,
+                                    const Operation &operation) {
+  if (auto *primitive = std::get_if<PrimitiveCall>(&operation))
+    return primitive->kind == Primitive::Fill ? std::optional(*primitive)
+                                              : std::nullopt;
+  if (!std::holds_alternative<LibraryCall>(operation))
+    return std::nullopt;
+  GraphArgument number;
+#define QN_NUMBER(name, value)                                                 \
+  if (node.overload == name) {                                                 \
+    number.kind = GraphArgument::Kind::Int;                                    \
+    number.integer = value;                                                    \
+  }
+#include "backend-torch/ops/Primitives.def"
+  DType type = *graph.values[node.results[0]].tensor()->type;
+  std::optional<std::string> literal = literalOf(number, type);
+  if (!literal)
+    return std::nullopt;
+  return PrimitiveCall{Primitive::Fill, -1, *literal};
+}
+
 /// Whether nothing of what a node gives has an element.
 static bool givesNothing(const Graph &graph, const Node &node) {
   return std::ranges::all_of(node.results, [&](ValueId id) {

@@ -160,6 +160,11 @@ private:
   std::map<std::string, std::vector<const OperatorRow *>, std::less<>> byName;
 };
 
+/// What a node fills its result with, if that is one number; a group may
+/// compute such a result anew instead of reading it.
+std::optional<PrimitiveCall> fillOf(const Graph &graph, const Node &node,
+                                    const Operation &operation);
+
 /// Finds out what a node of the graph is. The compiler has refused the first
 /// `refused` rows that take it.
 Operation classify(const Graph &graph, const Node &node,

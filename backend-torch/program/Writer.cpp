@@ -144,7 +144,7 @@ std::string GroupWriter::axisArgument(const AxisPattern &pattern,
          (axes.size() > 1 ? "(" + list + ")" : list);
 }
 
-/// The axis that the call names, or, where it names none, every axis.
+/// Every axis, but for packs that follow where the call names an axis.
 std::vector<std::string>
 GroupWriter::axisArguments(int node, const LibraryCall &call) const {
   std::vector<std::string> result;
@@ -155,8 +155,9 @@ GroupWriter::axisArguments(int node, const LibraryCall &call) const {
   for (const CallOperand &operand : call.operands)
     for (const AxisPattern &axis : operand.pattern.axes) {
       auto dims = names.find(axis.name);
+      bool isTold = axis.isPack && !call.axis.empty();
       if (dims == names.end() || !done.insert(axis.name).second ||
-          (!call.axis.empty() && axis.name != call.axis))
+          (isTold && axis.name != call.axis))
         continue;
       std::string text = axisArgument(axis, dims->second);
       if (!text.empty())
@@ -179,17 +180,28 @@ std::string GroupWriter::brackets(int node, const LibraryCall &call) const {
   return text.empty() ? "" : "[" + text + "]";
 }
 
+/// Operands stand in order, by name behind one that keeps its default.
 std::string GroupWriter::callText(int node, const LibraryCall &call) {
   used.insert({call.row->module, call.row->declaration});
-  std::string text = call.row->declaration + brackets(node, call) + "(";
-  for (std::size_t i = 0; i != call.operands.size(); ++i)
-    text += (i ? ", " : "") + operandText(call.operands[i]);
-  return text + ")";
+  std::string text;
+  bool byName = false;
+  auto operand = call.operands.begin();
+  for (const ParameterInfo &parameter : call.row->parameters) {
+    if (parameter.compileTime || operand == call.operands.end())
+      continue;
+    const CallOperand &given = *operand++;
+    if (given.kind == CallOperand::Kind::Absent && !given.pattern.optional) {
+      byName = true;
+      continue;
+    }
+    text += text.empty() ? "" : ", ";
+    text += (byName ? parameter.name + " = " : "") + operandText(given);
+  }
+  return call.row->declaration + brackets(node, call) + "(" + text + ")";
 }
 
 void GroupWriter::writeNode(int index) {
   const Node &node = graph.nodes[index];
-  const Operation &operation = plan.analysis->operations[index];
   std::vector<std::string> results;
   for (ValueId id : node.results) {
     names[id] = "v" + std::to_string(names.size());
@@ -197,7 +209,7 @@ void GroupWriter::writeNode(int index) {
   }
   DType type = *graph.values[node.results[0]].tensor()->type;
   std::string cast(spelling(type));
-  if (auto *primitive = std::get_if<PrimitiveCall>(&operation)) {
+  if (auto *primitive = plan.analysis->primitiveAt(index)) {
     std::string text = primitive->size ? number(*primitive->size)
                        : primitive->kind == Primitive::Fill
                            ? primitive->literal
@@ -210,7 +222,7 @@ void GroupWriter::writeNode(int index) {
     body += "    let " + results[0] + " = " + text + "\n";
     return;
   }
-  const auto &call = std::get<LibraryCall>(operation);
+  const auto &call = std::get<LibraryCall>(plan.analysis->operations[index]);
   std::string text = callText(index, call);
   if (call.results.size() > 1) {
     std::string list;
@@ -274,7 +286,7 @@ std::string GroupWriter::suggestedName() const {
   int count = 0;
   for (int node : group.draft.nodes()) {
     auto *call = std::get_if<LibraryCall>(&plan.analysis->operations[node]);
-    if (call && count++ < 4)
+    if (call && !group.draft.isRefilled(node) && count++ < 4)
       text += "_" + call->row->declaration;
   }
   return text;

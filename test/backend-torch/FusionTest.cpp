@@ -9,12 +9,6 @@ using namespace quern::testing;
 
 namespace {
 
-/// Plans point to the rows that they use.
-FusionPlan fused(GraphMaker &maker, const std::vector<ValueId> &outputs) {
-  static const OperatorTable table = smallLibrary();
-  return planFusion(maker.finish(outputs), table, {});
-}
-
 TEST(Fusion, ChainIsOneKernel) {
   GraphMaker maker;
   ValueId x = maker.input({maker.size(7), maker.size(5)});

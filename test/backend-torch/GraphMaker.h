@@ -202,11 +202,23 @@ inline OperatorTable smallLibrary() {
            parameter("b", "T[*C]?"), parameter("eps", "acc(T)", false)},
           {"T[*R, *C]", "acc(T)[*R]", "acc(T)[*R]"},
           {{"normalized_shape", "*C"}}, DeclarationKind::Rowwise));
+  rows.push_back(
+      row("aten::slice_scatter", "slice_scatter", "slices",
+          {parameter("x", "T[*R, N]"), parameter("src", "T[*R, M]"),
+           parameter("start", "int", false), parameter("end", "int", false),
+           parameter("step", "int", false)},
+          {"T[*R, N]"}, {{"dim", "N"}}, DeclarationKind::Rowwise, "Any"));
   rows.push_back(row("aten::msort", "sorted", "sort",
                      {parameter("x", "T[C, *R]")}, {"T[C, *R]"}, {},
                      DeclarationKind::Rowwise));
   rows.back().isSerial = true;
   return OperatorTable(std::move(rows));
+}
+
+/// Plans point to the rows that they use.
+inline FusionPlan fused(GraphMaker &maker, const std::vector<ValueId> &outputs) {
+  static const OperatorTable table = smallLibrary();
+  return planFusion(maker.finish(outputs), table, {});
 }
 
 } // namespace quern::testing

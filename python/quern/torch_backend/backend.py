@@ -31,6 +31,7 @@ from .options import flag, validate
 from .profile import Profiler
 from .progress import Progress
 from .recording import recorded, records
+from .repeats import merge_repeats
 from .report import debug_folder, refuse_fallbacks, report
 from .slices import sliced
 from .state import CompiledGraphRecord, State, state
@@ -141,9 +142,12 @@ class _Job:
         self, joint: torch.fx.GraphModule, joint_inputs: Sequence[Any], **options: Any
     ) -> tuple[torch.fx.GraphModule, torch.fx.GraphModule]:
         """Forward and backward from the graph of both."""
+        joint.graph.eliminate_dead_code()
+        merge_repeats(joint)
         if self.options["executor"] == "quern":
             joint = relaid(joint)
-        return min_cut_rematerialization_partition(joint, joint_inputs, **options)
+        with torch._functorch.config.patch(cse=False):
+            return min_cut_rematerialization_partition(joint, joint_inputs, **options)
 
     def compiler(self, part: str) -> Any:
         """What AOTAutograd calls with each graph of this kind."""

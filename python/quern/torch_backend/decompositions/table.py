@@ -12,6 +12,7 @@ from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 from ..overloads import full_name
 from .encoder import encoder_decompositions
+from .fills import fill_decompositions
 from .foreach import foreach_decompositions
 from .indices import index_decompositions
 from .losses import loss_decompositions
@@ -139,6 +140,7 @@ def _table(kept: frozenset[str]) -> dict[Any, Callable[..., Any]]:
     table[torch.ops.aten._to_copy.default] = _number_copied
     for op in _MARKS:
         table[op] = _once(op)
+    table |= fill_decompositions()
     table |= norm_decompositions(table)
     table |= encoder_decompositions()
     table |= loss_decompositions()
