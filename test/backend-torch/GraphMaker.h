@@ -216,7 +216,8 @@ inline OperatorTable smallLibrary() {
 }
 
 /// Plans point to the rows that they use.
-inline FusionPlan fused(GraphMaker &maker, const std::vector<ValueId> &outputs) {
+inline FusionPlan fused(GraphMaker &maker,
+                        const std::vector<ValueId> &outputs) {
   static const OperatorTable table = smallLibrary();
   return planFusion(maker.finish(outputs), table, {});
 }

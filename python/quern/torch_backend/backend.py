@@ -22,6 +22,7 @@ from torch._inductor.output_code import OutputCode
 from . import native
 from .cache import CachedGraph, LoggedBuilder, caching, key_tag
 from .check import Checker
+from .collecting import without_full_collections
 from .debug.folder import DebugFolder
 from .decompositions import decomposition_table, functions_traced
 from .fx_import import describe
@@ -64,7 +65,7 @@ def backend(
         keep_inference_input_mutations=True,
     )
     cached = caching(job.options) if job.is_cacheable else contextlib.nullcontext()
-    with cached, functions_traced(module):
+    with cached, functions_traced(module), without_full_collections():
         compiled: Callable[..., Any] = compile_with(module, example_inputs)
     return _directly(module, compiled)
 
