@@ -175,6 +175,29 @@ def part(m: Maker) -> None:
         m.add(f"torch.cat([{x}, {x} + 1.0], {i})", (*before, double, *after))
 
 
+def put(m: Maker) -> None:
+    """Parts put into others, and tensors of one number."""
+    x = m.pick(_some)
+    if not x:
+        return
+    shape, i = m.shape(x), m.axis(x)
+    colons, whole, extent = ":, " * i, literal(shape), shape[i]
+    pads = f"({'0, 0, ' * (len(shape) - 1 - i)}1, 0)"
+    forms = [
+        f"torch.full({whole}, 0.5) * {x}", f"{x} + {x}.new_zeros({whole})",
+        f"torch.maximum({x}, torch.ones({shape[-1]}))",
+        f"{x} * {x}.new_full((), 2.0).expand({whole})",
+        f"torch.slice_scatter({x}.new_zeros({whole}), {x}.narrow({i}, 0, 1), {i}, {extent} - 1)",
+        f"torch.slice_scatter({x}, {x}[{colons}1:] * 2.0, {i}, 0, -1)",
+        f"torch.slice_scatter(torch.zeros({whole}), {x}[{colons}::2].sin(), {i}, 0, {extent}, 2)",
+        f"torch.cat([{x}[{colons}1:], -{x}[{colons}:1]], {i})",
+        f"torch.nn.functional.pad({x}[{colons}1:], {pads})",
+        f"torch.select_scatter(torch.ones({whole}), {x}.select({i}, -1), {i}, 0)",
+        f"{x}[{colons}:-1].sum() + {x} * {x}.cos()",
+    ]  # fmt: skip
+    m.add(m.rng.choice(forms), shape)
+
+
 def join(m: Maker) -> None:
     x = m.pick()
     assert x
@@ -265,8 +288,8 @@ def write_input(m: Maker) -> None:
 
 
 STEPS = [
-    (unary, 6), (binary, 7), (reduction, 4), (rowwise, 3), (view, 8), (part, 3), (join, 2),
-    (index, 2), (matmul, 2), (in_place, 2), (write_input, 1),
+    (unary, 6), (binary, 7), (reduction, 4), (rowwise, 3), (view, 8), (part, 3), (put, 3),
+    (join, 2), (index, 2), (matmul, 2), (in_place, 2), (write_input, 1),
     *TYPE_STEPS, *NETWORK_STEPS,
 ]  # fmt: skip
 
