@@ -314,9 +314,22 @@ void Fuser::addParts(int unit, Group group, int node,
   }
 }
 
+/// In the order in which the group's nodes read them, which groups that compute
+/// the same share.
+static std::vector<ValueId> inputsInOrder(const Graph &graph,
+                                          const Draft &draft) {
+  std::vector<ValueId> inputs;
+  for (int node : draft.nodes())
+    for (ValueId operand : graph.operands(graph.nodes[node]))
+      if (draft.inputs().contains(operand) &&
+          std::ranges::find(inputs, operand) == inputs.end())
+        inputs.push_back(operand);
+  return inputs;
+}
+
 void Fuser::addGroup(int unit, const Draft &draft) {
   Group group{.draft = draft,
-              .inputs = {draft.inputs().begin(), draft.inputs().end()},
+              .inputs = inputsInOrder(graph, draft),
               .outputs = {},
               .stopped = stopped[unit],
               .part = -1,

@@ -87,12 +87,19 @@ void Layout::mergeNeighbours() {
   allAxes = std::move(merged);
 }
 
-/// Rows are A, B, …; axes that a reduction removes are C0, C1, ….
+/// Rows are R0, R1, …; axes that a reduction removes are C0, C1, …, numbered as
+/// they come in the declaration: what differs in nothing else has one text.
 void Layout::nameAxes() {
   int rows = 0, reduced = 0;
-  for (Axis &axis : allAxes)
-    axis.name = axis.isReduced ? "C" + std::to_string(reduced++)
-                               : "R" + std::to_string(rows++);
+  auto name = [&](const std::vector<ValueId> &values) {
+    for (ValueId value : values)
+      for (int number : axesOf(value))
+        if (Axis &axis = allAxes[number]; axis.name.empty())
+          axis.name = axis.isReduced ? "C" + std::to_string(reduced++)
+                                     : "R" + std::to_string(rows++);
+  };
+  name(group.inputs);
+  name(group.outputs);
 }
 
 int Layout::axisOf(Atom atom) const {
