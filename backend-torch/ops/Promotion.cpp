@@ -172,16 +172,35 @@ static bool collect(const Graph &graph, const GraphArgument &argument,
   }
 }
 
+/// Whether all tensors have one type.
+static bool areAlike(const Graph &graph,
+                     const std::vector<const GraphArgument *> &operands) {
+  std::optional<DType> type;
+  for (const GraphArgument *operand : operands) {
+    if (operand->kind != GraphArgument::Kind::Value)
+      continue;
+    std::optional<DType> own = graph.values[operand->integer].tensor()->type;
+    if (type && own != type)
+      return false;
+    type = own;
+  }
+  return true;
+}
+
 std::optional<DType> promote(const Graph &graph,
                              const std::vector<const GraphArgument *> &operands,
                              std::string_view kind) {
   Categories types;
+  bool promotesNoNumber = kind.empty() || kind == "none";
   for (const GraphArgument *operand : operands)
     if (!collect(graph, *operand, types))
       return std::nullopt;
+  if (kind == "none" && !areAlike(graph, operands))
+    return std::nullopt;
   std::optional<DType> result = types.dimensioned;
   for (const std::optional<DType> &weaker : {types.scalar, types.number}) {
-    if (!weaker || (kind == "none" && result && &weaker != &types.scalar))
+    bool isNumber = &weaker != &types.scalar;
+    if (!weaker || (promotesNoNumber && result && isNumber))
       continue;
     if (result && rankOf(*weaker) <= rankOf(*result))
       continue;

@@ -6,8 +6,9 @@
 namespace quern {
 
 /// The type in which the operands of one type parameter meet; nothing where
-/// the compiler does not know a type among them. Without promotion (`none`) a
-/// number takes the tensors' type.
+/// the compiler does not know a type among them. Where a declaration says
+/// nothing (an empty `kind`) a number takes the tensors' type; with `none`
+/// tensors that differ do not meet.
 std::optional<DType> promote(const Graph &graph,
                              const std::vector<const GraphArgument *> &operands,
                              std::string_view kind);

@@ -74,7 +74,7 @@ private:
   const Graph &graph;
   const Node &node;
   const OperatorRow &row;
-  std::string promotion = "none";
+  std::string promotion;          ///< as the row says, if it does
   std::string needed;             ///< the axis without which there is no result
   std::set<std::string> promoted; ///< arguments that promote; empty: all
   std::set<std::string> used;
