@@ -189,25 +189,24 @@ def main() -> int:
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     done: dict[tuple[str, str], float] = {}
-    errors: dict[str, float] = {}
     sizes = options.size.split(",")
     rows = {
         n: r for n, r in named().items() if not options.names or any(o in n for o in options.names)
     }
     for (name, row), size in itertools.product(rows.items(), sizes):
         if (found := measure(row, name, size, options.rounds)) is not None:
-            done[name, size] = found[0]
-            if found[1] is not None:
-                errors[name] = found[1]
+            done[name, size], wrong = found
+            texts = {(name, size): f"{found[0]:.2f}"}
+            if wrong is not None:
+                texts[name, "error"] = f"{wrong:.1e}"
+            if options.write:  # at once: whole runs take most of an hour
+                keep(texts)
     for size in sizes:
         ratios = [r for (_, s), r in done.items() if s == size]
         if ratios:
             share = sum(r >= 0.95 for r in ratios) / len(ratios)
             print(f"{size}: {len(ratios)} of {len(rows)} rows, geomean {geomean(ratios):.2f}x, "
                   f"{share:.0%} at 0.95 or more, lowest {min(ratios):.2f}x")  # fmt: skip
-    if options.write:
-        texts = {key: f"{ratio:.2f}" for key, ratio in done.items()}
-        keep(texts | {(name, "error"): f"{wrong:.1e}" for name, wrong in errors.items()})
     return 0
 
 
