@@ -142,10 +142,35 @@ def _masked(n: int) -> Arguments:
     return torch.randn(n), torch.rand(n) < 0.5, torch.tensor(0.5)
 
 
+def _segments(by_lengths: bool) -> Maker:
+    """Sixteen rows each."""
+
+    def make(n: int) -> Arguments:
+        x = rows(n)
+        lengths, offsets = torch.full((len(x) // 16,), 16), torch.arange(0, len(x) + 1, 16)
+        return (x, "sum", lengths) if by_lengths else (x, "sum", None, None, offsets)
+
+    return make
+
+
+def _segments_backward(by_lengths: bool) -> Maker:
+    def make(n: int) -> Arguments:
+        x, reduce, *bounds = _segments(by_lengths)(n)
+        y = torch.randn(len(x) // 16, x.shape[1])
+        return y, y, x, reduce, *(bounds if by_lengths else (None, bounds[-1]))
+
+    return make
+
+
 # Where there are several, a row takes the first that fits it.
 ROWS: dict[str, Maker | tuple[Maker, ...]] = {
     "fill.Tensor": lambda n: (torch.randn(n), torch.tensor(0.5)),
     "masked_fill.Tensor": _masked,
+    "segment_reduce": (_segments(by_lengths=False), _segments(by_lengths=True)),
+    "_segment_reduce_backward": (
+        _segments_backward(by_lengths=False),
+        _segments_backward(by_lengths=True),
+    ),
     "clamp": lambda n: (torch.randn(n), -1.0, 1.0),
     "clamp.Tensor": lambda n: (torch.randn(n), torch.rand(n) - 1, torch.rand(n)),
     "bernoulli": lambda n: (torch.rand(n),),
