@@ -172,6 +172,10 @@ public:
   /// False where the binding read values of tensors (`host` in an `op`), and
   /// has run what they depend on: it is to be run once, for the same tensors.
   bool isReusable() const;
+  /// Whether two pointers of `run`, by number, may be one: an output, and a
+  /// tensor that lies as it does and of which each element is read before it is
+  /// written.
+  bool mayCoincide(std::size_t written, std::size_t read) const;
   /// How many pointers `run` takes.
   std::size_t pointerCount() const;
   /// Where the tensors are that it was bound for, and the outputs must be.

@@ -17,6 +17,11 @@ public:
   /// In the order of `stream`, on a device that has any.
   virtual Result<std::monostate> run(std::span<void *const> pointers,
                                      void *stream) = 0;
+  /// Whether an output may have the memory of an input, pointers by number.
+  virtual bool mayCoincide(std::size_t /*output*/,
+                           std::size_t /*input*/) const {
+    return false;
+  }
   /// The stages of the compiler, for those who look.
   virtual Result<std::vector<StageText>> stages() const {
     return std::vector<StageText>();

@@ -12,6 +12,9 @@ public:
                              void *stream) override {
     return kernel.run(pointers, stream);
   }
+  bool mayCoincide(std::size_t output, std::size_t input) const override {
+    return kernel.mayCoincide(output, input);
+  }
   Result<std::vector<StageText>> stages() const override {
     return kernel.stages();
   }

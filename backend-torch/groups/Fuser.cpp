@@ -1,7 +1,7 @@
 // Greedy fusion: every node joins the groups that feed it, if it may.
 #include "backend-torch/groups/Copies.h"
+#include "backend-torch/groups/Order.h"
 #include "backend-torch/groups/Stores.h"
-#include "backend-torch/groups/UnitGraph.h"
 #include "backend-torch/ops/Attention.h"
 #include "backend-torch/ops/Devices.h"
 #include "backend-torch/ops/Preferred.h"
@@ -17,7 +17,7 @@ public:
         const MachineInfo &machine)
       : plan(plan), graph(*plan.graph), analysis(*plan.analysis),
         options(options), machine(machine), units(analysis), readers(graph),
-        isEmitted(graph.nodes.size()) {}
+        isDone(graph.nodes.size()) {}
 
   void run();
 
@@ -36,9 +36,6 @@ private:
   void finish(int unit, const Draft &draft);
   void addGroup(int unit, const Draft &draft);
   void addParts(int unit, Group group, int node, const Placement &placement);
-  void orderUnits();
-  void emit(int node);
-  void emitOperands(int node, int ownUnit = -1);
 
   FusionPlan &plan;
   const Graph &graph;
@@ -50,7 +47,7 @@ private:
   std::map<int, Draft> drafts; ///< by unit
   std::map<int, std::string> stopped;
   std::map<int, std::vector<int>> groupsOf; ///< by unit
-  std::vector<bool> isEmitted;
+  std::vector<bool> isDone;                 ///< nodes that need no step
 };
 } // namespace
 
@@ -264,7 +261,7 @@ void Fuser::finish(int unit, const Draft &draft) {
   if (analysis.fills[first] && draft.nodes().size() == 1) {
     ValueId fill = graph.nodes[first].results.front();
     if (!isReadFromMemory(fill, fill)) {
-      isEmitted[first] = true;
+      isDone[first] = true;
       return;
     }
   }
@@ -369,53 +366,11 @@ void Fuser::collectGroups() {
             [](const auto &a, const auto &b) { return a.first < b.first; });
 }
 
-/// What a node reads comes first, but for views of its own group's results.
-void Fuser::emitOperands(int node, int ownUnit) {
-  for (ValueId operand : graph.operands(graph.nodes[node])) {
-    int base = graph.values[analysis.baseOf(operand)].node;
-    if (ownUnit < 0 || units.unitOf(base) != ownUnit)
-      emit(graph.values[operand].node);
-  }
-  for (int other : units.walls(node))
-    emit(other);
-}
-
-void Fuser::emit(int node) {
-  if (isEmitted[node])
-    return;
-  isEmitted[node] = true;
-  int unit = units.unitOf(node);
-  auto groups = unit < 0 ? groupsOf.end() : groupsOf.find(unit);
-  if (groups == groupsOf.end()) {
-    emitOperands(node);
-    plan.order.push_back({.group = -1, .node = node});
-    return;
-  }
-  for (int member : units.members(unit))
-    isEmitted[member] = true;
-  for (int member : units.members(unit))
-    emitOperands(member, unit);
-  for (int group : groups->second)
-    plan.order.push_back({.group = group, .node = -1});
-}
-
-void Fuser::orderUnits() {
-  for (std::size_t i = 0; i != graph.nodes.size(); ++i) {
-    NodeKind kind = graph.nodes[i].kind;
-    if (kind == NodeKind::Call || kind == NodeKind::Host)
-      emit(static_cast<int>(i));
-  }
-  std::erase_if(plan.order, [&](const Unit &unit) {
-    return unit.node >= 0 && graph.nodes[unit.node].kind != NodeKind::Call &&
-           graph.nodes[unit.node].kind != NodeKind::Host;
-  });
-}
-
 void Fuser::run() {
   for (std::size_t i = 0; i != graph.nodes.size(); ++i)
     consider(static_cast<int>(i));
   collectGroups();
-  orderUnits();
+  orderUnits(plan, units, groupsOf, std::move(isDone));
 }
 
 /// What a node is, as far as the restrictions on it let it.

@@ -78,6 +78,9 @@ struct LaunchPlan {
   std::vector<ValueId> unusedInputs;
   std::vector<ValueId> seeds; ///< drawn when the call begins
   std::vector<Step> steps;
+  /// By kernel, the inputs whose memory nothing reads after it, nor the kernel
+  /// itself through another input.
+  std::vector<std::vector<std::size_t>> dying;
 };
 
 /// Lays out the steps of a graph. Throws what libtorch throws where an

@@ -26,6 +26,10 @@ public:
         addCall(unit.node);
     }
     endLifetimes();
+    plan.dying.resize(program.kernels.size());
+    for (const Step &step : plan.steps)
+      if (step.kernel >= 0)
+        plan.dying[step.kernel] = dyingInputs(step);
     return std::move(plan);
   }
 
@@ -44,6 +48,7 @@ private:
   std::vector<ValueId> readsOf(const Step &step) const;
   std::vector<ValueId> resultsOf(const Step &step) const;
   void endLifetimes();
+  std::vector<std::size_t> dyingInputs(const Step &step) const;
 
   const FusionPlan &fusion;
   const Graph &graph;
@@ -179,6 +184,21 @@ void Planner::endLifetimes() {
   for (int node : graph.inputs)
     for (ValueId id : graph.nodes[node].results)
       free(id, plan.unusedInputs);
+}
+
+std::vector<std::size_t> Planner::dyingInputs(const Step &step) const {
+  const std::vector<KernelOperand> &inputs =
+      program.kernels[step.kernel].inputs;
+  std::vector<std::size_t> dying;
+  for (std::size_t i = 0; i != inputs.size(); ++i) {
+    auto isSame = [&](const KernelOperand &other) {
+      return other.base == inputs[i].base;
+    };
+    if (std::ranges::count(step.frees, inputs[i].base) != 0 &&
+        std::ranges::count_if(inputs, isSame) == 1)
+      dying.push_back(i);
+  }
+  return dying;
 }
 
 LaunchPlan makePlan(std::shared_ptr<const FusionPlan> fusion,

@@ -224,19 +224,6 @@ void Executor::storeResults(const Step &step, std::vector<c10::IValue> stack,
   }
 }
 
-c10::Device torchDevice(DeviceId id) {
-  if (id.kind == DeviceKind::Cpu)
-    return at::kCPU;
-  return {at::kCUDA, static_cast<c10::DeviceIndex>(id.number)};
-}
-
-/// In the memory of a GPU, from torch's allocator for it.
-static at::Tensor emptyOn(c10::Device device, at::IntArrayRef sizes,
-                          at::IntArrayRef strides, at::ScalarType type) {
-  return at::empty_strided(sizes, strides,
-                           at::TensorOptions(type).device(device));
-}
-
 at::Tensor Executor::emptyFor(ValueId id, const Frame &frame) const {
   const SizeTable &sizes = *compiled.fusion->sizes;
   const TensorFacts *facts = launchPlan.graph->values[id].tensor();
@@ -247,7 +234,9 @@ at::Tensor Executor::emptyFor(ValueId id, const Frame &frame) const {
     strides.push_back(sizes.evaluate(stride, frame.symbols).asInt());
   auto type = static_cast<at::ScalarType>(facts->scalarType);
   if (facts->memory != DeviceId())
-    return emptyOn(c10::Device(facts->device), extents, strides, type);
+    return at::empty_strided(
+        extents, strides,
+        at::TensorOptions(type).device(c10::Device(facts->device)));
   return emptyTensor(*options.memory, extents, strides, type,
                      storageBytes(extents, strides, type));
 }
@@ -284,62 +273,6 @@ void Executor::runCall(const Step &step, Frame &frame) const {
   report(step, frame, nullptr, nanoseconds);
   for (ValueId id : step.frees)
     frame.slots[id] = {};
-}
-
-/// Of one element.
-static std::int64_t bytesOf(const Value &value) {
-  auto type = static_cast<at::ScalarType>(value.tensor()->scalarType);
-  return static_cast<std::int64_t>(c10::elementSize(type));
-}
-
-Executor::LaunchShape::Output
-Executor::outputOf(const KernelOperand &operand,
-                   const BoundShape::Tensor &bound,
-                   std::span<const SizeValue> symbols) const {
-  const SizeTable &sizes = *compiled.fusion->sizes;
-  const std::vector<Value> &values = launchPlan.graph->values;
-  const TensorFacts *facts = values[operand.base].tensor();
-  LaunchShape::Output output;
-  output.place = {operand.base, bound.offset * bytesOf(values[operand.value])};
-  output.isPart = operand.isPlaced;
-  output.type = static_cast<at::ScalarType>(facts->scalarType);
-  output.device = c10::Device(facts->device);
-  for (Size size : facts->sizes)
-    output.sizes.push_back(sizes.evaluate(size, symbols).asInt());
-  for (Size stride : facts->strides)
-    output.strides.push_back(sizes.evaluate(stride, symbols).asInt());
-  output.bytes = storageBytes(output.sizes, output.strides, output.type);
-  return output;
-}
-
-Executor::LaunchShape
-Executor::launchShape(int kernel, std::span<const SizeValue> symbols) const {
-  const SizeTable &sizes = *compiled.fusion->sizes;
-  const Graph &graph = *launchPlan.graph;
-  LaunchShape result;
-  result.shape = shapeOf(compiled.kernels[kernel]->operands(), sizes, symbols);
-  const GroupKernel &operands = compiled.kernels[kernel]->operands();
-  for (std::size_t i = 0; i != operands.inputs.size(); ++i) {
-    const Value &value = graph.values[operands.inputs[i].value];
-    result.inputs.push_back({operands.inputs[i].base,
-                             result.shape.inputs[i].offset * bytesOf(value)});
-  }
-  bool hasElements = operands.outputs.empty();
-  for (std::size_t i = 0; i != operands.outputs.size(); ++i) {
-    const BoundShape::Tensor &bound = result.shape.outputs[i];
-    hasElements |= std::ranges::count(bound.extents, 0) == 0;
-    result.outputs.push_back(outputOf(operands.outputs[i], bound, symbols));
-  }
-  result.isEmpty = !hasElements;
-  result.device = torchDevice(operands.device);
-  if (result.isEmpty)
-    return result;
-  auto handle = compiled.kernels[kernel]->handle(result.shape);
-  if (handle)
-    result.handle = std::move(*handle);
-  else
-    result.refusal = handle.error().message;
-  return result;
 }
 
 std::vector<std::int64_t>
@@ -387,11 +320,7 @@ void Executor::runKernel(const Step &step, Frame &frame) const {
   for (const LaunchShape::Output &output : launch.outputs) {
     c10::IValue &slot = frame.slots[output.place.slot];
     if (!output.isPart || slot.isNone())
-      slot = output.device.is_cpu()
-                 ? emptyTensor(*options.memory, output.sizes, output.strides,
-                               output.type, output.bytes)
-                 : emptyOn(output.device, output.sizes, output.strides,
-                           output.type);
+      slot = memoryFor(launch, output, frame);
     pointers.push_back(static_cast<char *>(slot.toTensor().mutable_data_ptr()) +
                        output.place.offset);
   }

@@ -123,6 +123,8 @@ private:
       c10::Device device = at::kCPU;
       std::vector<std::int64_t> sizes, strides; ///< of the whole tensor
       std::size_t bytes = 0;
+      /// The input whose memory it takes where nobody else has it, -1: none.
+      int takes = -1;
     };
     std::vector<Output> outputs;
     c10::Device device = at::kCPU;
@@ -136,6 +138,10 @@ private:
                                std::span<const SizeValue> symbols) const;
   std::vector<std::int64_t> stridesOf(ValueId id,
                                       std::span<const SizeValue> symbols) const;
+  void findTaken(int kernel, LaunchShape &launch) const;
+  at::Tensor memoryFor(const LaunchShape &launch,
+                       const LaunchShape::Output &output,
+                       const Frame &frame) const;
   void checkInputs(Frame &frame) const;
   void runKernel(const Step &step, Frame &frame) const;
   /// False, with the reason, where its code cannot be made.

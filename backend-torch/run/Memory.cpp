@@ -144,6 +144,12 @@ c10::DataPtr Memory::allocate(std::size_t bytes) {
   return {start, lease, &Lease::end, c10::kCPU};
 }
 
+bool Memory::isAlone(const at::Tensor &tensor) {
+  const c10::Storage &storage = tensor.storage();
+  return tensor.use_count() == 1 && storage.use_count() == 1 &&
+         storage.data_ptr().get_deleter() == &Lease::end;
+}
+
 MemoryUsage Memory::usage() const {
   std::lock_guard lock(mutex);
   return now;
@@ -208,6 +214,11 @@ at::Tensor emptyTensor(Memory &memory, c10::IntArrayRef sizes,
       c10::StorageImpl::use_byte_size_t(), bytes,
       bytes < Memory::Least ? others->allocate(bytes) : memory.allocate(bytes),
       others, true);
+  return tensorIn(std::move(storage), sizes, strides, type);
+}
+
+at::Tensor tensorIn(c10::Storage storage, c10::IntArrayRef sizes,
+                    c10::IntArrayRef strides, c10::ScalarType type) {
   at::Tensor tensor = at::detail::make_tensor<c10::TensorImpl>(
       std::move(storage), c10::DispatchKeySet(c10::DispatchKey::CPU),
       c10::scalarTypeToTypeMeta(type));

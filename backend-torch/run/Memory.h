@@ -35,6 +35,8 @@ public:
   static constexpr std::size_t Least = 128 << 10;
 
   c10::DataPtr allocate(std::size_t bytes);
+  /// Whether a tensor lies in such memory and nobody else knows of it.
+  static bool isAlone(const at::Tensor &tensor);
   MemoryUsage usage() const;
   /// Told at the end of every call of a graph.
   void endCall();
@@ -75,5 +77,9 @@ std::size_t storageBytes(c10::IntArrayRef sizes, c10::IntArrayRef strides,
 at::Tensor emptyTensor(Memory &memory, c10::IntArrayRef sizes,
                        c10::IntArrayRef strides, c10::ScalarType type,
                        std::size_t bytes);
+
+/// A tensor in memory that is there.
+at::Tensor tensorIn(c10::Storage storage, c10::IntArrayRef sizes,
+                    c10::IntArrayRef strides, c10::ScalarType type);
 
 } // namespace quern

@@ -109,8 +109,16 @@ struct Observed {
   std::vector<bool> named;
   std::vector<bool> reduced; ///< something is added up along them
   bool linearIndex = false;  ///< an `elementwise` asks for `index()`
+  std::vector<bool> own;     ///< by parameter, of the declaration itself
 };
 Observed observe(const typed::Declaration &declaration);
+
+/// By parameter, whether it is read only where the element that is written
+/// lies, before that is written: a result that lies as it does may take its
+/// memory. Of an `elementwise` all are, of a `rowwise` those that it reads at
+/// no other position, if it makes no value of several elements and all results
+/// lie along the parameter's axes.
+std::vector<bool> ownElements(const typed::Declaration &declaration);
 
 /// The steps of a binding; each reports what is wrong and returns false.
 bool solveTypes(const CallRequest &request, Solution &solution,

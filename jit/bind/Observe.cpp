@@ -148,5 +148,7 @@ private:
 
 Observed quern::jit::observe(const Declaration &declaration) {
   Observer::Known known;
-  return Observer(declaration, known).run();
+  Observed observed = Observer(declaration, known).run();
+  observed.own = ownElements(declaration);
+  return observed;
 }

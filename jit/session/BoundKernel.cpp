@@ -53,6 +53,12 @@ bool BoundKernel::readyAtOnce() {
   return state->plan ? state->plan->readyAtOnce() : state->prepareAtOnce();
 }
 
+bool BoundKernel::mayCoincide(std::size_t written, std::size_t read) const {
+  return llvm::any_of(state->pairs, [&](const State::Pair &pair) {
+    return pair.written == written && pair.other == read && pair.mayCoincide;
+  });
+}
+
 Result<std::vector<StageText>> BoundKernel::stages() const {
   std::vector<StageText> stages;
   if (state->plan)

@@ -30,8 +30,24 @@ Module::State::callable(llvm::StringRef name) const {
   return entry.get();
 }
 
+/// The operands whose memory a result may take; lists are never among them.
+static llvm::SmallVector<bool>
+coinciding(const typed::Declaration &declaration, const Observed &observed,
+           const std::vector<Operand> &operands) {
+  llvm::SmallVector<bool> result(operands.size());
+  if (llvm::any_of(declaration.parameters,
+                   [](const typed::Parameter &each) { return each.isList; }))
+    return result;
+  std::size_t operand = 0;
+  for (auto [number, parameter] : llvm::enumerate(declaration.parameters))
+    if (parameter.isTensor)
+      result[operand++] = observed.own[number];
+  return result;
+}
+
 /// Pointers the caller gives, and the pairs of them that must be apart.
-static void listPointers(BoundKernel::State &bound, bool isLifted) {
+static void listPointers(BoundKernel::State &bound,
+                         llvm::ArrayRef<bool> coinciding = {}) {
   const std::vector<Operand> &operands = bound.binding.operands;
   for (unsigned number = 0; number < operands.size(); ++number) {
     if (!operands[number].present || operands[number].isNumber)
@@ -48,7 +64,8 @@ static void listPointers(BoundKernel::State &bound, bool isLifted) {
         continue;
       bound.pairs.push_back(
           {a, b, byteRange(written), byteRange(other),
-           isLifted && !other.isWritten && sameLayout(written, other)});
+           !coinciding.empty() && coinciding[bound.external[b]] &&
+               !other.isWritten && sameLayout(written, other)});
     }
   }
 }
@@ -146,7 +163,8 @@ Module::State::bindKernel(const CallRequest &request, const Observed &observed,
     for (const Operand &operand : bound->binding.operands)
       if (operand.isResult)
         bound->resultCounts.push_back(operand.present);
-  listPointers(*bound, declaration.kind == typed::DeclarationKind::Elementwise);
+  listPointers(*bound,
+               coinciding(declaration, observed, bound->binding.operands));
   BoundKernel kernel;
   kernel.state = std::move(bound);
   return kernel;
@@ -211,7 +229,7 @@ Module::State::bindOp(const CallRequest &request, DiagnosticEngine &report,
     failure = tracer.failure();
     return std::nullopt;
   }
-  listPointers(*bound, false);
+  listPointers(*bound);
   BoundKernel kernel;
   kernel.state = std::move(bound);
   return kernel;

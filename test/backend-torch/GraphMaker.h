@@ -110,6 +110,7 @@ private:
                     int storage) {
     TensorFacts facts;
     facts.type = type;
+    facts.bytes = type == DType::I64 || type == DType::F64 ? 8 : 4;
     for (int code = 0; code != 30; ++code)
       if (dtypeOf(static_cast<std::int8_t>(code)) == type)
         facts.scalarType = static_cast<std::int8_t>(code);

@@ -6,20 +6,27 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from torch.profiler import ProfilerActivity, profile
+from torch.profiler import ProfilerActivity, profile, record_function
 
 MB = 1 << 20
+MEASURED = "measured step"
 ALLOWED_RESIDENT = 250 * MB
 
 
 def peak_bytes(step: Callable[[], Any]) -> int:
     """The most that tensors held at a time beyond what was held before, from every
-    allocation and release, those in the backend's own memory among them."""
+    allocation and release, those in the backend's own memory among them. The profiler knows
+    the sizes only of what was allocated under it: the step before, whose gradients this one
+    releases, runs there too."""
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as record:
         step()
-    events = [e for e in record.profiler.kineto_results.events() if e.name() == "[memory]"]
+        with record_function(MEASURED):
+            step()
+    events = record.profiler.kineto_results.events()
+    start = next(e.start_ns() for e in events if e.name() == MEASURED)
+    memory = [e for e in events if e.name() == "[memory]" and e.start_ns() >= start]
     held = most = 0
-    for event in sorted(events, key=lambda e: e.start_ns()):
+    for event in sorted(memory, key=lambda e: e.start_ns()):
         held += event.nbytes()
         most = max(most, held)
     return most

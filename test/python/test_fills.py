@@ -26,6 +26,7 @@ SLICES: dict[str, Loss] = {
     "from the end": lambda x: x[:, -3:-1] * x[:, :-6] + x[:1, 2:3],
     "rows and columns": lambda x: x[1:, :-1] - x[:-1, 1:].tanh(),
     "one place": lambda x: x[:, 3] * x[2].sum() + x[:, -1].exp(),
+    "one place that stays": lambda x: x[:, 3:4] * x[1:2].cos() + x[:, :1].exp() * x[-1:],
     "nothing": lambda x: x[:, 4:4].sum() + x * 2,
     "beside a reduction": lambda x: (
         functional.softmax(x, -1)[:, 1:5] * functional.layer_norm(x[:, 3:], (5,))[:, :4]

@@ -63,6 +63,22 @@ def test_images_are_relaid_once_and_outputs_are_not() -> None:
         assert ours.stride() == eager.stride()
 
 
+def test_images_of_heavy_weights_are_turned_instead() -> None:
+    network = nn.Sequential(
+        nn.Conv2d(3, 8, 3, padding=1),
+        nn.Conv2d(8, 8, 3, padding=1),
+        nn.Conv2d(8, 64, 3),
+        nn.Conv2d(64, 64, 3),
+    )
+    module, inputs = traced(network.eval(), torch.randn(2, 3, 6, 6))
+    other = relaid(module)
+    lies = [image.is_contiguous(memory_format=torch.channels_last) for image in convolved(other)]
+    assert lies == [True, True, False, False]
+    for ours, eager in zip(other(*inputs), module(*inputs), strict=True):
+        torch.testing.assert_close(ours, eager)
+        assert ours.stride() == eager.stride()
+
+
 def test_the_module_given_stays_as_it_is() -> None:
     module, _ = traced(Block().eval(), torch.randn(2, 3, 6, 6))
     before = str(module.graph)

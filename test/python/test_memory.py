@@ -73,3 +73,45 @@ def test_no_more_than_eager(training: bool) -> None:
     for call in (module, compiled):
         step(call)
     assert peak_bytes(lambda: step(compiled)) <= peak_bytes(lambda: step(module))
+
+
+def test_results_take_the_memory_of_what_nobody_reads_any_more() -> None:
+    x, w = torch.randn(1024, 512).double(), torch.randn(512, 512).double()
+    compiled = torch.compile(lambda: torch.sin(x @ w), backend="quern", fullgraph=True)
+    with torch.no_grad():
+        compiled()
+        # The product and its sine, which eager has at one time.
+        assert peak_bytes(compiled) < 1.5 * 1024 * 512 * 8
+        torch.testing.assert_close(compiled(), torch.sin(x @ w))
+
+
+def test_what_others_hold_is_not_taken() -> None:
+    w = torch.randn(512, 512, dtype=torch.float64, requires_grad=True)
+    x = torch.randn(1024, 512).double()
+    compiled = torch.compile(lambda w: torch.sin(x @ w), backend="quern", fullgraph=True)
+    y, wanted = compiled(w), torch.sin(x @ w)
+    grad = torch.randn_like(y)
+    expected = torch.autograd.grad(wanted, w, grad)
+    # The product is kept for both calls.
+    for _ in range(2):
+        found = torch.autograd.grad(y, w, grad, retain_graph=True)
+        torch.testing.assert_close(found, expected)
+
+
+def test_memory_that_is_not_ours_is_not_taken() -> None:
+    array = torch.randn(1 << 20).numpy()
+    before = array.copy()
+    compiled = torch.compile(torch.sin, backend="quern", fullgraph=True)
+    compiled(torch.from_numpy(array))
+    assert (array == before).all()
+
+
+def test_a_result_that_is_given_twice_is_not_taken() -> None:
+    def function(x: torch.Tensor, w: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        product = x @ w
+        return product.t(), torch.sin(product), torch.cos(product).sum(0)
+
+    x, w = torch.randn(700, 300).double(), torch.randn(300, 500).double()
+    compiled = torch.compile(function, backend="quern", fullgraph=True)
+    with torch.no_grad():
+        torch.testing.assert_close(compiled(x, w), function(x, w))

@@ -24,7 +24,7 @@ from .cache import CachedGraph, LoggedBuilder, caching, key_tag
 from .check import Checker
 from .collecting import without_full_collections
 from .debug.folder import DebugFolder
-from .decompositions import decomposition_table, functions_traced
+from .decompositions import decomposition_table, functions_traced, join_sums
 from .fx_import import describe
 from .layout import relaid
 from .observers import Event, ObservedGraph, Observer
@@ -146,6 +146,7 @@ class _Job:
         joint.graph.eliminate_dead_code()
         merge_repeats(joint)
         if self.options["executor"] == "quern":
+            join_sums(joint)
             joint = relaid(joint)
         with torch._functorch.config.patch(cse=False):
             return min_cut_rematerialization_partition(joint, joint_inputs, **options)

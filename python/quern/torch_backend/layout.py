@@ -19,6 +19,7 @@ from typing import Any
 import torch
 from torch._guards import detect_fake_mode
 from torch.fx import GraphModule, Node
+from torch.fx.experimental.symbolic_shapes import statically_known_true
 from torch.utils._pytree import tree_leaves, tree_map_only
 
 from .copies import is_needless_copy
@@ -178,7 +179,9 @@ class _Relaying:
             elif is_needless_copy(node):
                 self.leave_out(node)
             elif node.op == "call_function":
-                if self.turns and _is_convolution(node) and _could_change(_value(node.args[0])):
+                if _has_heavy_weights(node):
+                    self.restore_operands(node)
+                elif self.turns and _is_convolution(node) and _could_change(_value(node.args[0])):
                     image = node.args[0]
                     relaid = self.clone(image, node, _FORMATS[_value(image).dim()])
                     node.replace_input_with(image, relaid)
@@ -269,6 +272,19 @@ def _order(value: torch.Tensor) -> list[int]:
     if any(isinstance(stride, torch.SymInt) for stride in strides):
         raise _PromiseError
     return sorted(range(len(strides)), key=lambda d: -strides[d])
+
+
+def _has_heavy_weights(node: Node) -> bool:
+    """Whether a convolution, or its derivative, has more numbers in its weights than in
+    its images. oneDNN turns weights round for images that lie channels-last, in every
+    call, and their derivatives back: the images are sooner turned, and take less memory."""
+    if not _is_preferred_convolution(node.target):
+        return False
+    first = 1 if _takes(node.target, "grad_output") else 0
+    image, weight = _value(node.args[first]), _value(node.args[first + 1])
+    others = (_value(node.args[0]) if first else _value(node), image)
+    known = all(isinstance(each, torch.Tensor) for each in (*others, weight))
+    return known and statically_known_true(weight.numel() > sum(each.numel() for each in others))
 
 
 def _is_broken_channels_last(node: Node) -> bool:

@@ -126,6 +126,23 @@ def _put(
     return _aten.index_put(*flat, accumulate).reshape(x.shape)
 
 
+def _one_written(
+    x: torch.Tensor,
+    src: torch.Tensor,
+    dim: int = 0,
+    start: Any = None,
+    end: Any = None,
+    step: Any = 1,
+) -> Any:
+    """A slice of one position has no axis to go along."""
+    first = 0 if start is None else start
+    if not statically_known_true(src.shape[dim] == 1) or not statically_known_true(first >= 0):
+        return NotImplemented
+    if statically_known_true(x.shape[dim] == 1):
+        return NotImplemented
+    return _aten.select_scatter.default(x, src.squeeze(dim), dim, first)
+
+
 def index_decompositions() -> dict[Any, Callable[..., Any]]:
     """For every operator that takes a list of indices."""
     table: dict[Any, Callable[..., Any]] = {}
@@ -140,6 +157,7 @@ def index_decompositions() -> dict[Any, Callable[..., Any]]:
         table[op] = _behind_mask(op)
     for op in (_aten.index_select.default, _aten.index_add.default, _aten.index_copy.default):
         table[op] = _by_one(op)
+    table[_aten.slice_scatter.default] = _one_written
     table[_aten.take.default] = _taken
     table[_aten.put.default] = _put
     return table

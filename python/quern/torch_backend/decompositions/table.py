@@ -11,6 +11,7 @@ from torch._decomp import _core_aten_decompositions_post_autograd, get_decomposi
 from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 from ..overloads import full_name
+from .derivatives import derivative_decompositions
 from .encoder import encoder_decompositions
 from .fills import fill_decompositions
 from .foreach import foreach_decompositions
@@ -140,6 +141,7 @@ def _table(kept: frozenset[str]) -> dict[Any, Callable[..., Any]]:
     table[torch.ops.aten._to_copy.default] = _number_copied
     for op in _MARKS:
         table[op] = _once(op)
+    table |= derivative_decompositions()
     table |= fill_decompositions()
     table |= norm_decompositions(table)
     table |= encoder_decompositions()
