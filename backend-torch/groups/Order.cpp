@@ -109,7 +109,8 @@ Sinker::Sinker(FusionPlan &plan, const UnitGraph &units)
 
 void Sinker::addNode(int index, int node) {
   Step &step = steps[index];
-  stepOf[node] = index;
+  if (stepOf[node] < 0) // parts of one node are several steps
+    stepOf[node] = index;
   for (ValueId operand : graph.operands(graph.nodes[node])) {
     touching[operand].push_back(index);
     step.reads.push_back(plan.analysis->baseOf(operand));

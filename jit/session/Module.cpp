@@ -30,12 +30,16 @@ Module::State::callable(llvm::StringRef name) const {
   return entry.get();
 }
 
-/// The operands whose memory a result may take; lists are never among them.
-static llvm::SmallVector<bool>
-coinciding(const typed::Declaration &declaration, const Observed &observed,
-           const std::vector<Operand> &operands) {
+/// The operands whose memory a result may take; lists are never among them. A
+/// device's schedules of rows read as if nothing wrote.
+static llvm::SmallVector<bool> coinciding(const typed::Declaration &declaration,
+                                          const Observed &observed,
+                                          const std::vector<Operand> &operands,
+                                          DeviceId device) {
   llvm::SmallVector<bool> result(operands.size());
-  if (llvm::any_of(declaration.parameters,
+  bool isElementwise = declaration.kind == typed::DeclarationKind::Elementwise;
+  if ((device != DeviceId{} && !isElementwise) ||
+      llvm::any_of(declaration.parameters,
                    [](const typed::Parameter &each) { return each.isList; }))
     return result;
   std::size_t operand = 0;
@@ -163,8 +167,8 @@ Module::State::bindKernel(const CallRequest &request, const Observed &observed,
     for (const Operand &operand : bound->binding.operands)
       if (operand.isResult)
         bound->resultCounts.push_back(operand.present);
-  listPointers(*bound,
-               coinciding(declaration, observed, bound->binding.operands));
+  listPointers(*bound, coinciding(declaration, observed,
+                                  bound->binding.operands, bound->device));
   BoundKernel kernel;
   kernel.state = std::move(bound);
   return kernel;

@@ -179,7 +179,7 @@ class _Relaying:
             elif is_needless_copy(node):
                 self.leave_out(node)
             elif node.op == "call_function":
-                if _has_heavy_weights(node):
+                if self.turns and _has_heavy_weights(node):
                     self.restore_operands(node)
                 elif self.turns and _is_convolution(node) and _could_change(_value(node.args[0])):
                     image = node.args[0]
