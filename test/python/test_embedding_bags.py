@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+from torch import nn
 
 aten = torch.ops.aten
 MODES = {"sum": 0, "mean": 1}
@@ -39,3 +40,24 @@ def test_derivatives(mode: str, dtype: torch.dtype, is_known: bool) -> None:
     )
     near = 3e-2 if dtype == torch.bfloat16 else 1e-6  # sums are rounded as eager's
     torch.testing.assert_close(compiled(grad), expected, atol=near, rtol=near)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_bags_of_rows_are_not_saved(mode: str) -> None:
+    """Of what is as long as the indices only they are kept for the derivatives."""
+    torch._dynamo.reset()
+    torch.manual_seed(0)
+    bags = nn.EmbeddingBag(9, 8, mode=mode, dtype=torch.float64)
+    i, offsets = torch.randint(0, 9, (25,)), torch.tensor([0, 4, 4, 9, 20, 24])
+    expected = torch.autograd.grad(bags(i, offsets).square().sum(), bags.weight)
+    saved: list[torch.Tensor] = []
+
+    def keep(x: torch.Tensor) -> torch.Tensor:
+        saved.append(x)
+        return x
+
+    compiled = torch.compile(bags, backend="quern", fullgraph=True)
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda x: x):
+        loss = compiled(i, offsets).square().sum()
+    assert [x.data_ptr() for x in saved if x.shape == i.shape] == [i.data_ptr()]
+    torch.testing.assert_close(torch.autograd.grad(loss, bags.weight), expected)

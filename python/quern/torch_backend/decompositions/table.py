@@ -11,6 +11,7 @@ from torch._decomp import _core_aten_decompositions_post_autograd, get_decomposi
 from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 from ..overloads import full_name
+from .bags import bag_decompositions
 from .derivatives import derivative_decompositions
 from .encoder import encoder_decompositions
 from .fills import fill_decompositions
@@ -136,11 +137,11 @@ def _table(kept: frozenset[str]) -> dict[Any, Callable[..., Any]]:
     }
     if "aten::mm" in kept:
         table[torch.ops.aten.addmm.default] = _product_and_bias
-    table[torch.ops.aten._embedding_bag_forward_only.default] = _bags_with_gradients
     table[torch.ops.aten.repeat.default] = _repeated
     table[torch.ops.aten._to_copy.default] = _number_copied
     for op in _MARKS:
         table[op] = _once(op)
+    table |= bag_decompositions()
     table |= derivative_decompositions()
     table |= fill_decompositions()
     table |= norm_decompositions(table)
@@ -197,11 +198,6 @@ def _once(op: Any) -> Callable[..., Any]:
         return result.expand([*x.shape[: result.dim()], *result.shape[x.dim() :]])
 
     return marked
-
-
-def _bags_with_gradients(*args: Any, **kwargs: Any) -> Any:
-    """The same sums; where they come from is kept by both, and read by nobody."""
-    return torch.ops.aten._embedding_bag.default(*args, **kwargs)
 
 
 def decomposition_table(overloads: Iterable[str]) -> dict[Any, Callable[..., Any]]:
