@@ -100,11 +100,14 @@ static bool isNumber(const GraphArgument *argument, std::int64_t number) {
          argument->integer == number;
 }
 
-/// A tensor of four axes in f32 with known sizes: these, else nothing.
+/// A tensor of four axes with known sizes, of one of these types: its sizes,
+/// else nothing.
 static std::optional<std::array<std::int64_t, 4>>
-imageOf(const Graph &graph, const TensorFacts *facts) {
+imageOf(const Graph &graph, const TensorFacts *facts,
+        std::initializer_list<DType> types = {DType::F32}) {
   std::array<std::int64_t, 4> sizes;
-  if (!facts || facts->type != DType::F32 || facts->sizes.size() != 4)
+  if (!facts || !facts->type || facts->sizes.size() != 4 ||
+      std::find(types.begin(), types.end(), *facts->type) == types.end())
     return std::nullopt;
   for (std::size_t axis = 0; axis != 4; ++axis) {
     auto size = graph.sizes.constantOf(facts->sizes[axis]);
@@ -164,30 +167,25 @@ static bool isTiledForInput(const Graph &graph, const Node &node,
          isTiled(graph, node, operandOf(graph, node, "grad_output"), result);
 }
 
-/// The derivative for the weights of a convolution of single channels, whose
-/// windows are wider than those that ATen has code for.
+/// The derivative for the weights of a convolution of single channels that lie
+/// side by side, whose windows are wider than those that ATen has code for.
 static bool isWideDepthwise(const Graph &graph, const Node &node,
-                            const MachineInfo &machine) {
-  constexpr std::int64_t leastChannels = 128, mostPlaces = std::int64_t(7) * 7;
+                            const MachineInfo & /*all*/) {
   constexpr std::int64_t widestOfAten = 3;
-  const std::int64_t widest = isWide(machine) ? 7 : 5;
   const TensorFacts *from = operandOf(graph, node, "input");
   const TensorFacts *back = operandOf(graph, node, "grad_output");
-  auto image = imageOf(graph, from);
-  auto gradient = imageOf(graph, back);
-  auto weight = imageOf(graph, operandOf(graph, node, "weight"));
-  if (!image || !gradient || !weight ||
-      !graph.values[node.results[1]].tensor() ||
+  auto image = imageOf(graph, from, {DType::F32, DType::BF16});
+  auto weight = imageOf(graph, operandOf(graph, node, "weight"),
+                        {DType::F32, DType::BF16});
+  if (!image || !weight || !back || !graph.values[node.results[1]].tensor() ||
       graph.sizes.constantOf(from->strides[1]) != 1 ||
       graph.sizes.constantOf(back->strides[1]) != 1 ||
       !isNumber(graph.argument(node, "transposed"), 0) ||
       !isNumber(graph.argument(node, "groups"), (*image)[1]))
     return false;
   auto [outputs, each, windowHeight, windowWidth] = *weight;
-  return outputs == (*image)[1] && outputs >= leastChannels && each == 1 &&
-         std::min(windowHeight, windowWidth) > widestOfAten &&
-         std::max(windowHeight, windowWidth) <= widest &&
-         (*gradient)[2] * (*gradient)[3] <= mostPlaces;
+  return outputs == (*image)[1] && each == 1 &&
+         std::min(windowHeight, windowWidth) > widestOfAten;
 }
 
 /// Images whose channels lie side by side.

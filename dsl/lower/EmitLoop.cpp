@@ -212,6 +212,11 @@ void Emitter::laneLoop(Frame &frame, const LoopSpec &loop,
   if (loop.plan.fixed && !target.isGpu())
     return piecesLoop(frame, loop, middle, rest, states, body);
   LoopSpec tail = loop;
+  if (std::exchange(tail.plan.repeatsRest, false)) {
+    tail.plan.repeats = true;
+    return plainLoop(frame, tail, middle, loop.upper, /*masked=*/false, rest,
+                     states, body);
+  }
   if (unsigned fewer = std::exchange(tail.plan.copiesOfRest, 0)) {
     tail.plan.copies = fewer;
     tail.plan.copiesOfRest = fewer > 2 ? fewer / 2 : 0;

@@ -424,7 +424,8 @@ Emitter::Values Emitter::allStates(Frame &frame, ReductionGroup &group) {
     return takeTurns(frame, group, 0, constant(frame, 0));
   states = initialStates(frame, group);
   if (Value test = interior(frame, group))
-    inBothCases(frame, group, test, states);
+    inBothCases(frame, test, states,
+                [&](Frame &side, Values &now) { loops(side, group, now); });
   else
     loops(frame, group, states);
   return states;

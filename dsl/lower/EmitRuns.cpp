@@ -82,7 +82,17 @@ void Emitter::runsOf(Frame &frame, const ReductionGroup &group,
   Value taken = arith::MinSIOp::create(b, loc, left, length);
   run.upper = arith::AddIOp::create(b, loc, run.lower, taken);
   Values part(before.slice(count, count));
-  nest(inner, run, part, [&](Frame &at, Values &now) { step(at, group, now); });
+  auto each = [&](Frame &at, Values &now) { step(at, group, now); };
+  nest(inner, run, part, [&](Frame &at, Values &now) {
+    Value test = inside.empty() ? interior(at, group) : Value();
+    if (!test)
+      return each(at, now);
+    Binding turn = *at.find(run.plan.axis);
+    inBothCases(at, test, now, [&](Frame &side, Values &of) {
+      side.bind(turn); // what moves with it is made on either side
+      each(side, of);
+    });
+  });
   OpBuilder &e = in(inner);
   Value steps = arith::AddIOp::create(e, loc, before[2 * count], taken);
   Value isWhole =

@@ -35,7 +35,7 @@ bool Emitter::slidingLoops(Frame &frame, const ReductionGroup &group,
   const Binding *beside = nullptr;
   for (const Binding &binding : frame.bindings)
     if (binding.copies > 1) {
-      if (beside || binding.lanes > 1)
+      if (beside || binding.lanes > 1 || binding.last)
         return false;
       beside = &binding;
     }

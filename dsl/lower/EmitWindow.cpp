@@ -26,8 +26,8 @@ bool Emitter::isAffine(Value value, const AxisSet &moving) const {
   return isAffine(left, moving) && isAffine(right, moving);
 }
 
-/// The least and the largest value of a position over the loops of a group and
-/// the copies around it.
+/// The least and the largest value of a position over the loops of a group that
+/// are not open yet and the copies around it.
 Reach Emitter::reach(Frame &frame, const ReductionGroup &group, Value index) {
   Frame first = Frame::inside(frame, frame.block);
   first.anchor = frame.anchor;
@@ -35,6 +35,8 @@ Reach Emitter::reach(Frame &frame, const ReductionGroup &group, Value index) {
   Location loc = index.getLoc();
   Value zero = constant(frame, 0), one = constant(frame, 1);
   for (const LoopSpec &loop : group.loops) {
+    if (hasAxis(frame.bound, loop.plan.axis))
+      continue;
     qn::AxisOp local = model.localAxis(loop.plan.axis);
     Value lower = local ? emit(frame, local.getLower(), 0) : zero;
     Value upper = local ? emit(frame, local.getUpper(), 0)
@@ -47,8 +49,16 @@ Reach Emitter::reach(Frame &frame, const ReductionGroup &group, Value index) {
     first.bind(binding);
   }
   for (const Binding &binding : frame.bindings)
-    if (binding.copies > 1 && binding.lanes == 1)
-      spans.push_back({binding, constant(frame, binding.copies - 1)});
+    if (binding.copies > 1 && binding.lanes == 1) {
+      Value steps = constant(frame, binding.copies - 1);
+      if (binding.last) {
+        OpBuilder &b = in(frame);
+        Value most =
+            arith::SubIOp::create(b, loc, binding.last, binding.position);
+        steps = arith::MinSIOp::create(b, loc, steps, most);
+      }
+      spans.push_back({binding, steps});
+    }
   Reach range;
   range.low = range.high = emit(first, index, 0);
   for (auto [binding, steps] : spans) {
@@ -66,10 +76,14 @@ Reach Emitter::reach(Frame &frame, const ReductionGroup &group, Value index) {
 }
 
 /// Whether the positions that do not move with the lanes are inside for all of
-/// the loops of a group; null where there is nothing to test.
+/// the loops of a group, or in the innermost one for this turn; null where
+/// there is nothing to test.
 Value Emitter::interior(Frame &frame, const ReductionGroup &group) {
-  if (!launch->windows || !group.scans.empty() || group.lanes)
+  if (!launch->windows || !group.scans.empty() || group.lanes ||
+      group.loops.empty())
     return Value();
+  unsigned along = group.loops.back().plan.axis;
+  AxisSet turn = hasAxis(frame.bound, along) ? axisBit(along) : AxisSet();
   AxisSet moving;
   for (const LoopSpec &loop : group.loops)
     moving |= axisBit(loop.plan.axis);
@@ -89,6 +103,7 @@ Value Emitter::interior(Frame &frame, const ReductionGroup &group) {
         AxisSet axes = model.axesOf(index);
         if (!(axes & moving) || (lane && hasAxis(axes, lane->axis)) ||
             load->getBlock() != &model.kernel.block() ||
+            turn & ~model.axesOf(load.getResult()) ||
             !isAffine(index, moving) || !inside.insert({load, number}).second)
           return;
         Reach range = reach(frame, group, index);
@@ -102,10 +117,10 @@ Value Emitter::interior(Frame &frame, const ReductionGroup &group) {
   return all;
 }
 
-/// The loops of a group twice: where everything `interior` tests is inside, and
+/// Code of a group twice: where everything `interior` tests is inside, and
 /// where it may not be.
-void Emitter::inBothCases(Frame &frame, ReductionGroup &group, Value interior,
-                          Values &states) {
+void Emitter::inBothCases(Frame &frame, Value interior, Values &states,
+                          Body body) {
   auto branch = scf::IfOp::create(in(frame), model.kernel.getLoc(),
                                   ValueRange(states).getTypes(), interior,
                                   /*withElseRegion=*/true);
@@ -114,7 +129,7 @@ void Emitter::inBothCases(Frame &frame, ReductionGroup &group, Value interior,
     Frame side = Frame::inside(frame, isInside ? branch.thenBlock()
                                                : branch.elseBlock());
     Values now = states;
-    loops(side, group, now);
+    body(side, now);
     scf::YieldOp::create(in(side), model.kernel.getLoc(), now);
     inside.clear();
   }

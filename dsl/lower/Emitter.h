@@ -414,8 +414,8 @@ private:
   bool isAffine(mlir::Value value, const AxisSet &moving) const;
   Reach reach(Frame &frame, const ReductionGroup &group, mlir::Value index);
   mlir::Value interior(Frame &frame, const ReductionGroup &group);
-  void inBothCases(Frame &frame, ReductionGroup &group, mlir::Value interior,
-                   Values &states);
+  void inBothCases(Frame &frame, mlir::Value interior, Values &states,
+                   Body body);
 
   // EmitSliding.cpp
   bool slides(qn::LoadOp load, const Binding &beside, unsigned along) const;

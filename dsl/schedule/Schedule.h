@@ -30,6 +30,7 @@ struct AxisPlan {
   /// Copies behind the end make the last position again, where two or more are
   /// left: what serves several costs as much for fewer.
   bool repeats = false;
+  bool repeatsRest = false;  ///< so only behind the last whole copies
   unsigned copiesOfRest = 0; ///< of what is left behind; 0: one
   bool fixed = false;    ///< lanes are part of the result: never fewer of them
   bool once = false;     ///< all turns are masked, where the target has masks

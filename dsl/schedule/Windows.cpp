@@ -59,27 +59,57 @@ AxisSet quern::boundingPartners(const KernelModel &model, Value value,
 
 int quern::windowAxis(const KernelModel &model, ArrayRef<qn::StoreOp> stores,
                       AxisSet parallel, unsigned lane) {
-  AxisSet found;
+  AxisSet found, own = parallel;
   for (qn::ReduceOp op : reductionsBehind(stores, /*all=*/true)) {
-    if (op.getPortable() || op.getInits().size() > 2 ||
-        model.axesOf(op->getResult(0)) != parallel)
+    AxisSet axes = model.axesOf(op->getResult(0));
+    if (op.getPortable() || op.getInits().size() > 2 || axes & ~parallel)
       return -1;
+    own &= axes;
     AxisSet summed = model.axesOf(op.getAxes());
     for (Value input : op.getInputs())
       found |= boundingPartners(model, input, summed);
   }
-  found &= parallel & ~axisBit(lane);
+  if (!hasAxis(own, lane))
+    return -1;
+  found &= own & ~axisBit(lane);
   return found ? static_cast<int>(found.last()) : -1;
 }
 
+/// Whether every row of results reads the whole of what its lanes read: nothing
+/// lies along a parallel axis but the windows' and the lanes'.
+static bool readsWhole(const KernelModel &model, const LaunchPlan &launch,
+                       unsigned lane) {
+  return llvm::all_of(
+      reductionsBehind(launch.stores, /*all=*/true), [&](qn::ReduceOp op) {
+        return llvm::all_of(op.getInputs(), [&](Value input) {
+          return llvm::none_of(loadsBehind(input), [&](qn::LoadOp load) {
+            return llvm::any_of(
+                load.getTensor().getType().getAxes(), [&](StringAttr name) {
+                  unsigned axis = model.axisOf(name);
+                  return axis != lane && hasAxis(launch.parallel, axis);
+                });
+          });
+        });
+      });
+}
+
 /// A few windows at once, enough to hide how long a sum takes; lanes along
-/// what is stored.
+/// what is stored. What all of them read is read by a vector's windows one
+/// after the other, from the caches.
 void Schedule::planWindow(LaunchPlan &launch, unsigned rows, unsigned lane) {
   constexpr unsigned height = 4;
-  launch.axes.push_back(AxisPlan{
-      .axis = rows, .copies = height, .tile = std::int64_t(4) * height});
-  launch.axes.push_back(
-      AxisPlan{.axis = lane, .lanes = lanes, .tile = std::int64_t(4) * lanes});
+  AxisPlan across{.axis = rows,
+                  .copies = height,
+                  .tile = std::int64_t(4) * height,
+                  .repeatsRest = true};
+  AxisPlan along{.axis = lane, .lanes = lanes, .tile = std::int64_t(4) * lanes};
+  launch.axes.push_back(across);
+  if (readsWhole(model, launch, lane)) {
+    along.tile = lanes;
+    launch.axes.insert(launch.axes.begin(), along);
+  } else {
+    launch.axes.push_back(along);
+  }
   launch.taskElements = 65536;
   launch.windows = true;
 }

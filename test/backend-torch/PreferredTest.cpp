@@ -107,7 +107,7 @@ TEST(Preferred, WideWindowsOfSingleChannelsAreOurs) {
   EXPECT_TRUE(isOurs(5, plain));
   EXPECT_TRUE(isOurs(5, narrow));
   EXPECT_TRUE(isOurs(7, plain));
-  EXPECT_FALSE(isOurs(7, narrow));
+  EXPECT_TRUE(isOurs(7, narrow));
   EXPECT_FALSE(isOurs(3, plain));
 }
 

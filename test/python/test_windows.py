@@ -13,6 +13,11 @@ rowwise depthwise[T: Float](x: T[B, C, H, W], w: T[C, I, J], s: int, p: int, d: 
              Q = (W + 2 * p - d * (size(J) - 1) - 1) // s + 1]:
     return sum(x.at(H = P * s - p + I * d, W = Q * s - p + J * d, outside = 0) * w over (I, J))
 
+rowwise weights[T: Float](grad: T[B, C, P, Q], x: T[B, C, H, W], s: int, p: int, d: int, k: int)
+        -> T[C, I = k, J = k]:
+    return sum(grad * x.at(H = P * s - p + I * d, W = Q * s - p + J * d, outside = 0)
+               over (B, P, Q))
+
 rowwise grouped[T: Float](x: T[B, (G C), H, W], w: T[(G O), C, I, J], s: int, p: int, d: int)
         -> T[B, (G O), P = (H + 2 * p - d * (size(I) - 1) - 1) // s + 1,
              Q = (W + 2 * p - d * (size(J) - 1) - 1) // s + 1]:
@@ -64,6 +69,27 @@ def test_depthwise(kernels: quern.Module, window: tuple[int, ...], last: bool) -
             x.double(), w[:, None].double(), stride=s, padding=p, dilation=d, groups=5
         )
         close(kernels.depthwise(x, w, s, p, d), wanted)
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_weights(
+    kernels: quern.Module, window: tuple[int, ...], last: bool, dtype: torch.dtype
+) -> None:
+    """What is read for the first window is read again for each of the others."""
+    k, s, p, d = window
+    for c, h, v in ((5, 14, 14), (37, 9, 33), (16, 4, 7), (33, 33, 5)):
+        if d * (k - 1) + 1 > min(h, v) + 2 * p:
+            continue
+        w = torch.zeros(c, 1, k, k, dtype=torch.float64, requires_grad=True)
+        x = torch.randn(2, c, h, v, dtype=dtype)
+        y = functional.conv2d(x.double(), w, stride=s, padding=p, dilation=d, groups=c)
+        grad = torch.randn(y.shape, dtype=dtype)
+        (wanted,) = torch.autograd.grad(y, w, grad.double())
+        if last:
+            x, grad = (z.to(memory_format=torch.channels_last) for z in (x, grad))
+        close(kernels.weights(grad, x, s, p, d, k), wanted[:, 0])
 
 
 @pytest.mark.parametrize("window", WINDOWS)
