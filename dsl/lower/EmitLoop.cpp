@@ -185,6 +185,27 @@ void Emitter::maskedTurn(Frame &frame, const LoopSpec &loop,
   nest(inner, rest, states, body);
 }
 
+/// What is left behind the unrolled part, in copies as well; false where it has
+/// none.
+bool Emitter::restInCopies(Frame &frame, const LoopSpec &loop, Value lower,
+                           ArrayRef<LoopSpec> rest, Values &states, Body body) {
+  LoopSpec tail = loop;
+  tail.lower = lower;
+  if (std::exchange(tail.plan.repeatsRest, false)) {
+    tail.plan.repeats = true;
+    plainLoop(frame, tail, lower, loop.upper, /*masked=*/false, rest, states,
+              body);
+    return true;
+  }
+  unsigned fewer = std::exchange(tail.plan.copiesOfRest, 0);
+  if (!fewer)
+    return false;
+  tail.plan.copies = fewer;
+  tail.plan.copiesOfRest = fewer > 2 ? fewer / 2 : 0;
+  laneLoop(frame, tail, rest, states, body);
+  return true;
+}
+
 /// An unrolled loop, then one for the rest: masked where the target has masks,
 /// else vector by vector and then element by element; rows that go past the
 /// caches have their whole vectors there as well. A long body, or one of few
@@ -211,18 +232,9 @@ void Emitter::laneLoop(Frame &frame, const LoopSpec &loop,
             body);
   if (loop.plan.fixed && !target.isGpu())
     return piecesLoop(frame, loop, middle, rest, states, body);
+  if (restInCopies(frame, loop, middle, rest, states, body))
+    return;
   LoopSpec tail = loop;
-  if (std::exchange(tail.plan.repeatsRest, false)) {
-    tail.plan.repeats = true;
-    return plainLoop(frame, tail, middle, loop.upper, /*masked=*/false, rest,
-                     states, body);
-  }
-  if (unsigned fewer = std::exchange(tail.plan.copiesOfRest, 0)) {
-    tail.plan.copies = fewer;
-    tail.plan.copiesOfRest = fewer > 2 ? fewer / 2 : 0;
-    tail.lower = middle;
-    return laneLoop(frame, tail, rest, states, body);
-  }
   tail.plan.copies = 1;
   bool streamsRows = streaming && launch->axes.size() > 1;
   bool isRow = (!target.hasMask || streamsRows) && loop.plan.lanes > 1 &&

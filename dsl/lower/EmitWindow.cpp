@@ -11,7 +11,8 @@ using namespace quern;
 
 /// Whether a position is a sum of multiples of the axes `moving`, none of them
 /// multiplied by another.
-bool Emitter::isAffine(Value value, const AxisSet &moving) const {
+static bool isAffine(const KernelModel &model, Value value,
+                     const AxisSet &moving) {
   if (!(model.axesOf(value) & moving))
     return true;
   Operation *op = value.getDefiningOp();
@@ -23,7 +24,7 @@ bool Emitter::isAffine(Value value, const AxisSet &moving) const {
   if (isa<arith::MulIOp>(op) && (model.axesOf(left) & moving) &&
       (model.axesOf(right) & moving))
     return false;
-  return isAffine(left, moving) && isAffine(right, moving);
+  return isAffine(model, left, moving) && isAffine(model, right, moving);
 }
 
 /// The least and the largest value of a position over the loops of a group that
@@ -104,7 +105,8 @@ Value Emitter::interior(Frame &frame, const ReductionGroup &group) {
         if (!(axes & moving) || (lane && hasAxis(axes, lane->axis)) ||
             load->getBlock() != &model.kernel.block() ||
             turn & ~model.axesOf(load.getResult()) ||
-            !isAffine(index, moving) || !inside.insert({load, number}).second)
+            !isAffine(model, index, moving) ||
+            !inside.insert({load, number}).second)
           return;
         Reach range = reach(frame, group, index);
         StringAttr name = load.getTensor().getType().getAxes()[number];
@@ -117,12 +119,11 @@ Value Emitter::interior(Frame &frame, const ReductionGroup &group) {
   return all;
 }
 
-/// Code of a group twice: where everything `interior` tests is inside, and
-/// where it may not be.
-void Emitter::inBothCases(Frame &frame, Value interior, Values &states,
-                          Body body) {
+/// Code of a group twice: where all that `interior` tested is inside, and where
+/// it may not be.
+void Emitter::inBothCases(Frame &frame, Value test, Values &states, Body body) {
   auto branch = scf::IfOp::create(in(frame), model.kernel.getLoc(),
-                                  ValueRange(states).getTypes(), interior,
+                                  ValueRange(states).getTypes(), test,
                                   /*withElseRegion=*/true);
   Operation *anchor = std::exchange(frame.anchor, branch);
   for (bool isInside : {true, false}) {

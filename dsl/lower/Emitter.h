@@ -400,6 +400,8 @@ private:
                 llvm::ArrayRef<LoopSpec> rest, Values &states, Body body);
   void laneLoop(Frame &frame, const LoopSpec &loop,
                 llvm::ArrayRef<LoopSpec> rest, Values &states, Body body);
+  bool restInCopies(Frame &frame, const LoopSpec &loop, mlir::Value lower,
+                    llvm::ArrayRef<LoopSpec> rest, Values &states, Body body);
   void plainLoop(Frame &frame, const LoopSpec &loop, mlir::Value lower,
                  mlir::Value upper, bool masked, llvm::ArrayRef<LoopSpec> rest,
                  Values &states, Body body);
@@ -411,11 +413,9 @@ private:
                        unsigned lanes);
 
   // EmitWindow.cpp
-  bool isAffine(mlir::Value value, const AxisSet &moving) const;
   Reach reach(Frame &frame, const ReductionGroup &group, mlir::Value index);
   mlir::Value interior(Frame &frame, const ReductionGroup &group);
-  void inBothCases(Frame &frame, mlir::Value interior, Values &states,
-                   Body body);
+  void inBothCases(Frame &frame, mlir::Value test, Values &states, Body body);
 
   // EmitSliding.cpp
   bool slides(qn::LoadOp load, const Binding &beside, unsigned along) const;

@@ -81,6 +81,15 @@ def QnStageDear : Pass<"qn-stage-dear", "::mlir::ModuleOp"> {
   }];
 }
 
+def QnStageAcross : Pass<"qn-stage-across", "::mlir::ModuleOp"> {
+  let summary = "Copies small operands that lanes would gather for every row";
+  let description = [{
+    The weights of a depthwise convolution have their windows side by side, and its
+    lanes run along the channels of an image: each row of windows would gather them.
+    A launch before copies them, channels last, where they are small beside the rows.
+  }];
+}
+
 def QnToLoops : Pass<"qn-to-loops", "::mlir::ModuleOp"> {
   let summary = "Schedules kernels and makes loops of them";
   let options = [Option<"targetName", "target", "std::string",

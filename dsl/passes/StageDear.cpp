@@ -1,6 +1,7 @@
 // Stores values that lie along vectors and would be made again for every row.
 #include "dsl/dialect/Behind.h"
 #include "dsl/passes/Passes.h"
+#include "dsl/passes/Staging.h"
 #include "dsl/schedule/KernelModel.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -58,16 +59,6 @@ bool DearValues::isDear(Value value) const {
          count(value.getDefiningOp()).wasInterrupted();
 }
 
-/// The axis along which the elements of an operand are neighbours; nothing
-/// where no stride says so.
-static std::optional<unsigned> laneOf(const KernelModel &model,
-                                      qn::OperandType type) {
-  for (auto [name, stride] : llvm::zip(type.getAxes(), type.getStrides()))
-    if (stride == StrideClass::One)
-      return model.axisOf(name);
-  return std::nullopt;
-}
-
 /// Looks behind a value of a store with such axes for those that have the lanes
 /// but not every row.
 void DearValues::look(Value value, AxisSet axes, unsigned lane) {
@@ -85,21 +76,15 @@ void DearValues::look(Value value, AxisSet axes, unsigned lane) {
     look(operand, axes, lane);
 }
 
-/// Writes a value to the workspace; everything reads it from there.
+/// Its axes lie in the kernel's order.
 void DearValues::store(Value value) {
   SmallVector<StringAttr, 4> names;
   for (auto name : model.kernel.getAxes().getAsRange<StringAttr>())
     if (hasAxis(model.axesOf(value), model.axisOf(name)))
       names.push_back(name);
-  Location loc = value.getLoc();
   OpBuilder builder(value.getContext());
   builder.setInsertionPointAfterValue(value);
-  BlockArgument tensor = model.kernel.addStaged(value.getType(), names, loc);
-  auto store = qn::StoreOp::create(builder, loc, value, tensor, nullptr);
-  Value read =
-      qn::LoadOp::create(builder, loc, value.getType(), tensor, ValueRange(),
-                         Value(), Value(), false, nullptr);
-  value.replaceAllUsesExcept(read, store);
+  quern::stage(model.kernel, value, names, builder);
 }
 
 void DearValues::stage() {
@@ -107,7 +92,7 @@ void DearValues::stage() {
     return;
   for (qn::StoreOp store : model.stores) {
     qn::OperandType type = store.getTensor().getType();
-    if (std::optional<unsigned> lane = laneOf(model, type))
+    if (std::optional<unsigned> lane = neighboursOf(model.kernel, type))
       look(store.getValue(), model.axesOf(type), *lane);
   }
   for (Value value : found)

@@ -1,6 +1,7 @@
 // Stores reductions that loops within loops would make again and again.
 #include "dsl/dialect/Behind.h"
 #include "dsl/passes/Passes.h"
+#include "dsl/passes/Staging.h"
 #include "dsl/schedule/KernelModel.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -165,17 +166,10 @@ void Repeats::store(qn::ReduceOp op) {
   for (auto name : model.kernel.getAxes().getAsRange<StringAttr>())
     if (hasAxis(axes, model.axisOf(name)))
       names.push_back(name);
-  Location loc = op.getLoc();
   OpBuilder builder(op->getContext());
   builder.setInsertionPointAfter(op);
-  for (Value result : op->getResults()) {
-    Type type = result.getType();
-    BlockArgument tensor = model.kernel.addStaged(type, names, loc);
-    auto store = qn::StoreOp::create(builder, loc, result, tensor, nullptr);
-    Value read = qn::LoadOp::create(builder, loc, type, tensor, ValueRange(),
-                                    Value(), Value(), false, nullptr);
-    result.replaceAllUsesExcept(read, store);
-  }
+  for (Value result : op->getResults())
+    quern::stage(model.kernel, result, names, builder);
 }
 
 void Repeats::stage() {

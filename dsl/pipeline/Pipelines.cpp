@@ -18,6 +18,7 @@ void quern::simplifyPipeline(mlir::OpPassManager &passes, bool isForGpu) {
   passes.addPass(createQnStageRepeated());
   if (!isForGpu) {
     passes.addPass(createQnStageDear());
+    passes.addPass(createQnStageAcross());
     passes.addPass(createQnCarryNan());
   }
   passes.addPass(createQnKeepOld());

@@ -14,7 +14,7 @@ std::int64_t quern::jit::countOf(llvm::ArrayRef<std::int64_t> sizes) {
 }
 
 bool OperandLines::areRepeated() const {
-  constexpr std::int64_t many = 8, small = 1 << 14;
+  constexpr std::int64_t many = 8, small = 1 << 16;
   std::int64_t most = 0, least = small + 1;
   for (auto [operand, own, steps] :
        llvm::zip_equal(operands, extents, strides)) {
