@@ -19,8 +19,10 @@ static constexpr std::size_t page = 2 << 20;
 /// serve as well.
 static char *allocate(std::size_t bytes) {
   bool isLarge = bytes >= 2 * page;
-  void *memory = std::aligned_alloc(isLarge ? page : alignment, bytes);
-  if (memory && isLarge)
+  void *memory = nullptr;
+  if (posix_memalign(&memory, isLarge ? page : alignment, bytes) != 0)
+    return nullptr;
+  if (isLarge)
     madvise(memory, bytes / page * page, MADV_HUGEPAGE);
   return static_cast<char *>(memory);
 }
