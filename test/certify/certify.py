@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import functools
+import multiprocessing
 import sys
 import time
 from collections.abc import Iterator
@@ -55,6 +57,11 @@ def row(name: str, step: int, count: int) -> tuple[str, list[str]]:
     return f"| `{name}` | {bar} | {' | '.join(cells.values())} | {at} |\n", wrong
 
 
+def timed_row(name: str, step: int, count: int) -> tuple[str, list[str], float]:
+    begin = time.perf_counter()
+    return *row(name, step, count), time.perf_counter() - begin
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help="functions; all without")
@@ -62,13 +69,18 @@ def main() -> int:
     parser.add_argument("--samples", type=int, default=1 << 24, help="random inputs")
     parser.add_argument("--write", action="store_true", help="write docs/math.md")
     options = parser.parse_args()
+    if options.write and options.names:
+        parser.error("the table is written as a whole: no names with --write")
+    names = options.names or list(FUNCTIONS)
     lines, wrong = [], []
-    for name in options.names or FUNCTIONS:
-        begin = time.perf_counter()
-        line, bad = row(name, options.step, options.samples)
-        lines.append(line)
-        wrong += bad
-        print(f"{line.rstrip()} {time.perf_counter() - begin:.0f} s", *bad, flush=True)
+    with multiprocessing.get_context("spawn").Pool(
+        initializer=torch.set_num_threads, initargs=(1,)
+    ) as pool:
+        measured = functools.partial(timed_row, step=options.step, count=options.samples)
+        for line, bad, seconds in pool.imap(measured, names, chunksize=1):
+            lines.append(line)
+            wrong += bad
+            print(f"{line.rstrip()} {seconds:.0f} s", *bad, flush=True)
     if options.write:
         share = "every f32 input" if options.step == 1 else f"every {options.step}th f32 input"
         TABLE.write_text(

@@ -51,7 +51,7 @@ def every_input(dtype: torch.dtype, step: int = 1, start: int = 0) -> Iterator[l
     count = 1 << (8 * stored.itemsize)
     for begin in range(start, count, CHUNK * step):
         bits = torch.arange(begin, min(begin + CHUNK * step, count), step)
-        yield [torch.where(bits < count // 2, bits, bits - count).to(stored).view(dtype)]
+        yield [bits.to(stored).view(dtype)]  # the upper half are the negative numbers
 
 
 def sampled(
