@@ -1,6 +1,7 @@
 // A unit of a contraction: blocks of packed factors through the register tile,
 // then the stores.
 #include "dsl/lower/Contract.h"
+#include "dsl/schedule/Windows.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -63,6 +64,33 @@ Value ContractionBuilder::element(Frame &frame, Value base, Value offset) {
                              ArrayRef<LLVM::GEPArg>{offset});
 }
 
+/// Whether so few rows are not worth a tile, since lanes along the columns of
+/// windows, most of them, read neighbours.
+Value ContractionBuilder::fewNearRows(Frame &frame, Value tall) {
+  using arith::CmpIPredicate;
+  Binding lane{.axis = columns.last()};
+  Value line = emitter.extent(frame, lane.axis);
+  Value near = arith::CmpIOp::create(in(frame), loc, CmpIPredicate::slt, tall,
+                                     number(frame, tiling.fewNearRows));
+  Value isLong = arith::CmpIOp::create(in(frame), loc, CmpIPredicate::sge, line,
+                                       number(frame, tiling.lanes / 2));
+  near = arith::AndIOp::create(in(frame), loc, near, isLong);
+  eachBound(
+      model, tiling.products[0].columns, [&](qn::LoadOp load, unsigned axis) {
+        Value index = load.getIndices()[axis];
+        if (!hasAxis(model.axesOf(index), lane.axis))
+          return;
+        auto step = emitter.laneStep(frame, index, lane, 0);
+        bool isLine =
+            load.getTensor().getType().getStrides()[axis] == StrideClass::One;
+        Value by = step && isLine ? *step : number(frame, 0);
+        Value one = arith::CmpIOp::create(in(frame), loc, CmpIPredicate::eq, by,
+                                          number(frame, 1));
+        near = arith::AndIOp::create(in(frame), loc, near, one);
+      });
+  return near;
+}
+
 Value ContractionBuilder::runs(Frame &frame, const LaunchPlan &launch) {
   using arith::CmpIPredicate;
   auto compare = [&](CmpIPredicate how, Value size, std::int64_t bound) {
@@ -87,6 +115,8 @@ Value ContractionBuilder::runs(Frame &frame, const LaunchPlan &launch) {
   if (tiling.fewRowElements)
     few = arith::OrIOp::create(in(frame), loc, few,
                                holds(tall, tiling.fewRowElements));
+  if (tiling.fewNearRows)
+    few = arith::OrIOp::create(in(frame), loc, few, fewNearRows(frame, tall));
   if (tiling.streamedRows)
     streamed = compare(CmpIPredicate::sle, tall, tiling.streamedRows);
   // The first that holds decides.

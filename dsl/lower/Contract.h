@@ -124,6 +124,7 @@ private:
   void addSteps(Frame &at, mlir::Value first);
 
   // Contract.cpp
+  mlir::Value fewNearRows(Frame &frame, mlir::Value tall);
   mlir::Value panels(Frame &frame);
   mlir::Value columnPanels(Frame &frame);
   mlir::Value panelElements(Frame &frame, const Product &product);

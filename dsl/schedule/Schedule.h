@@ -223,6 +223,8 @@ private:
   /// With lanes along one of the axes that may have them.
   void planAxes(LaunchPlan &launch, AxisSet mayBeLanes);
   std::optional<LaunchPlan> alongWindows(const LaunchPlan &launch);
+  std::optional<LaunchPlan> rowOfWindows(const LaunchPlan &launch,
+                                         const Tiling &tiling);
   void addContractions();
   void chooseInPlace(const LaunchPlan &launch, bool dots, Tiling &tiling) const;
   void addPacked(LaunchPlan launch, Tiling found,

@@ -84,6 +84,26 @@ void Schedule::planWindow(LaunchPlan &launch, unsigned rows, unsigned lane) {
   launch.windows = true;
 }
 
+/// One row of windows has nothing that a register tile would share: as without
+/// a contraction, lanes run along the results.
+std::optional<LaunchPlan> Schedule::rowOfWindows(const LaunchPlan &launch,
+                                                 const Tiling &tiling) {
+  unsigned lane = tiling.columns.back();
+  int windows = windowAxis(model, launch.stores, launch.parallel, lane);
+  if (tiling.products.size() != 1 || tiling.pairs || windows < 0)
+    return std::nullopt;
+  LaunchPlan row;
+  row.stores = launch.stores;
+  row.parallel = launch.parallel;
+  row.lane = lane;
+  for (unsigned axis : axisList(launch.parallel))
+    if (axis != lane && static_cast<int>(axis) != windows)
+      row.axes.push_back(AxisPlan{.axis = axis});
+  planWindow(row, windows, lane);
+  row.axes.back().once = true;
+  return row;
+}
+
 /// Whether neighbours along an axis are read from places apart.
 static bool isApart(const KernelModel &model, Value index, unsigned axis) {
   Operation *op = index.getDefiningOp();
