@@ -123,8 +123,11 @@ private:
   void clearSums(Frame &frame, mlir::Value count);
   void addSteps(Frame &at, mlir::Value first);
 
-  // Contract.cpp
+  // ContractChoice.cpp
   mlir::Value fewNearRows(Frame &frame, mlir::Value tall);
+  mlir::Value holds(Frame &frame, mlir::Value across, std::int64_t elements);
+
+  // Contract.cpp
   mlir::Value panels(Frame &frame);
   mlir::Value columnPanels(Frame &frame);
   mlir::Value panelElements(Frame &frame, const Product &product);
