@@ -63,55 +63,6 @@ Value ContractionBuilder::element(Frame &frame, Value base, Value offset) {
                              ArrayRef<LLVM::GEPArg>{offset});
 }
 
-Value ContractionBuilder::runs(Frame &frame, const LaunchPlan &launch) {
-  using arith::CmpIPredicate;
-  auto compare = [&](CmpIPredicate how, Value size, std::int64_t bound) {
-    return arith::CmpIOp::create(in(frame), loc, how, size,
-                                 number(frame, bound));
-  };
-  Value wide = columns.extent(frame), tall = rows.extent(frame);
-  Value none = compare(CmpIPredicate::slt, tall, 0);
-  Value narrow = compare(CmpIPredicate::slt, wide, packingColumns);
-  Value few = compare(CmpIPredicate::slt, tall, tiling.fewRows);
-  Value small = none, streamed = none;
-  auto holds = [&](Value factor, std::int64_t elements) {
-    FlatAxes sums(emitter, model, tiling.products[0].sums);
-    Value size = binary(frame, '*', factor, sums.extent(frame));
-    return compare(CmpIPredicate::sle, size, elements);
-  };
-  if (tiling.fewElements) {
-    Value tile = compare(CmpIPredicate::sge, tall, tiling.height);
-    small = holds(wide, tiling.fewElements);
-    small = arith::AndIOp::create(in(frame), loc, small, tile);
-  }
-  if (tiling.fewRowElements)
-    few = arith::OrIOp::create(in(frame), loc, few,
-                               holds(tall, tiling.fewRowElements));
-  if (tiling.streamedRows)
-    streamed = compare(CmpIPredicate::sle, tall, tiling.streamedRows);
-  // The first that holds decides.
-  Value inPlace = narrow;
-  if (!tiling.byColumns)
-    inPlace = arith::OrIOp::create(in(frame), loc, narrow, few);
-  std::pair<Value, LaunchChoice> choices[] = {
-      {inPlace, LaunchChoice::InPlace},
-      {few, LaunchChoice::FewRows},
-      {small, LaunchChoice::Small},
-      {streamed, LaunchChoice::Streamed}};
-  bool packsRows = launch.kind == LaunchKind::Pack;
-  Value yes = compare(CmpIPredicate::sge, tall, 0), open = yes;
-  for (auto [holds, choice] : choices) {
-    if (packsRows && choice == LaunchChoice::Streamed)
-      break;
-    OpBuilder &b = in(frame);
-    if (choice == launch.choice)
-      return arith::AndIOp::create(b, loc, open, holds);
-    Value fails = arith::XOrIOp::create(b, loc, holds, yes);
-    open = arith::AndIOp::create(b, loc, open, fails);
-  }
-  return open;
-}
-
 Value ContractionBuilder::words(Frame &frame, Value elements) {
   if (!tiling.pairs)
     return elements;

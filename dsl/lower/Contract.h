@@ -123,6 +123,10 @@ private:
   void clearSums(Frame &frame, mlir::Value count);
   void addSteps(Frame &at, mlir::Value first);
 
+  // ContractChoice.cpp
+  mlir::Value fewNearRows(Frame &frame, mlir::Value tall);
+  mlir::Value holds(Frame &frame, mlir::Value across, std::int64_t elements);
+
   // Contract.cpp
   mlir::Value panels(Frame &frame);
   mlir::Value columnPanels(Frame &frame);

@@ -76,6 +76,8 @@ public:
   /// Copies the code of a region for given arguments; gives what it yields.
   Values inlineRegion(Frame &frame, mlir::Region &region,
                       mlir::ValueRange arguments, Copies copies);
+  std::optional<mlir::Value> laneStep(Frame &frame, mlir::Value value,
+                                      const Binding &lane, Copies copies);
 
   // EmitLoop.cpp
   /// Opens the loops one in the other and `body` in the innermost; states go
@@ -213,8 +215,6 @@ private:
   void fetchRow(Frame &frame, const Access &access, Copies copies);
 
   // EmitAffine.cpp
-  std::optional<mlir::Value> laneStep(Frame &frame, mlir::Value value,
-                                      const Binding &lane, Copies copies);
   mlir::Value ramp(Frame &frame, mlir::Value step, unsigned lanes);
   mlir::Value lanesInside(Frame &frame, mlir::Value first, mlir::Value extent,
                           mlir::Value ramp);

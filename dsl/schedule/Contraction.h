@@ -56,6 +56,9 @@ struct Tiling {
   /// (`byColumns`), or the launch that reads in place runs. 0: packed always.
   std::int64_t fewRows = 0;
   bool byColumns = false;
+  /// Fewer rows of windows are not worth a tile either, where lanes along the
+  /// columns read neighbours; 0: `fewRows` decides.
+  std::int64_t fewNearRows = 0;
   /// Columns of no more elements, all of the depth, are read where they lie by
   /// a register tile of its own; 0: they are always packed.
   std::int64_t fewElements = 0;

@@ -117,6 +117,11 @@ void Schedule::addPacked(LaunchPlan launch, Tiling found,
     inPlace.axes.push_back(AxisPlan{.axis = axis});
   bool dots = planDots(inPlace) && found.products[0].turnColumns;
   chooseInPlace(launch, dots, found);
+  if (auto row = rowOfWindows(launch, found); row && !found.byColumns) {
+    inPlace = std::move(*row);
+    found.fewRows = 3;
+    found.fewNearRows = 5;
+  }
   auto tiling = std::make_shared<const Tiling>(std::move(found));
   launch.tiling = inPlace.tiling = tiling;
   addBlocks(target, launch, all);

@@ -213,7 +213,8 @@ private:
   bool planDots(LaunchPlan &launch);
   void planReduced(LaunchPlan &launch);
   void planTile(LaunchPlan &launch, unsigned rows, unsigned lane);
-  void planWindow(LaunchPlan &launch, unsigned rows, unsigned lane);
+  void planWindow(LaunchPlan &launch, unsigned rows, unsigned lane,
+                  bool once = false);
   bool planTwoAxes(LaunchPlan &launch);
   void widenShared(const LaunchPlan &launch, AxisPlan &plan) const;
   int placesAxis(const LaunchPlan &launch) const;
@@ -224,6 +225,8 @@ private:
   /// With lanes along one of the axes that may have them.
   void planAxes(LaunchPlan &launch, AxisSet mayBeLanes);
   std::optional<LaunchPlan> alongWindows(const LaunchPlan &launch);
+  std::optional<LaunchPlan> rowOfWindows(const LaunchPlan &launch,
+                                         const Tiling &tiling);
   void addContractions();
   void chooseInPlace(const LaunchPlan &launch, bool dots, Tiling &tiling) const;
   void addPacked(LaunchPlan launch, Tiling found,

@@ -95,14 +95,19 @@ static bool readsWhole(const KernelModel &model, const LaunchPlan &launch,
 
 /// A few windows at once, enough to hide how long a sum takes; lanes along
 /// what is stored. What all of them read is read by a vector's windows one
-/// after the other, from the caches.
-void Schedule::planWindow(LaunchPlan &launch, unsigned rows, unsigned lane) {
+/// after the other, from the caches. `once`: all turns along the lanes are
+/// masked.
+void Schedule::planWindow(LaunchPlan &launch, unsigned rows, unsigned lane,
+                          bool once) {
   constexpr unsigned height = 4;
   AxisPlan across{.axis = rows,
                   .copies = height,
                   .tile = std::int64_t(4) * height,
                   .repeatsRest = true};
-  AxisPlan along{.axis = lane, .lanes = lanes, .tile = std::int64_t(4) * lanes};
+  AxisPlan along{.axis = lane,
+                 .lanes = lanes,
+                 .tile = std::int64_t(4) * lanes,
+                 .once = once};
   launch.axes.push_back(across);
   if (readsWhole(model, launch, lane)) {
     along.tile = lanes;
@@ -112,6 +117,25 @@ void Schedule::planWindow(LaunchPlan &launch, unsigned rows, unsigned lane) {
   }
   launch.taskElements = 65536;
   launch.windows = true;
+}
+
+/// One row of windows has nothing that a register tile would share: as without
+/// a contraction, lanes run along the results.
+std::optional<LaunchPlan> Schedule::rowOfWindows(const LaunchPlan &launch,
+                                                 const Tiling &tiling) {
+  unsigned lane = tiling.columns.back();
+  int windows = windowAxis(model, launch.stores, launch.parallel, lane);
+  if (tiling.products.size() != 1 || tiling.pairs || windows < 0)
+    return std::nullopt;
+  LaunchPlan row;
+  row.stores = launch.stores;
+  row.parallel = launch.parallel;
+  row.lane = lane;
+  for (unsigned axis : axisList(launch.parallel))
+    if (axis != lane && static_cast<int>(axis) != windows)
+      row.axes.push_back(AxisPlan{.axis = axis});
+  planWindow(row, windows, lane, /*once=*/true);
+  return row;
 }
 
 /// Whether neighbours along an axis are read from places apart.

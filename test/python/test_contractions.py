@@ -101,6 +101,9 @@ def test_batches(kernels: quern.Module) -> None:
     a = torch.randn(2, 33, 3, 20).transpose(1, 2)
     b = torch.randn(2, 41, 3, 20).permute(0, 2, 3, 1)
     close(kernels.bmm(a, b), a.double() @ b.double(), 20)
+    for m, n, k in ((3, 12, 3), (5, 10, 5), (7, 16, 16), (6, 33, 15), (1, 9, 0)):
+        a, b = torch.randn(9, 4, m, k), torch.randn(9, 4, k, n)
+        close(kernels.bmm(a, b), a.double() @ b.double(), max(k, 1))
 
 
 def test_two_products_of_one_launch(kernels: quern.Module) -> None:

@@ -96,7 +96,7 @@ def test_weights(
 @pytest.mark.parametrize("last", [False, True])
 def test_grouped(kernels: quern.Module, window: tuple[int, ...], last: bool) -> None:
     k, s, p, d = window
-    for groups, c, o in ((1, 3, 70), (2, 40, 9), (3, 1, 16)):
+    for groups, c, o in ((1, 3, 70), (2, 40, 9), (3, 1, 16), (4, 1, 1), (2, 3, 2), (3, 2, 4)):
         x, w = torch.randn(2, groups * c, 13, 37), torch.randn(groups * o, c, k, k)
         if last:
             x, w = (t.to(memory_format=torch.channels_last) for t in (x, w))
