@@ -119,7 +119,7 @@ void Schedule::addPacked(LaunchPlan launch, Tiling found,
   chooseInPlace(launch, dots, found);
   if (auto row = rowOfWindows(launch, found); row && !found.byColumns) {
     inPlace = std::move(*row);
-    found.fewRows = 3;
+    found.fewRows = 2;
     found.fewNearRows = 5;
   }
   auto tiling = std::make_shared<const Tiling>(std::move(found));

@@ -1,11 +1,11 @@
-// A product of few rows with windows has nothing that packed panels would be
+// A product of one row with windows has nothing that packed panels would be
 // read for again: the launch that packs nothing makes several windows at once,
-// lanes along the results. More rows are few where the lanes read neighbours
-// and lines are no shorter than half a vector.
+// lanes along the results. It makes few rows, too, where the lanes read
+// neighbours and lines are no shorter than half a vector.
 // RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
 
 // CHECK-LABEL: llvm.func @conv_2_plan
-// CHECK: %[[ROWS:.*]] = arith.constant 3
+// CHECK: %[[ROWS:.*]] = arith.constant 2
 // CHECK: arith.cmpi slt, %[[TALL:.*]], %[[ROWS]]
 // CHECK: arith.cmpi slt, %[[TALL]], %{{.*}} : i64
 // CHECK: arith.cmpi sge

@@ -91,6 +91,26 @@ def test_derivatives(derivatives: quern.Module, rank: int, groups: int) -> None:
                     close(one, other)
 
 
+@pytest.mark.parametrize("rank", RANKS)
+def test_derivatives_of_transposed(transposed: quern.Module, rank: int) -> None:
+    """Each result alone, and all of them."""
+    function: Any = getattr(transposed, f"conv{rank}d_transposed_backward")
+    for n, axes in enumerate(mixed(rank)):
+        extents, taps, s, p, d, extra = columns(axes)
+        x = torch.randn(1 + n % 3, 4, *extents, dtype=torch.float64)
+        w = torch.randn(4, 3, *taps, dtype=torch.float64)
+        grad = torch.randn_like(torch.ops.aten.convolution(x, w, None, s, p, d, True, extra, 2))
+        for mask in ("111", "100", "010", "001"):
+            chosen = [each == "1" for each in mask]
+            arguments = (s, p, d, True, extra, 2, chosen)
+            wanted = torch.ops.aten.convolution_backward(grad, x, w, [6], *arguments)
+            got = function(grad, x, w, *s, *p, *d, output_mask=mask)
+            for one, other in zip(got, wanted, strict=True):
+                assert (one is None) == (other is None)
+                if one is not None:
+                    close(one, other)
+
+
 def test_nothing(transposed: quern.Module, derivatives: quern.Module) -> None:
     """No images; no channels, where a bias is all that is left."""
     for n, c in product((0, 2), (0, 3)):
