@@ -50,18 +50,24 @@ Work workOf(const KernelModel &model) {
 }
 
 /// Elements of one access of the widest operand whose elements are neighbours.
+/// Complex ones are read by halves: they only set a limit.
 unsigned vectorsFor(const KernelModel &model, const Work &work) {
-  unsigned bytes = 0;
+  unsigned bytes = 0, pairs = 0;
   for (BlockArgument argument : model.kernel.block().getArguments()) {
     auto type = dyn_cast<qn::OperandType>(argument.getType());
-    if (!type || isa<ComplexType>(type.getElementType()) ||
-        !llvm::is_contained(type.getStrides(), StrideClass::One))
+    if (!type || !llvm::is_contained(type.getStrides(), StrideClass::One))
       continue;
+    if (auto pair = dyn_cast<ComplexType>(type.getElementType())) {
+      unsigned half = pair.getElementType().getIntOrFloatBitWidth() / 8;
+      pairs = std::max(pairs, 2 * half);
+      continue;
+    }
     bytes = std::max(
         {bytes, 1u, type.getElementType().getIntOrFloatBitWidth() / 8});
   }
   if (!bytes || !work.isPlain)
     return 1;
+  bytes = std::max(bytes, pairs);
   unsigned most = !work.isMuch()         ? accessBytes
                   : bytes >= singleBytes ? 1
                                          : fewElements;
