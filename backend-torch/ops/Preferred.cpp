@@ -171,7 +171,7 @@ static bool isTiledForInput(const Graph &graph, const Node &node,
 /// side by side, whose windows are wider than those that ATen has code for.
 static bool isWideDepthwise(const Graph &graph, const Node &node,
                             const MachineInfo & /*all*/) {
-  constexpr std::int64_t widestOfAten = 3;
+  constexpr std::int64_t leastChannels = 8, widestOfAten = 3;
   const TensorFacts *from = operandOf(graph, node, "input");
   const TensorFacts *back = operandOf(graph, node, "grad_output");
   auto image = imageOf(graph, from, {DType::F32, DType::BF16});
@@ -184,7 +184,7 @@ static bool isWideDepthwise(const Graph &graph, const Node &node,
       !isNumber(graph.argument(node, "groups"), (*image)[1]))
     return false;
   auto [outputs, each, windowHeight, windowWidth] = *weight;
-  return outputs == (*image)[1] && each == 1 &&
+  return outputs == (*image)[1] && outputs >= leastChannels && each == 1 &&
          std::min(windowHeight, windowWidth) > widestOfAten;
 }
 

@@ -117,10 +117,11 @@ void Schedule::addPacked(LaunchPlan launch, Tiling found,
     inPlace.axes.push_back(AxisPlan{.axis = axis});
   bool dots = planDots(inPlace) && found.products[0].turnColumns;
   chooseInPlace(launch, dots, found);
+  constexpr std::int64_t packed = 2, packedNear = 5; // rows from which it pays
   if (auto row = rowOfWindows(launch, found); row && !found.byColumns) {
     inPlace = std::move(*row);
-    found.fewRows = 2;
-    found.fewNearRows = 5;
+    found.fewRows = packed;
+    found.fewNearRows = packedNear;
   }
   auto tiling = std::make_shared<const Tiling>(std::move(found));
   launch.tiling = inPlace.tiling = tiling;

@@ -76,8 +76,9 @@ TEST(Preferred, BatchesThatOthersJoinAreOursEverywhere) {
 
 /// The derivative for the weights of a convolution of single channels, channels
 /// last, at 7 by 7 results.
-std::shared_ptr<const Graph> depthwise(std::int64_t window) {
-  constexpr std::int64_t channels = 256, images = 8, side = 7;
+std::shared_ptr<const Graph> depthwise(std::int64_t window,
+                                       std::int64_t channels) {
+  constexpr std::int64_t images = 8, side = 7;
   GraphMaker maker;
   std::vector<Size> sizes = {maker.size(images), maker.size(channels),
                              maker.size(side), maker.size(side)};
@@ -100,14 +101,17 @@ std::shared_ptr<const Graph> depthwise(std::int64_t window) {
 }
 
 TEST(Preferred, WideWindowsOfSingleChannelsAreOurs) {
-  auto isOurs = [](std::int64_t window, const MachineInfo &machine) {
-    auto graph = depthwise(window);
+  auto isOurs = [](std::int64_t window, const MachineInfo &machine,
+                   std::int64_t channels = 256) {
+    auto graph = depthwise(window, channels);
     return measuredRow(*graph, graph->nodes.back(), machine).has_value();
   };
   EXPECT_TRUE(isOurs(5, plain));
   EXPECT_TRUE(isOurs(5, narrow));
   EXPECT_TRUE(isOurs(7, plain));
   EXPECT_TRUE(isOurs(7, narrow));
+  EXPECT_TRUE(isOurs(5, plain, /*channels=*/8));
+  EXPECT_FALSE(isOurs(5, plain, /*channels=*/4));
   EXPECT_FALSE(isOurs(3, plain));
 }
 
