@@ -225,6 +225,8 @@ Value Emitter::loadOwn(Frame &frame, BlockArgument operand,
   bool near = !lane || strideAlong(type, lane->axis) == StrideClass::One;
   if (!near)
     pointer = lanePointers(at, operand, pointer, *lane);
+  else if (lane && lane->mask && axes != axisBit(lane->axis))
+    fetchForMasked(at, pointer);
   return whereThere(at, [&](Frame &there) {
     return read(there, pointer, element, lane ? lane->lanes : 1,
                 lane ? lane->mask : Value(), Value(),
@@ -276,6 +278,8 @@ void Emitter::store(Frame &frame, qn::StoreOp op, Value stored, Copies copies) {
   bool near = lane && strideAlong(type, lane->axis) == StrideClass::One;
   if (lane && !near)
     pointer = lanePointers(frame, operand, pointer, *lane);
+  else if (lane && lane->mask && axes != axisBit(lane->axis))
+    fetchForMasked(frame, pointer);
   write(frame, pointer, value, stored.getType(), lane ? lane->mask : Value(),
         near && aligned && isLikeRows(*this, axes));
 }

@@ -46,7 +46,7 @@ std::optional<Value> Emitter::laneStep(Frame &frame, Value value,
   OpBuilder &b = in(frame);
   if (isa<arith::AddIOp>(op))
     return arith::AddIOp::create(b, loc, from, *right).getResult();
-  return arith::SubIOp::create(b, loc, from, *right).getResult();
+  return b.createOrFold<arith::SubIOp>(loc, from, *right);
 }
 
 /// 0, step, 2 step, … in 32 bits.
@@ -96,31 +96,48 @@ static Value everySecond(OpBuilder &b, Value low, Value high) {
   return vector::ShuffleOp::create(b, low.getLoc(), low, high, picks);
 }
 
+/// The lanes in the opposite order.
+static Value reversed(OpBuilder &b, Value lanes) {
+  std::int64_t count = cast<VectorType>(lanes.getType()).getNumElements();
+  auto picks = llvm::to_vector(llvm::reverse(llvm::seq<std::int64_t>(count)));
+  return vector::ShuffleOp::create(b, lanes.getLoc(), lanes, lanes, picks);
+}
+
 static Value equals(OpBuilder &b, Value value, std::int64_t number) {
   Location loc = value.getLoc();
   Value other = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(number));
   return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, value, other);
 }
 
+/// The lanes of a load in one of two ways.
+Value Emitter::readEither(Frame &frame, qn::LoadOp load, unsigned lanes,
+                          Value first, Lanes yes, Lanes no) {
+  Location loc = load.getLoc();
+  Type result = VectorType::get({std::int64_t(lanes)}, load.getType());
+  auto branch = scf::IfOp::create(in(frame), loc, TypeRange{result}, first,
+                                  /*withElseRegion=*/true);
+  Operation *anchor = std::exchange(frame.anchor, branch);
+  for (auto [block, make] :
+       {std::pair(branch.thenBlock(), yes), {branch.elseBlock(), no}}) {
+    Frame side = Frame::inside(frame, block);
+    Value made = make(side);
+    scf::YieldOp::create(in(side), loc, made);
+  }
+  frame.anchor = anchor;
+  return branch.getResult(0);
+}
+
 /// Reads lanes that lie `step` elements apart: in one piece where that turns
-/// out to be one, in two where it is two and every lane reads.
+/// out to be one or is known to be one backwards, in two where it is two and
+/// every lane reads.
 Value Emitter::readSteps(Frame &frame, qn::LoadOp load, Value pointer,
                          Value step, unsigned lanes, Value mask,
                          Value otherwise) {
   auto type = cast<qn::OperandType>(load.getTensor().getType());
   Type element = load.getType();
   Location loc = load.getLoc();
-  auto either = [&](Frame &at, Value first, auto yes, auto no) {
-    Type result = VectorType::get({std::int64_t(lanes)}, element);
-    auto branch = scf::IfOp::create(in(at), loc, TypeRange{result}, first,
-                                    /*withElseRegion=*/true);
-    Frame then = Frame::inside(at, branch.thenBlock());
-    Value made = yes(then);
-    scf::YieldOp::create(in(then), loc, made);
-    Frame other = Frame::inside(at, branch.elseBlock());
-    made = no(other);
-    scf::YieldOp::create(in(other), loc, made);
-    return branch.getResult(0);
+  auto either = [&](Frame &at, Value first, Lanes yes, Lanes no) {
+    return readEither(at, load, lanes, first, yes, no);
   };
   auto whole = [&](Frame &at) {
     return read(at, pointer, element, lanes, mask, otherwise);
@@ -128,6 +145,14 @@ Value Emitter::readSteps(Frame &frame, qn::LoadOp load, Value pointer,
   auto scattered = [&](Frame &at) {
     Value pointers = advance(at, type, pointer, ramp(at, step, lanes));
     return read(at, pointers, element, lanes, mask, otherwise);
+  };
+  auto backwards = [&](Frame &at) {
+    Value last = advance(at, type, pointer, constant(at, 1 - int(lanes)));
+    OpBuilder &b = in(at);
+    Value good = mask ? reversed(b, mask) : Value();
+    Value none = otherwise ? reversed(b, widen(otherwise, lanes)) : Value();
+    Value made = read(at, last, element, lanes, good, none);
+    return reversed(in(at), made);
   };
   auto inTwo = [&](Frame &at) {
     Value low = read(at, pointer, element, lanes, Value(), Value());
@@ -146,8 +171,11 @@ Value Emitter::readSteps(Frame &frame, qn::LoadOp load, Value pointer,
   if (matchPattern(step, m_One()))
     return whole(frame);
   APInt number;
-  if (matchPattern(step, m_ConstantInt(&number)))
+  if (matchPattern(step, m_ConstantInt(&number))) {
+    if (number.isAllOnes())
+      return backwards(frame);
     return number == 2 ? apart(frame) : scattered(frame);
+  }
   return either(frame, equals(in(frame), step, 1), whole, apart);
 }
 
@@ -178,6 +206,68 @@ bool Emitter::stepsOf(Frame &frame, qn::LoadOp load, const Binding &lane,
   return static_cast<bool>(apart);
 }
 
+/// The indices of a load whose places have to be looked at.
+SmallVector<unsigned> Emitter::testedIndices(qn::LoadOp load) const {
+  SmallVector<unsigned> tested;
+  qn::OperandType type = load.getTensor().getType();
+  for (auto [number, index] : llvm::enumerate(load.getIndices()))
+    if (load.getOutside() && !inside.contains({load, number}) &&
+        !isOwnPosition(index, type.getAxes()[number]))
+      tested.push_back(number);
+  return tested;
+}
+
+/// Which lanes of such a load read, and what the others have.
+std::pair<Value, Value> Emitter::goodSteps(Frame &frame, qn::LoadOp load,
+                                           const Binding &lane, Copies copies,
+                                           ArrayRef<Value> indices,
+                                           ArrayRef<Value> steps) {
+  qn::OperandType type = load.getTensor().getType();
+  Value good, otherwise;
+  if (load.getWhen())
+    good = emit(frame, load.getWhen(), copies);
+  if (load.getOutside())
+    otherwise = wide(frame, load.getOutside(), copies, lane.lanes);
+  for (unsigned number : testedIndices(load)) {
+    Value index = indices[number], step = steps[number];
+    Value size = extent(frame, model.axisOf(type.getAxes()[number]));
+    Value fits =
+        step ? lanesInside(frame, index, size, ramp(frame, step, lane.lanes))
+             : inRange(frame, index, size);
+    good = both(frame, good, fits);
+  }
+  if (good) {
+    in(frame);
+    good = widen(good, lane.lanes);
+  }
+  return {both(frame, good, lane.mask), otherwise};
+}
+
+/// Whether the first and the last lane are inside, and so all are: reads of all
+/// lanes are foreseen by processors, masked ones are not. Null where lanes are
+/// masked in any case.
+Value Emitter::endsInside(Frame &frame, qn::LoadOp load, const Binding &lane,
+                          ArrayRef<Value> indices, ArrayRef<Value> steps) {
+  qn::OperandType type = load.getTensor().getType();
+  SmallVector<unsigned> tested = testedIndices(load);
+  if (tested.empty() || load.getWhen() || lane.mask)
+    return Value();
+  Value all;
+  for (unsigned number : tested) {
+    Value size = extent(frame, model.axisOf(type.getAxes()[number]));
+    all = both(frame, all, inRange(frame, indices[number], size));
+    if (!steps[number])
+      continue;
+    Value turns = constant(frame, lane.lanes - 1);
+    OpBuilder &b = in(frame);
+    Location loc = load.getLoc();
+    Value way = b.createOrFold<arith::MulIOp>(loc, steps[number], turns);
+    Value last = arith::AddIOp::create(b, loc, indices[number], way);
+    all = both(frame, all, inRange(frame, last, size));
+  }
+  return all;
+}
+
 /// A load whose positions move by equal steps from lane to lane; null where it
 /// is something else.
 Value Emitter::affine(Frame &frame, qn::LoadOp load, Copies copies) {
@@ -197,33 +287,36 @@ Value Emitter::affine(Frame &frame, qn::LoadOp load, Copies copies) {
   first.bind(Binding{.axis = lane->axis,
                      .position = position(frame, lane->axis, copies)});
   Values indices = emitAll(first, load.getIndices(), copies);
-  Value good, otherwise;
-  if (load.getWhen())
-    good = emit(frame, load.getWhen(), copies);
-  if (load.getOutside())
-    otherwise = wide(frame, load.getOutside(), copies, lane->lanes);
-  for (auto [number, index] : llvm::enumerate(indices)) {
-    if (!otherwise)
-      break;
-    auto own = load.getIndices()[number].getDefiningOp<qn::IndexOp>();
-    if (inside.contains({load, number}) ||
-        (own && own.getAxis() == type.getAxes()[number]))
-      continue;
-    Value size = extent(frame, model.axisOf(type.getAxes()[number]));
-    Value fits = steps[number]
-                     ? lanesInside(frame, index, size,
-                                   ramp(frame, steps[number], lane->lanes))
-                     : inRange(frame, index, size);
-    good = both(frame, good, fits);
-  }
-  if (good) {
-    in(frame);
-    good = widen(good, lane->lanes);
-  }
-  good = both(frame, good, lane->mask);
   Access access{load, operand, load.getIndices(), load.getPart()};
   Value pointer = elementPointer(first, access, indices);
   if (!ahead.rows)
     fetchAhead(first, access, copies);
-  return readSteps(frame, load, pointer, apart, lane->lanes, good, otherwise);
+  auto whole = [&](Frame &at) {
+    return readSteps(at, load, pointer, apart, lane->lanes, Value(), Value());
+  };
+  APInt step;
+  bool isNear = matchPattern(apart, m_ConstantInt(&step)) && step.abs().isOne();
+  auto masked = [&](Frame &at) {
+    auto [good, otherwise] = goodSteps(at, load, *lane, copies, indices, steps);
+    auto some = [&](Frame &side) {
+      return readSteps(side, load, pointer, apart, lane->lanes, good,
+                       otherwise);
+    };
+    if (!load.getWhen() || !load.getOutside())
+      return some(at);
+    auto none = [&](Frame &side) {
+      in(side);
+      return widen(otherwise, lane->lanes);
+    };
+    Value any = vector::ReductionOp::create(in(at), load.getLoc(),
+                                            vector::CombiningKind::OR, good);
+    return readEither(at, load, lane->lanes, any, some, none);
+  };
+  bool isOnce = isNear && readsOnce(load, *lane);
+  if (isOnce)
+    fetchForMasked(frame, pointer);
+  if (isNear && (isOnce || !launch->windows))
+    if (Value all = endsInside(frame, load, *lane, indices, steps))
+      return readEither(frame, load, lane->lanes, all, whole, masked);
+  return masked(frame);
 }

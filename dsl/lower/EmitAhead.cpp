@@ -31,6 +31,28 @@ void Emitter::fetchAhead(Frame &frame, const Access &access, Copies copies) {
   prefetch(in(frame), loc, pointer);
 }
 
+/// Asks for what lies some lines behind masked lanes: processors that foresee
+/// what whole vectors read next do not foresee it from masked ones.
+void Emitter::fetchForMasked(Frame &frame, Value pointer) {
+  if (target.isGpu())
+    return;
+  constexpr std::int64_t distance = 4096;
+  OpBuilder &b = in(frame);
+  Value behind = LLVM::GEPOp::create(
+      b, pointer.getLoc(), pointer.getType(), b.getI8Type(), pointer,
+      ArrayRef<LLVM::GEPArg>{std::int32_t(distance)});
+  prefetch(b, pointer.getLoc(), behind);
+}
+
+/// Whether no two turns of the loops around the lanes read the same lines.
+/// Windows do: what they read is near from the first on.
+bool Emitter::readsOnce(qn::LoadOp load, const Binding &lane) const {
+  return llvm::all_of(load.getIndices(), [&](Value index) {
+    AxisSet axes = model.axesOf(index);
+    return !hasAxis(axes, lane.axis) || axes == axisBit(lane.axis);
+  });
+}
+
 /// Binds the row behind the one that is written, if there is one at a time.
 static bool bindNext(Emitter &emitter, Frame &frame, unsigned axis) {
   const Binding *row = frame.find(axis);

@@ -238,8 +238,11 @@ Value Emitter::gathered(Frame &frame, qn::LoadOp load, Local &local,
     otherwise = widen(otherwise, lanes);
   good = both(frame, good, lane ? lane->mask : Value());
   if (Value pointer =
-          lane ? neighbours(frame, accessOf(load), *lane, copies) : Value())
+          lane ? neighbours(frame, accessOf(load), *lane, copies) : Value()) {
+    if (good && readsOnce(load, *lane))
+      fetchForMasked(frame, pointer);
     return read(frame, pointer, load.getType(), lanes, good, otherwise);
+  }
   auto apart = [&](Frame &at) {
     Value pointer = elementPointer(at, accessOf(load), indices);
     if (lanesOf(pointer) == 1)

@@ -211,6 +211,8 @@ private:
 
   // EmitAhead.cpp
   void fetchAhead(Frame &frame, const Access &access, Copies copies);
+  bool readsOnce(qn::LoadOp load, const Binding &lane) const;
+  void fetchForMasked(Frame &frame, mlir::Value pointer);
   void fetchLines(Frame &frame);
   void fetchRow(Frame &frame, const Access &access, Copies copies);
 
@@ -218,6 +220,17 @@ private:
   mlir::Value ramp(Frame &frame, mlir::Value step, unsigned lanes);
   mlir::Value lanesInside(Frame &frame, mlir::Value first, mlir::Value extent,
                           mlir::Value ramp);
+  using Lanes = llvm::function_ref<mlir::Value(Frame &)>;
+  mlir::Value readEither(Frame &frame, qn::LoadOp load, unsigned lanes,
+                         mlir::Value first, Lanes yes, Lanes no);
+  llvm::SmallVector<unsigned> testedIndices(qn::LoadOp load) const;
+  std::pair<mlir::Value, mlir::Value>
+  goodSteps(Frame &frame, qn::LoadOp load, const Binding &lane, Copies copies,
+            llvm::ArrayRef<mlir::Value> indices,
+            llvm::ArrayRef<mlir::Value> steps);
+  mlir::Value endsInside(Frame &frame, qn::LoadOp load, const Binding &lane,
+                         llvm::ArrayRef<mlir::Value> indices,
+                         llvm::ArrayRef<mlir::Value> steps);
   mlir::Value readSteps(Frame &frame, qn::LoadOp load, mlir::Value pointer,
                         mlir::Value step, unsigned lanes, mlir::Value mask,
                         mlir::Value otherwise);

@@ -151,7 +151,7 @@ void LaunchBuilder::buildTask(ModuleOp module, StringRef name) {
 }
 
 /// The loop over the units of a task.
-void LaunchBuilder::units(Frame &root, Value begin, Value end) {
+void LaunchBuilder::unitByUnit(Frame &root, Value begin, Value end) {
   Emitter::Values states;
   if (launch.axes.size() > 1)
     states = firstPosition(root, begin);

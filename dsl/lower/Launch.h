@@ -5,6 +5,8 @@
 #include "dsl/lower/FirstFew.h"
 #include "dsl/lower/RowBlock.h"
 
+#include "llvm/ADT/SetVector.h"
+
 namespace quern {
 
 /// Words a sort needs for each element besides the result's own.
@@ -33,7 +35,7 @@ protected:
   mlir::Value unasked(Frame &root, mlir::Value work, mlir::Value grain);
   Emitter::Values firstPosition(Frame &root, mlir::Value begin);
   Emitter::Values nextPosition(Frame &frame, mlir::ValueRange position);
-  void units(Frame &root, mlir::Value begin, mlir::Value end);
+  void unitByUnit(Frame &root, mlir::Value begin, mlir::Value end);
   Ahead rowsAhead() const;
   mlir::Value narrowBelow(Frame &root);
   mlir::Value runs(Frame &root);
@@ -50,6 +52,12 @@ protected:
   void vectorsPast(Frame &frame, LoopSpec &loop, Emitter::Body body);
   void rowPast(Frame &frame, LoopSpec &row, Emitter::Body body);
   void streamedUnits(Frame &root, mlir::Value begin, mlir::Value end);
+  // LaunchFlat.cpp
+  llvm::SetVector<mlir::Value> flatOperands() const;
+  mlir::Value linesFollow(Frame &root, llvm::ArrayRef<mlir::Value> operands);
+  mlir::Value elementsBefore(Frame &root, mlir::Value unit);
+  void flatUnits(Frame &frame, mlir::Value begin, mlir::Value end);
+  void units(Frame &root, mlir::Value begin, mlir::Value end);
   // LaunchLines.cpp
   using OtherLines = llvm::function_ref<void(Frame &)>;
   using LinesOfLength = llvm::function_ref<void(Frame &, std::int64_t)>;
