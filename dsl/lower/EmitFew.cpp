@@ -1,6 +1,7 @@
 // Loads at positions that come from memory, of which few lanes may have an
 // element: those few are read one by one.
 #include "dsl/lower/Emitter.h"
+#include "dsl/lower/InMemory.h"
 #include "dsl/lower/Origin.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -99,16 +100,21 @@ Value Emitter::fewOrAll(Frame &frame, qn::LoadOp load, ValueRange indices,
                         std::array<Value, 2> ends,
                         llvm::function_ref<Value(Frame &)> apart) {
   auto [good, otherwise] = ends;
-  bool moves = llvm::any_of(
-      indices, [](Value index) { return isa<VectorType>(index.getType()); });
+  qn::OperandType type = load.getTensor().getType();
+  bool moves = llvm::any_of(llvm::zip(indices, type.getStrides()), [](auto at) {
+    return isa<VectorType>(std::get<0>(at).getType()) &&
+           std::get<1>(at) != StrideClass::Zero;
+  });
   if (!good || !moves)
     return apart(frame);
   Location loc = load.getLoc();
   OpBuilder &b = in(frame);
   auto mask = cast<VectorType>(good.getType());
-  auto result = VectorType::get(mask.getShape(), load.getType());
-  if (!otherwise)
-    otherwise = arith::ConstantOp::create(b, loc, b.getZeroAttr(result));
+  Type memory = memoryType(load.getType());
+  auto result = VectorType::get(mask.getShape(), memory);
+  otherwise = otherwise ? toMemory(frame, otherwise, load.getType())
+                        : arith::ConstantOp::create(b, loc,
+                                                    b.getZeroAttr(result));
   Type word = b.getIntegerType(mask.getNumElements());
   Value bits = LLVM::BitcastOp::create(b, loc, word, good);
   Value few = areFew(b, bits, mask.getNumElements() / fewShare);
@@ -122,15 +128,15 @@ Value Emitter::fewOrAll(Frame &frame, qn::LoadOp load, ValueRange indices,
     Frame inner = Frame::inside(one, block);
     Value pointer =
         LLVM::ExtractElementOp::create(in(inner), loc, pointers, lane);
-    return read(inner, pointer, load.getType(), 1, Value(), Value());
+    return read(inner, pointer, memory, 1, Value(), Value());
   };
   Value single = laneByLane(in(one), loc, bits, otherwise, readLane);
   scf::YieldOp::create(in(one), loc, single);
   Frame all = Frame::inside(frame, branch.elseBlock());
-  Value whole = apart(all);
+  Value whole = toMemory(all, apart(all), load.getType());
   scf::YieldOp::create(in(all), loc, whole);
   frame.anchor = anchor;
   hoistArithmetic(branch, branch.thenBlock());
   hoistArithmetic(branch, branch.elseBlock());
-  return branch.getResult(0);
+  return fromMemory(frame, branch.getResult(0), load.getType());
 }

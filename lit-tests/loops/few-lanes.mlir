@@ -52,3 +52,31 @@ qn.rowwise @checked axes [R, W, Q]
   %a = qn.load %x[%r, %place] checked : !qn.tensor<f32, [R, W:1]>
   qn.store %a, %out : f32, !qn.tensor<f32, [R, Q:1]>
 }
+
+// Elements of 8 bits that are floats are moved as integers.
+// CHECK-LABEL: llvm.func @small_task
+// CHECK: scf.if {{.*}} -> (vector<64xi8>) {
+// CHECK: llvm.insertelement {{.*}} : vector<64xi8>
+qn.rowwise @small axes [R, W, Q]
+    (%x: !qn.tensor<f8E4M3FN, [R, W]>, %i: !qn.tensor<i64, [Q:1]>,
+    %out: !qn.tensor<f8E4M3FN, [R, Q:1]>) {
+  %zero = arith.constant 0.0 : f8E4M3FN
+  %r = qn.index R
+  %place = qn.load %i : !qn.tensor<i64, [Q:1]>
+  %a = qn.load %x[%r, %place] outside %zero : f8E4M3FN : !qn.tensor<f8E4M3FN, [R, W]>
+  qn.store %a, %out : f8E4M3FN, !qn.tensor<f8E4M3FN, [R, Q:1]>
+}
+
+// One element for all places is read by all lanes together.
+// CHECK-LABEL: llvm.func @repeated_task
+// CHECK-NOT: llvm.intr.ctpop
+// CHECK: llvm.return
+qn.rowwise @repeated axes [R, W, Q]
+    (%x: !qn.tensor<f32, [R, W:0]>, %i: !qn.tensor<i64, [Q:1]>,
+    %out: !qn.tensor<f32, [R, Q:1]>) {
+  %zero = arith.constant 0.0 : f32
+  %r = qn.index R
+  %place = qn.load %i : !qn.tensor<i64, [Q:1]>
+  %a = qn.load %x[%r, %place] outside %zero : f32 : !qn.tensor<f32, [R, W:0]>
+  qn.store %a, %out : f32, !qn.tensor<f32, [R, Q:1]>
+}
