@@ -126,6 +126,37 @@ static bool gathersByWords(const TargetInfo &target, Type memory,
          memory.getIntOrFloatBitWidth() <= 16;
 }
 
+/// Whether a launch's operands may exceed the caches: it stores past them, or
+/// reduces parts of an axis.
+bool Emitter::readsFar() const {
+  return !target.isGpu() &&
+         (streaming || (launch && launch->kind == LaunchKind::Partials));
+}
+
+/// Lanes of places apart, one after the other: processors foresee what such
+/// reads read next, which they do not of a gather. Lanes that are not good read
+/// `nowhere`, and have what is given for them.
+static Value readEach(OpBuilder &b, VectorType type, Value pointers, Value good,
+                      Value otherwise, Value nowhere, unsigned alignment) {
+  Location loc = pointers.getLoc();
+  if (good) {
+    Value none =
+        vector::BroadcastOp::create(b, loc, pointers.getType(), nowhere);
+    pointers = arith::SelectOp::create(b, loc, good, pointers, none);
+  }
+  Value made = LLVM::PoisonOp::create(b, loc, type);
+  for (std::int64_t lane = 0; lane != type.getNumElements(); ++lane) {
+    Value number = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(lane));
+    Value pointer = LLVM::ExtractElementOp::create(b, loc, pointers, number);
+    Value element =
+        LLVM::LoadOp::create(b, loc, type.getElementType(), pointer, alignment);
+    made = LLVM::InsertElementOp::create(b, loc, made, element, number);
+  }
+  if (good && otherwise)
+    made = arith::SelectOp::create(b, loc, good, made, otherwise);
+  return made;
+}
+
 Value Emitter::read(Frame &frame, Value pointer, Type element, unsigned lanes,
                     Value mask, Value otherwise, bool aligned) {
   Type memory = memoryType(element);
@@ -138,15 +169,19 @@ Value Emitter::read(Frame &frame, Value pointer, Type element, unsigned lanes,
   if (otherwise)
     otherwise = toMemory(frame, otherwise, element);
   bool scattered = lanesOf(pointer) > 1;
-  if (scattered && !mask)
+  bool byWords = scattered && gathersByWords(target, memory, lanes);
+  bool byLane = scattered && !byWords && readsFar();
+  if (scattered && !byLane && !mask)
     mask = arith::ConstantOp::create(
         b, loc,
         b.getOneAttr(VectorType::get({std::int64_t(lanes)}, b.getI1Type())));
-  bool byWords = scattered && gathersByWords(target, memory, lanes);
   if (mask && !otherwise && !byWords)
     otherwise = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
   Value raw;
-  if (byWords)
+  if (byLane)
+    raw = readEach(b, cast<VectorType>(type), pointer, mask, otherwise,
+                   packetPointer, alignment);
+  else if (byWords)
     raw = gatherSmall(b, loc, cast<VectorType>(type), pointer, mask, otherwise);
   else if (scattered)
     raw = LLVM::masked_gather::create(b, loc, type, pointer, mask, otherwise,

@@ -1,6 +1,7 @@
 // Loads at positions that move by equal steps from lane to lane: windows with
 // any stride, padding and dilation.
 #include "dsl/lower/Emitter.h"
+#include "dsl/lower/Turn.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -96,13 +97,6 @@ static Value everySecond(OpBuilder &b, Value low, Value high) {
   return vector::ShuffleOp::create(b, low.getLoc(), low, high, picks);
 }
 
-/// The lanes in the opposite order.
-static Value reversed(OpBuilder &b, Value lanes) {
-  std::int64_t count = cast<VectorType>(lanes.getType()).getNumElements();
-  auto picks = llvm::to_vector(llvm::reverse(llvm::seq<std::int64_t>(count)));
-  return vector::ShuffleOp::create(b, lanes.getLoc(), lanes, lanes, picks);
-}
-
 static Value equals(OpBuilder &b, Value value, std::int64_t number) {
   Location loc = value.getLoc();
   Value other = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(number));
@@ -149,10 +143,10 @@ Value Emitter::readSteps(Frame &frame, qn::LoadOp load, Value pointer,
   auto backwards = [&](Frame &at) {
     Value last = advance(at, type, pointer, constant(at, 1 - int(lanes)));
     OpBuilder &b = in(at);
-    Value good = mask ? reversed(b, mask) : Value();
-    Value none = otherwise ? reversed(b, widen(otherwise, lanes)) : Value();
+    Value good = mask ? turnedRound(b, mask) : Value();
+    Value none = otherwise ? turnedRound(b, widen(otherwise, lanes)) : Value();
     Value made = read(at, last, element, lanes, good, none);
-    return reversed(in(at), made);
+    return turnedRound(in(at), made);
   };
   auto inTwo = [&](Frame &at) {
     Value low = read(at, pointer, element, lanes, Value(), Value());

@@ -44,13 +44,17 @@ void Emitter::fetchForMasked(Frame &frame, Value pointer) {
   prefetch(b, pointer.getLoc(), behind);
 }
 
-/// Whether no two turns of the loops around the lanes read the same lines.
-/// Windows do: what they read is near from the first on.
+/// Whether lanes read each line once, and others for other rows. Windows read
+/// it several times, so that it is near from the first on.
 bool Emitter::readsOnce(qn::LoadOp load, const Binding &lane) const {
-  return llvm::all_of(load.getIndices(), [&](Value index) {
-    AxisSet axes = model.axesOf(index);
-    return !hasAxis(axes, lane.axis) || axes == axisBit(lane.axis);
-  });
+  bool hasRows = false;
+  for (Value index : load.getIndices()) {
+    AxisSet axes = model.axesOf(index), own = axisBit(lane.axis);
+    if ((axes & own) && axes != own)
+      return false;
+    hasRows |= axes && !(axes & own);
+  }
+  return hasRows;
 }
 
 /// Binds the row behind the one that is written, if there is one at a time.

@@ -112,9 +112,9 @@ Value Emitter::fewOrAll(Frame &frame, qn::LoadOp load, ValueRange indices,
   auto mask = cast<VectorType>(good.getType());
   Type memory = memoryType(load.getType());
   auto result = VectorType::get(mask.getShape(), memory);
-  otherwise = otherwise ? toMemory(frame, otherwise, load.getType())
-                        : arith::ConstantOp::create(b, loc,
-                                                    b.getZeroAttr(result));
+  otherwise = otherwise
+                  ? toMemory(frame, otherwise, load.getType())
+                  : arith::ConstantOp::create(b, loc, b.getZeroAttr(result));
   Type word = b.getIntegerType(mask.getNumElements());
   Value bits = LLVM::BitcastOp::create(b, loc, word, good);
   Value few = areFew(b, bits, mask.getNumElements() / fewShare);

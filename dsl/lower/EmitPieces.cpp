@@ -2,6 +2,7 @@
 // axis: mirrors, edges, wraps, repetition. Neighbours are read in one piece
 // where the two ends say that no condition changes between them.
 #include "dsl/lower/Emitter.h"
+#include "dsl/lower/Turn.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -327,10 +328,8 @@ Value Emitter::readPieces(Frame &frame, qn::LoadOp load, const Binding &lane,
   Frame yes = Frame::inside(frame, branch.thenBlock());
   Value whole =
       read(yes, found[1], load.getType(), lane.lanes, Value(), Value());
-  auto back = llvm::to_vector(
-      llvm::reverse(llvm::to_vector(llvm::seq<std::int64_t>(0, lane.lanes))));
   OpBuilder &b = in(yes);
-  Value turned = vector::ShuffleOp::create(b, loc, whole, whole, back);
+  Value turned = turnedRound(b, whole);
   whole = arith::SelectOp::create(b, loc, found[2], turned, whole);
   scf::YieldOp::create(b, loc, whole);
   Frame no = Frame::inside(frame, branch.elseBlock());

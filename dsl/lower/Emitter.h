@@ -102,6 +102,7 @@ public:
                       mlir::Value offset);
   mlir::Value address(Frame &frame, mlir::BlockArgument operand, AxisSet axes,
                       Copies copies);
+  bool readsFar() const;
   void emitStores(Frame &frame, llvm::ArrayRef<qn::StoreOp> stores);
   bool keepsValues() const { return !keptValues.empty(); }
   /// The binding whose lanes a value over `axes` has, or null.

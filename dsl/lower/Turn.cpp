@@ -130,3 +130,10 @@ SmallVector<Value> quern::turnedRows(OpBuilder &builder, Location loc,
   }
   return turnedBeside(builder, loc, std::move(all));
 }
+
+Value quern::turnedRound(OpBuilder &builder, Value value) {
+  std::int64_t lanes = cast<VectorType>(value.getType()).getNumElements();
+  auto picks = llvm::to_vector(llvm::reverse(llvm::seq<std::int64_t>(lanes)));
+  return vector::ShuffleOp::create(builder, value.getLoc(), value, value,
+                                   picks);
+}

@@ -30,4 +30,7 @@ llvm::SmallVector<mlir::Value> turnedRows(mlir::OpBuilder &builder,
                                           mlir::Location loc,
                                           llvm::ArrayRef<mlir::Value> rows);
 
+/// The lanes of a vector in the opposite order.
+mlir::Value turnedRound(mlir::OpBuilder &builder, mlir::Value value);
+
 } // namespace quern

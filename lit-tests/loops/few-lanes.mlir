@@ -14,7 +14,7 @@
 // CHECK: llvm.insertelement
 // CHECK: } else {
 // CHECK-NOT: arith.muli
-// CHECK: llvm.intr.masked.gather
+// CHECK: llvm.extractelement
 qn.rowwise @picked axes [R, W, Q]
     (%x: !qn.tensor<f32, [R, W]>, %i: !qn.tensor<i64, [Q:1]>,
     %out: !qn.tensor<f32, [R, Q:1]>) {

@@ -5,7 +5,7 @@
 // CHECK: scf.for
 // CHECK: arith.select {{.*}} : vector<8xi1>, vector<8xi64>
 // CHECK-NOT: arith.select {{.*}} : vector<8xi1>, vector<8xi64>
-// CHECK-COUNT-4: llvm.intr.masked.gather
+// CHECK-COUNT-32: llvm.extractelement
 qn.rowwise @mirrored axes [R, W, Q]
     (%x: !qn.tensor<f32, [R, W]>, %left: i64,
     %out: !qn.tensor<f32, [R, Q:1]>) {
