@@ -67,8 +67,9 @@ void LaunchBuilder::shortLines(Frame &frame, const LoopSpec &lines,
       inner(at, launch.stores);
     });
   };
-  bool isPlain = llvm::none_of(launch.stores, [](qn::StoreOp store) {
-    return static_cast<bool>(store.getPart());
+  bool isPlain = llvm::all_of(launch.stores, [&](qn::StoreOp store) {
+    AxisSet axes = model.axesOf(store.getTensor().getType());
+    return !store.getPart() && !(axes & ~launch.parallel);
   });
   SmallVector<Value> results;
   for (qn::StoreOp store : launch.stores)
