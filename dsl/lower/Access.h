@@ -1,6 +1,7 @@
 // An operand read or written at computed positions, and what may go wrong.
 #pragma once
 
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Operation.h"
 
 #include <optional>
@@ -13,6 +14,9 @@ struct Access {
   mlir::OperandRange indices;
   std::optional<std::uint64_t> part;
 };
+
+/// Whether an index is the position along the axis that it indexes.
+bool isOwnPosition(mlir::Value index, mlir::StringAttr axis);
 
 /// What may be found wrong when a kernel runs.
 struct Suspect {

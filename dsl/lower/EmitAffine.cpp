@@ -105,7 +105,7 @@ static Value equals(OpBuilder &b, Value value, std::int64_t number) {
 
 /// The lanes of a load in one of two ways.
 Value Emitter::readEither(Frame &frame, qn::LoadOp load, unsigned lanes,
-                          Value first, Lanes yes, Lanes no) {
+                          Value first, Reads yes, Reads no) {
   Location loc = load.getLoc();
   Type result = VectorType::get({std::int64_t(lanes)}, load.getType());
   auto branch = scf::IfOp::create(in(frame), loc, TypeRange{result}, first,
@@ -124,14 +124,14 @@ Value Emitter::readEither(Frame &frame, qn::LoadOp load, unsigned lanes,
 /// Reads lanes that lie `step` elements apart: in one piece where that turns
 /// out to be one or is known to be one backwards, in two where it is two and
 /// every lane reads.
-Value Emitter::readSteps(Frame &frame, qn::LoadOp load, Value pointer,
-                         Value step, unsigned lanes, Value mask,
+Value Emitter::readSteps(Frame &frame, Walk &walk, unsigned lanes, Value mask,
                          Value otherwise) {
-  auto type = cast<qn::OperandType>(load.getTensor().getType());
-  Type element = load.getType();
-  Location loc = load.getLoc();
-  auto either = [&](Frame &at, Value first, Lanes yes, Lanes no) {
-    return readEither(at, load, lanes, first, yes, no);
+  qn::OperandType type = walk.type();
+  Type element = walk.load.getType();
+  Location loc = walk.load.getLoc();
+  Value pointer = walk.pointer, step = walk.apart;
+  auto either = [&](Frame &at, Value first, Reads yes, Reads no) {
+    return readEither(at, walk.load, lanes, first, yes, no);
   };
   auto whole = [&](Frame &at) {
     return read(at, pointer, element, lanes, mask, otherwise);
@@ -175,16 +175,16 @@ Value Emitter::readSteps(Frame &frame, qn::LoadOp load, Value pointer,
 
 /// How far each index moves from lane to lane, and how many elements apart the
 /// lanes' elements lie; false where the lanes' steps may differ or are zero.
-bool Emitter::stepsOf(Frame &frame, qn::LoadOp load, const Binding &lane,
-                      Copies copies, Values &steps, Value &apart) {
-  auto operand = cast<BlockArgument>(load.getTensor());
-  auto type = cast<qn::OperandType>(operand.getType());
-  Location loc = load.getLoc();
-  for (auto [number, index] : llvm::enumerate(load.getIndices())) {
-    auto step = laneStep(frame, index, lane, copies);
+bool Emitter::stepsOf(Frame &frame, Walk &walk, const Binding &lane) {
+  auto operand = cast<BlockArgument>(walk.load.getTensor());
+  qn::OperandType type = walk.type();
+  Location loc = walk.load.getLoc();
+  Value &apart = walk.apart;
+  for (auto [number, index] : llvm::enumerate(walk.load.getIndices())) {
+    auto step = laneStep(frame, index, lane, walk.copies);
     if (!step)
       return false;
-    steps.push_back(*step);
+    walk.steps.push_back(*step);
     StrideClass stride = type.getStrides()[number];
     if (!*step || stride == StrideClass::Zero)
       continue;
@@ -201,30 +201,26 @@ bool Emitter::stepsOf(Frame &frame, qn::LoadOp load, const Binding &lane,
 }
 
 /// The indices of a load whose places have to be looked at.
-SmallVector<unsigned> Emitter::testedIndices(qn::LoadOp load) const {
+static SmallVector<unsigned> testedIndices(const Emitter &emitter,
+                                           qn::LoadOp load) {
   SmallVector<unsigned> tested;
   qn::OperandType type = load.getTensor().getType();
   for (auto [number, index] : llvm::enumerate(load.getIndices()))
-    if (load.getOutside() && !inside.contains({load, number}) &&
+    if (load.getOutside() && !emitter.inside.contains({load, number}) &&
         !isOwnPosition(index, type.getAxes()[number]))
       tested.push_back(number);
   return tested;
 }
 
-/// Which lanes of such a load read, and what the others have.
-std::pair<Value, Value> Emitter::goodSteps(Frame &frame, qn::LoadOp load,
-                                           const Binding &lane, Copies copies,
-                                           ArrayRef<Value> indices,
-                                           ArrayRef<Value> steps) {
-  qn::OperandType type = load.getTensor().getType();
-  Value good, otherwise;
+/// Which lanes of such a load read; null: all.
+Value Emitter::goodSteps(Frame &frame, Walk &walk, const Binding &lane) {
+  qn::LoadOp load = walk.load;
+  Value good;
   if (load.getWhen())
-    good = emit(frame, load.getWhen(), copies);
-  if (load.getOutside())
-    otherwise = wide(frame, load.getOutside(), copies, lane.lanes);
-  for (unsigned number : testedIndices(load)) {
-    Value index = indices[number], step = steps[number];
-    Value size = extent(frame, model.axisOf(type.getAxes()[number]));
+    good = emit(frame, load.getWhen(), walk.copies);
+  for (unsigned number : testedIndices(*this, load)) {
+    Value index = walk.indices[number], step = walk.steps[number];
+    Value size = extent(frame, model.axisOf(walk.type().getAxes()[number]));
     Value fits =
         step ? lanesInside(frame, index, size, ramp(frame, step, lane.lanes))
              : inRange(frame, index, size);
@@ -234,83 +230,83 @@ std::pair<Value, Value> Emitter::goodSteps(Frame &frame, qn::LoadOp load,
     in(frame);
     good = widen(good, lane.lanes);
   }
-  return {both(frame, good, lane.mask), otherwise};
+  return both(frame, good, lane.mask);
 }
 
 /// Whether the first and the last lane are inside, and so all are: reads of all
 /// lanes are foreseen by processors, masked ones are not. Null where lanes are
 /// masked in any case.
-Value Emitter::endsInside(Frame &frame, qn::LoadOp load, const Binding &lane,
-                          ArrayRef<Value> indices, ArrayRef<Value> steps) {
-  qn::OperandType type = load.getTensor().getType();
-  SmallVector<unsigned> tested = testedIndices(load);
-  if (tested.empty() || load.getWhen() || lane.mask)
+Value Emitter::endsInside(Frame &frame, Walk &walk, const Binding &lane) {
+  SmallVector<unsigned> tested = testedIndices(*this, walk.load);
+  if (tested.empty() || walk.load.getWhen() || lane.mask)
     return Value();
   Value all;
   for (unsigned number : tested) {
-    Value size = extent(frame, model.axisOf(type.getAxes()[number]));
-    all = both(frame, all, inRange(frame, indices[number], size));
-    if (!steps[number])
+    Value index = walk.indices[number], step = walk.steps[number];
+    Value size = extent(frame, model.axisOf(walk.type().getAxes()[number]));
+    all = both(frame, all, inRange(frame, index, size));
+    if (!step)
       continue;
     Value turns = constant(frame, lane.lanes - 1);
     OpBuilder &b = in(frame);
-    Location loc = load.getLoc();
-    Value way = b.createOrFold<arith::MulIOp>(loc, steps[number], turns);
-    Value last = arith::AddIOp::create(b, loc, indices[number], way);
+    Location loc = walk.load.getLoc();
+    Value way = b.createOrFold<arith::MulIOp>(loc, step, turns);
+    Value last = arith::AddIOp::create(b, loc, index, way);
     all = both(frame, all, inRange(frame, last, size));
   }
   return all;
 }
 
+/// Reads the lanes that are good; nothing where none of those asks that may.
+Value Emitter::readGood(Frame &frame, Walk &walk, const Binding &lane) {
+  Value otherwise, good = goodSteps(frame, walk, lane);
+  if (Value outside = walk.load.getOutside())
+    otherwise = wide(frame, outside, walk.copies, lane.lanes);
+  auto some = [&](Frame &at) {
+    return readSteps(at, walk, lane.lanes, good, otherwise);
+  };
+  if (!walk.load.getWhen() || !walk.load.getOutside())
+    return some(frame);
+  auto none = [&](Frame &at) {
+    in(at);
+    return widen(otherwise, lane.lanes);
+  };
+  Value any = vector::ReductionOp::create(in(frame), walk.load.getLoc(),
+                                          vector::CombiningKind::OR, good);
+  return readEither(frame, walk.load, lane.lanes, any, some, none);
+}
+
 /// A load whose positions move by equal steps from lane to lane; null where it
 /// is something else.
 Value Emitter::affine(Frame &frame, qn::LoadOp load, Copies copies) {
-  auto operand = cast<BlockArgument>(load.getTensor());
-  auto type = cast<qn::OperandType>(operand.getType());
+  Walk walk(load, copies);
   const Binding *lane = laneOf(frame, frame.bound);
   if (!lane || load.getChecked() || model.kernel.getWide() ||
-      isa<ComplexType>(type.getElementType()) || target.isGpu() ||
-      load->getBlock() != &model.kernel.block())
-    return Value();
-  Values steps;
-  Value apart;
-  if (!stepsOf(frame, load, *lane, copies, steps, apart))
+      isa<ComplexType>(walk.type().getElementType()) || target.isGpu() ||
+      load->getBlock() != &model.kernel.block() || !stepsOf(frame, walk, *lane))
     return Value();
   Frame first = Frame::inside(frame, frame.block);
   first.anchor = frame.anchor;
   first.bind(Binding{.axis = lane->axis,
                      .position = position(frame, lane->axis, copies)});
-  Values indices = emitAll(first, load.getIndices(), copies);
-  Access access{load, operand, load.getIndices(), load.getPart()};
-  Value pointer = elementPointer(first, access, indices);
+  walk.indices = emitAll(first, load.getIndices(), copies);
+  Access access{load, cast<BlockArgument>(load.getTensor()), load.getIndices(),
+                load.getPart()};
+  walk.pointer = elementPointer(first, access, walk.indices);
   if (!ahead.rows)
     fetchAhead(first, access, copies);
-  auto whole = [&](Frame &at) {
-    return readSteps(at, load, pointer, apart, lane->lanes, Value(), Value());
-  };
   APInt step;
-  bool isNear = matchPattern(apart, m_ConstantInt(&step)) && step.abs().isOne();
-  auto masked = [&](Frame &at) {
-    auto [good, otherwise] = goodSteps(at, load, *lane, copies, indices, steps);
-    auto some = [&](Frame &side) {
-      return readSteps(side, load, pointer, apart, lane->lanes, good,
-                       otherwise);
-    };
-    if (!load.getWhen() || !load.getOutside())
-      return some(at);
-    auto none = [&](Frame &side) {
-      in(side);
-      return widen(otherwise, lane->lanes);
-    };
-    Value any = vector::ReductionOp::create(in(at), load.getLoc(),
-                                            vector::CombiningKind::OR, good);
-    return readEither(at, load, lane->lanes, any, some, none);
-  };
+  bool isNear =
+      matchPattern(walk.apart, m_ConstantInt(&step)) && step.abs().isOne();
   bool isOnce = isNear && readsOnce(load, *lane);
   if (isOnce)
-    fetchForMasked(frame, pointer);
+    fetchForMasked(frame, walk.pointer);
+  auto masked = [&](Frame &at) { return readGood(at, walk, *lane); };
+  auto whole = [&](Frame &at) {
+    return readSteps(at, walk, lane->lanes, Value(), Value());
+  };
   if (isNear && (isOnce || !launch->windows))
-    if (Value all = endsInside(frame, load, *lane, indices, steps))
+    if (Value all = endsInside(frame, walk, *lane))
       return readEither(frame, load, lane->lanes, all, whole, masked);
   return masked(frame);
 }

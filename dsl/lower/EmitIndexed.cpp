@@ -32,8 +32,7 @@ Value Emitter::inRange(Frame &frame, Value index, Value extent) {
                                index, widen(extent, lanesOf(index)));
 }
 
-/// Whether an index is the position along the axis that it indexes.
-bool Emitter::isOwnPosition(Value index, StringAttr axis) {
+bool quern::isOwnPosition(Value index, StringAttr axis) {
   auto own = index.getDefiningOp<qn::IndexOp>();
   return own && own.getAxisAttr() == axis;
 }
@@ -204,6 +203,14 @@ static Value spread(OpBuilder &b, Value pointer, unsigned lanes) {
       pointer, ArrayRef<LLVM::GEPArg>{zero});
 }
 
+/// Reads lanes that are neighbours.
+Value Emitter::readBeside(Frame &frame, qn::LoadOp load, Value pointer,
+                          const Binding &lane, Value good, Value otherwise) {
+  if (good && readsOnce(load, lane))
+    fetchForMasked(frame, pointer);
+  return read(frame, pointer, load.getType(), lane.lanes, good, otherwise);
+}
+
 /// A load at positions of which nothing is known.
 Value Emitter::gathered(Frame &frame, qn::LoadOp load, Local &local,
                         Copies copies) {
@@ -238,11 +245,8 @@ Value Emitter::gathered(Frame &frame, qn::LoadOp load, Local &local,
     otherwise = widen(otherwise, lanes);
   good = both(frame, good, lane ? lane->mask : Value());
   if (Value pointer =
-          lane ? neighbours(frame, accessOf(load), *lane, copies) : Value()) {
-    if (good && readsOnce(load, *lane))
-      fetchForMasked(frame, pointer);
-    return read(frame, pointer, load.getType(), lanes, good, otherwise);
-  }
+          lane ? neighbours(frame, accessOf(load), *lane, copies) : Value())
+    return readBeside(frame, load, pointer, *lane, good, otherwise);
   auto apart = [&](Frame &at) {
     Value pointer = elementPointer(at, accessOf(load), indices);
     if (lanesOf(pointer) == 1)

@@ -3,15 +3,15 @@
 
 #include "dsl/gpu/Team.h"
 #include "dsl/lower/Access.h"
+#include "dsl/lower/Buffered.h"
 #include "dsl/lower/Loops.h"
 #include "dsl/lower/Packet.h"
 #include "dsl/lower/Sites.h"
+#include "dsl/lower/Walk.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
-
-#include <functional>
 
 namespace mlir::arith {
 enum class CmpIPredicate : std::uint64_t;
@@ -43,14 +43,6 @@ public:
   llvm::SmallDenseSet<std::pair<mlir::Operation *, unsigned>> inside;
   /// The threads of a GPU that share a unit; null on a CPU.
   const Team *team = nullptr;
-  /// A value over rows, and an inner axis where it has one, that lies in memory
-  /// for a block of rows; `pointer` gives the place of a row and a column.
-  struct Buffered {
-    llvm::SmallVector<unsigned> rows;
-    std::optional<unsigned> inner;
-    mlir::Value first; ///< flattened position of the block's first row
-    std::function<mlir::Value(Frame &, mlir::Value, mlir::Value)> pointer;
-  };
   llvm::DenseMap<mlir::Value, Buffered> buffered;
   /// Ends of axes within this unit, where they are not the axes' extents.
   llvm::SmallDenseMap<unsigned, mlir::Value, 2> limits;
@@ -221,22 +213,14 @@ private:
   mlir::Value ramp(Frame &frame, mlir::Value step, unsigned lanes);
   mlir::Value lanesInside(Frame &frame, mlir::Value first, mlir::Value extent,
                           mlir::Value ramp);
-  using Lanes = llvm::function_ref<mlir::Value(Frame &)>;
   mlir::Value readEither(Frame &frame, qn::LoadOp load, unsigned lanes,
-                         mlir::Value first, Lanes yes, Lanes no);
-  llvm::SmallVector<unsigned> testedIndices(qn::LoadOp load) const;
-  std::pair<mlir::Value, mlir::Value>
-  goodSteps(Frame &frame, qn::LoadOp load, const Binding &lane, Copies copies,
-            llvm::ArrayRef<mlir::Value> indices,
-            llvm::ArrayRef<mlir::Value> steps);
-  mlir::Value endsInside(Frame &frame, qn::LoadOp load, const Binding &lane,
-                         llvm::ArrayRef<mlir::Value> indices,
-                         llvm::ArrayRef<mlir::Value> steps);
-  mlir::Value readSteps(Frame &frame, qn::LoadOp load, mlir::Value pointer,
-                        mlir::Value step, unsigned lanes, mlir::Value mask,
-                        mlir::Value otherwise);
-  bool stepsOf(Frame &frame, qn::LoadOp load, const Binding &lane,
-               Copies copies, Values &steps, mlir::Value &apart);
+                         mlir::Value first, Reads yes, Reads no);
+  mlir::Value goodSteps(Frame &frame, Walk &walk, const Binding &lane);
+  mlir::Value endsInside(Frame &frame, Walk &walk, const Binding &lane);
+  mlir::Value readSteps(Frame &frame, Walk &walk, unsigned lanes,
+                        mlir::Value mask, mlir::Value otherwise);
+  mlir::Value readGood(Frame &frame, Walk &walk, const Binding &lane);
+  bool stepsOf(Frame &frame, Walk &walk, const Binding &lane);
   mlir::Value affine(Frame &frame, qn::LoadOp load, Copies copies);
 
   // EmitPieces.cpp
@@ -275,7 +259,9 @@ private:
   mlir::Value required(Frame &frame, qn::RequireOp op, Values operands);
 
   // EmitIndexed.cpp
-  static bool isOwnPosition(mlir::Value index, mlir::StringAttr axis);
+  mlir::Value readBeside(Frame &frame, qn::LoadOp load, mlir::Value pointer,
+                         const Binding &lane, mlir::Value good,
+                         mlir::Value otherwise);
   mlir::Value gathered(Frame &frame, qn::LoadOp load, Local &local,
                        Copies copies);
   mlir::Value indexed(Frame &frame, qn::LoadOp load, Local &local,

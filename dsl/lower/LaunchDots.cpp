@@ -91,7 +91,7 @@ void LaunchBuilder::finishDots(Frame &frame, ArrayRef<LoopSpec> loops) {
       }
   });
   for (const Dot &dot : dots) {
-    Emitter::Buffered &kept = emitter.buffered[dot.sum];
+    Buffered &kept = emitter.buffered[dot.sum];
     kept.rows = {across.plan.axis};
     kept.inner = along.plan.axis;
     kept.first = across.lower;

@@ -98,7 +98,7 @@ Value RowBlockBuilder::result(Frame &frame, unsigned which, Value row) {
 
 /// From now on uses of a value read what was kept of it.
 void RowBlockBuilder::replace(Value value, unsigned which, Block rows) {
-  Emitter::Buffered kept;
+  Buffered kept;
   llvm::append_range(kept.rows, scores.rows.list());
   kept.inner = blocks.inner();
   kept.first = rows.lower;
@@ -111,7 +111,7 @@ void RowBlockBuilder::replace(Value value, unsigned which, Block rows) {
 }
 
 void RowBlockBuilder::replaceResult(Value value, unsigned which, Block rows) {
-  Emitter::Buffered kept;
+  Buffered kept;
   llvm::append_range(kept.rows, scores.rows.list());
   kept.first = rows.lower;
   kept.pointer = [this, which](Frame &frame, Value row, Value /*column*/) {
