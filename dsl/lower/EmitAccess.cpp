@@ -128,9 +128,8 @@ static bool gathersByWords(const TargetInfo &target, Type memory,
 
 /// Whether a launch's operands may exceed the caches: it stores past them, or
 /// reduces parts of an axis.
-bool Emitter::readsFar() const {
-  return !target.isGpu() &&
-         (streaming || (launch && launch->kind == LaunchKind::Partials));
+static bool readsFar(const Emitter &emitter) {
+  return emitter.streaming || emitter.launch->kind == LaunchKind::Partials;
 }
 
 /// Lanes of places apart, one after the other: processors foresee what such
@@ -170,7 +169,7 @@ Value Emitter::read(Frame &frame, Value pointer, Type element, unsigned lanes,
     otherwise = toMemory(frame, otherwise, element);
   bool scattered = lanesOf(pointer) > 1;
   bool byWords = scattered && gathersByWords(target, memory, lanes);
-  bool byLane = scattered && !byWords && readsFar();
+  bool byLane = scattered && !byWords && !target.isGpu() && readsFar(*this);
   if (scattered && !byLane && !mask)
     mask = arith::ConstantOp::create(
         b, loc,

@@ -299,7 +299,8 @@ Value Emitter::affine(Frame &frame, qn::LoadOp load, Copies copies) {
   bool isNear =
       matchPattern(walk.apart, m_ConstantInt(&step)) && step.abs().isOne();
   bool isOnce = isNear && readsOnce(load, *lane);
-  if (isOnce)
+  // Whole vectors between masked ones are not foreseen either.
+  if (isOnce && (lane->mask || load.getWhen() || load.getOutside()))
     fetchForMasked(frame, walk.pointer);
   auto masked = [&](Frame &at) { return readGood(at, walk, *lane); };
   auto whole = [&](Frame &at) {

@@ -82,8 +82,9 @@ Value Emitter::permuted(Frame &frame, qn::LoadOp load, unsigned moving,
         most = constant(frame, std::int64_t(2) * lanes);
   Value pointer = elementPointer(frame, access, indices);
   Value behind = advance(frame, type, pointer, width);
-  for (Value place : {pointer, behind})
-    fetchForMasked(frame, place);
+  if (readsOnce(load, *laneOf(frame, frame.bound)))
+    for (Value place : {pointer, behind})
+      fetchForMasked(frame, place);
   OpBuilder &b = in(frame);
   Value left = arith::MinSIOp::create(
       b, loc, arith::SubIOp::create(b, loc, size, base), most);

@@ -49,6 +49,7 @@ public:
   /// Axes that count groups of elements here, and the logarithm of their size.
   llvm::SmallDenseMap<unsigned, mlir::Value, 2> grouped;
   llvm::SmallPtrSet<mlir::Operation *, 8> wanted; ///< the launch's reductions
+  llvm::SmallDenseSet<mlir::Value> reduced;       ///< operands that those read
   bool valid = true;                              ///< no diagnostic was given
 
   using Local = llvm::DenseMap<mlir::Value, mlir::Value>;
@@ -94,7 +95,6 @@ public:
                       mlir::Value offset);
   mlir::Value address(Frame &frame, mlir::BlockArgument operand, AxisSet axes,
                       Copies copies);
-  bool readsFar() const;
   void emitStores(Frame &frame, llvm::ArrayRef<qn::StoreOp> stores);
   bool keepsValues() const { return !keptValues.empty(); }
   /// The binding whose lanes a value over `axes` has, or null.
