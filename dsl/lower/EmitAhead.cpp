@@ -3,6 +3,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace quern;
@@ -32,10 +33,17 @@ void Emitter::fetchAhead(Frame &frame, const Access &access, Copies copies) {
 }
 
 /// Asks for what lies some lines behind masked lanes: processors that foresee
-/// what whole vectors read next do not foresee it from masked ones.
+/// what whole vectors read next do not foresee it from masked ones. Of places
+/// apart, behind the first one and the last one.
 void Emitter::fetchForMasked(Frame &frame, Value pointer) {
   if (target.isGpu())
     return;
+  if (auto apart = dyn_cast<VectorType>(pointer.getType())) {
+    for (std::int64_t lane : {std::int64_t(0), apart.getNumElements() - 1})
+      fetchForMasked(frame, vector::ExtractOp::create(
+                                in(frame), pointer.getLoc(), pointer, lane));
+    return;
+  }
   constexpr std::int64_t distance = 4096;
   OpBuilder &b = in(frame);
   Value behind = LLVM::GEPOp::create(

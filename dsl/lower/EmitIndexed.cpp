@@ -236,13 +236,11 @@ Value Emitter::gathered(Frame &frame, qn::LoadOp load, Local &local,
         goodLanes(frame, accessOf(load), indices, when, load.getChecked()));
   if (lanes == 1)
     return guardedScalar(frame, load, indices, good, otherwise);
-  const Binding *lane = laneOf(frame, frame.bound);
   fetchRow(frame, accessOf(load), copies);
+  const Binding *lane = laneOf(frame, frame.bound);
   in(frame);
-  if (good)
-    good = widen(good, lanes);
-  if (otherwise)
-    otherwise = widen(otherwise, lanes);
+  for (Value *each : {&good, &otherwise})
+    *each = *each ? widen(*each, lanes) : Value();
   good = both(frame, good, lane ? lane->mask : Value());
   if (Value pointer =
           lane ? neighbours(frame, accessOf(load), *lane, copies) : Value())
@@ -251,6 +249,8 @@ Value Emitter::gathered(Frame &frame, qn::LoadOp load, Local &local,
     Value pointer = elementPointer(at, accessOf(load), indices);
     if (lanesOf(pointer) == 1)
       pointer = spread(in(at), pointer, lanes);
+    else if (lane && !streaming && readsOnce(load, *lane))
+      fetchForMasked(at, pointer);
     return read(at, pointer, load.getType(), lanes, good, otherwise);
   };
   Value near = lane

@@ -24,6 +24,19 @@ static bool hasBorders(const KernelModel &model, qn::LoadOp load, int lane) {
 /// Operations of a body that does not fit in the registers four times.
 static constexpr unsigned longPlaces = 64;
 
+/// How many operations lanes have in common along an axis.
+static unsigned sharedAlong(const KernelModel &model, int lane, unsigned axis) {
+  unsigned shared = 0;
+  model.kernel.getBody().walk([&](Operation *op) {
+    if (!isa<arith::ArithDialect>(op->getDialect()) ||
+        isa<arith::ConstantOp>(op))
+      return;
+    AxisSet axes = model.axesOf(op->getResult(0));
+    shared += hasAxis(axes, lane) && !hasAxis(axes, axis);
+  });
+  return shared;
+}
+
 /// A parallel axis along which what the lanes compute of their places stays the
 /// same, or -1: the rows of a tile have it once, in a loop inside of the
 /// lanes'. Of a long body that has to be most.
@@ -48,14 +61,8 @@ int Schedule::placesAxis(const LaunchPlan &launch) const {
     if (!hasAxis(launch.parallel & moving, axis) ||
         static_cast<int>(axis) == launch.lane)
       continue;
-    unsigned shared = borders ? few : 0;
-    model.kernel.getBody().walk([&](Operation *op) {
-      if (!isa<arith::ArithDialect>(op->getDialect()) ||
-          isa<arith::ConstantOp>(op))
-        return;
-      AxisSet axes = model.axesOf(op->getResult(0));
-      shared += hasAxis(axes, launch.lane) && !hasAxis(axes, axis);
-    });
+    unsigned shared =
+        sharedAlong(model, launch.lane, axis) + (borders ? few : 0);
     // Of those that share as much the last one has its rows closest together.
     if (shared >= std::max(most, least)) {
       most = shared;
@@ -92,7 +99,11 @@ void Schedule::widenShared(const LaunchPlan &launch, AxisPlan &plan) const {
   plan.copies = std::max(plan.copies, target.vectorRegisters / 2);
 }
 
+/// Where little is shared, memory past the caches is better read and written a
+/// few rows at a time than in as many streams as a tile has rows.
 void Schedule::planPlaces(LaunchPlan &launch, unsigned rows) {
+  constexpr unsigned little = 8;
+  constexpr std::int64_t tile = 16;
   unsigned together = operations > longPlaces ? 1 : 4;
   llvm::erase_if(launch.axes,
                  [&](const AxisPlan &plan) { return plan.axis == rows; });
@@ -100,7 +111,19 @@ void Schedule::planPlaces(LaunchPlan &launch, unsigned rows) {
   plan.copies = 1;
   plan.tile = 1024;
   launch.axes.push_back(plan);
-  launch.axes.push_back(AxisPlan{.axis = rows, .copies = together, .tile = 16});
+  AxisPlan across{.axis = rows, .copies = together, .tile = tile};
+  if (sharedAlong(model, launch.lane, rows) <= little && together < tile) {
+    qn::OperandType type = launch.stores.front().getTensor().getType();
+    across.tile = together;
+    across.repeats = true;
+    across.narrow = tile;
+    across.narrowBelow =
+        target.l3Bytes / (2 * storedBytes(type.getElementType()));
+    for (const AxisPlan &axis : launch.axes)
+      across.narrowBy.push_back(axis.axis);
+    across.narrowBy.push_back(rows);
+  }
+  launch.axes.push_back(across);
 }
 
 /// Tiles of rows by lanes, where something is shared among rows.

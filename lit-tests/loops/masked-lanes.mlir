@@ -70,3 +70,34 @@ qn.rowwise @windows axes [R, N, I, C] (%x: !qn.tensor<f32, [R, N:1]>,
   }
   qn.store %s, %out : f32, !qn.tensor<f32, [R, C:1]>
 }
+
+// Places apart are asked for behind the first lane's and the last lane's, where
+// they are gathered; not those that an operand names for each row.
+// CHECK-LABEL: llvm.func @every_task
+// CHECK-NOT: vector.extract {{.*}} !llvm.ptr
+// CHECK: llvm.extractelement
+// CHECK: %[[FIRST:.*]] = vector.extract %[[ALL:.*]][0] : !llvm.ptr
+// CHECK-NEXT: %[[BEHIND:.*]] = llvm.getelementptr %[[FIRST]][4096]
+// CHECK-NEXT: "llvm.intr.prefetch"(%[[BEHIND]])
+// CHECK-NEXT: %[[LAST:.*]] = vector.extract %[[ALL]][15]
+// CHECK-NEXT: %[[BEHIND:.*]] = llvm.getelementptr %[[LAST]][4096]
+// CHECK-NEXT: "llvm.intr.prefetch"(%[[BEHIND]])
+// CHECK: llvm.intr.masked.gather %[[ALL]]
+// CHECK-LABEL: llvm.func @named_task
+// CHECK-NOT: vector.extract {{.*}} !llvm.ptr
+qn.rowwise @every axes [R, N, C] (%x: !qn.tensor<f32, [R, N:1]>,
+    %out: !qn.tensor<f32, [R, C:1]>) {
+  %r = qn.index R
+  %c = qn.index C
+  %at = arith.muli %c, %c : i64
+  %v = qn.load %x[%r, %at] : !qn.tensor<f32, [R, N:1]>
+  qn.store %v, %out : f32, !qn.tensor<f32, [R, C:1]>
+}
+
+qn.rowwise @named axes [R, N, C] (%x: !qn.tensor<f32, [R, N:1]>,
+    %p: !qn.tensor<i64, [R, C:1]>, %out: !qn.tensor<f32, [R, C:1]>) {
+  %r = qn.index R
+  %at = qn.load %p : !qn.tensor<i64, [R, C:1]>
+  %v = qn.load %x[%r, %at] : !qn.tensor<f32, [R, N:1]>
+  qn.store %v, %out : f32, !qn.tensor<f32, [R, C:1]>
+}

@@ -70,7 +70,7 @@ def visit_wide(entry: str, dtype: torch.dtype, visitor: Visitor) -> None:
         given = (sample.input, sample.args, sample.kwargs)
         main = largest(given)
         counts = [1, *(-(-SIDE // max(extent, 1)) for extent in main.shape[1:])]
-        if leaves_short(sample, main, counts):
+        if not main.dim() or leaves_short(sample, main, counts):
             continue
         x, *args = (repeated(v, main, counts, WAYS["of its shape"]) for v in given[:1] + given[1])
         if gradient and isinstance(x, torch.Tensor):

@@ -17,7 +17,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "bench"))
 import _bounded
 import ops
 from _arguments import arguments, bound, extents
-from _grown import leaves_short
+from _grown import from_database, leaves_short
 
 ELSEWHERE = {"aten::_copy_from"}  # which eager has for other devices
 ROWS = {
@@ -90,6 +90,13 @@ def test_samples_are_made_longer(overload_name: str, images: int) -> None:
     first = next(x for x in values.values() if isinstance(x, torch.Tensor))
     assert all(extent >= 32 for extent in first.shape[-images:])
     assert 1 << 13 <= first.numel() <= 1 << 18
+
+
+def test_samples_of_one_number_are_passed_over() -> None:
+    name = "aten::index_reduce"
+    x = next(from_database(name, overload(name), torch.float32, 1 << 12, lambda *_: True))["self"]
+    assert isinstance(x, torch.Tensor)
+    assert x.dim() > 0
 
 
 def test_samples_with_other_channels_are_left_out() -> None:

@@ -55,6 +55,12 @@ def test_length(length: int, dtype: torch.dtype) -> None:
                 agree("fft_c2r", z, axis, extent % 3, extent)
 
 
+def test_more_lanes_than_the_caches_hold() -> None:
+    """A convolution with chirps goes by some lanes at a time, the last ones being fewer."""
+    agree("fft_c2c", numbers(134, ((), (2100,)), torch.complex64), 0, 2, True)
+    agree("fft_c2c", numbers(67, ((3,), (1500,)), torch.complex128), 1, 0, False)
+
+
 @pytest.mark.parametrize("length", [6, 35, 68])
 def test_strides(length: int) -> None:
     """Every second number, and an axis that lies elsewhere."""

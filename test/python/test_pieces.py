@@ -45,6 +45,9 @@ rowwise picked[T: Any](x: T[R, W], i: i64[Q]) -> T[R, Q]:
 rowwise every[T: Any](x: T[R, W], start: int) -> T[R, W]:
     return x.at(W = W + start)
 
+rowwise joined[T: Float](x: T[R, W], left: int, into: mut T[R, Q]):
+    into = into + x.at(W = abs(Q - left))
+
 elementwise swapped[T: Complex](x: T, y: T) -> T:
     return x * y + conj(x)
 
@@ -101,6 +104,15 @@ def test_borders(kernels: quern.Module, width: int) -> None:
     places = (torch.arange(3 * width) - width + 1).abs()
     wanted = torch.where(places < width, x[:, places.clamp(max=width - 1)], 7)
     equal(kernels.bounced(x, 3 * width), wanted)
+
+
+@pytest.mark.parametrize("count", [1, 4, 6, 7, 19, 200_003])
+def test_rows_are_changed_once(kernels: quern.Module, count: int) -> None:
+    """Four rows share places; the last four may be three, of which one is made twice."""
+    x, y = torch.randn(count, 8), torch.randn(count, 11)
+    wanted = y + x[:, (torch.arange(11) - 3).abs()]
+    kernels.joined(x, 3, y)
+    equal(y, wanted)
 
 
 @pytest.mark.parametrize("layout", ["columns", "steps", "expanded"])
