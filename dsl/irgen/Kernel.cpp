@@ -203,7 +203,10 @@ void Generator::storeAt(mlir::Value tensor, const irgen::Value &value,
   Scalar scalar = value.scalar;
   if (value.kind == irgen::Value::Kind::Scatter) {
     Frame *outer = std::exchange(frame, value.scatterFrame);
-    bool isWhole = writesWhole(*value.scatter, tensor);
+    // Sums are rounded once, not each of them to what the result has.
+    bool isSame = !value.scatter->monoid ||
+                  frame->type(value.scatter->scalar()) == element;
+    bool isWhole = isSame && writesWhole(*value.scatter, tensor);
     if (isWhole)
       scatter(*value.scatter, tensor, element);
     frame = outer;

@@ -40,7 +40,8 @@ unsigned Emitter::costOf(Value value, AxisSet missing) const {
   return cost;
 }
 
-/// A reduction that walks over `value` just before `store` needs it again.
+/// A reduction that walks over `value` just before `store` needs it again: one
+/// walk, so its result has no axis that is still without a loop.
 qn::ReduceOp Emitter::writerOf(Value value, qn::StoreOp store) {
   AxisSet axes = model.factsOf(store).axes;
   unsigned rank = model.factsOf(value).rank;
@@ -48,6 +49,7 @@ qn::ReduceOp Emitter::writerOf(Value value, qn::StoreOp store) {
     const ValueFacts &facts = model.factsOf(op->getResult(0));
     llvm::SmallPtrSet<Operation *, 32> seen;
     if (wanted.contains(op.getOperation()) && facts.rank == rank + 1 &&
+        !(facts.axes & ~launch->parallel) &&
         (facts.axes | model.axesOf(op.getAxes())) == axes &&
         reaches(op.getInputs(), value, seen))
       return op;

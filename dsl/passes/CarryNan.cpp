@@ -89,15 +89,18 @@ struct Keys {
     Value mask = arith::AndIOp::create(builder, loc, sign, number(rest));
     return arith::XOrIOp::create(builder, loc, bits, mask);
   }
+  /// A NaN is chosen among keys: among floats LLVM takes any NaN for as good.
   Value keyOf(Value value) {
     APFloat nan = APFloat::getQNaN(type.getFloatSemantics(), !isMaximum);
-    Value end = arith::ConstantOp::create(builder, loc,
-                                          builder.getFloatAttr(type, nan));
+    APInt last = nan.bitcastToAPInt();
+    if (last.isNegative())
+      last ^= APInt::getSignedMaxValue(type.getWidth());
+    auto bits = builder.getIntegerType(type.getWidth());
+    Value key = turned(arith::BitcastOp::create(builder, loc, bits, value));
     Value is = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO,
                                      value, value);
-    Value known = arith::SelectOp::create(builder, loc, is, end, value);
-    auto bits = builder.getIntegerType(type.getWidth());
-    return turned(arith::BitcastOp::create(builder, loc, bits, known));
+    return arith::SelectOp::create(builder, loc, is,
+                                   number(last.getSExtValue()), key);
   }
   Value floatOf(Value key) {
     return arith::BitcastOp::create(builder, loc, type, turned(key));

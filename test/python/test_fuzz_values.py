@@ -1,0 +1,51 @@
+"""Values that random programs found wrong: limits, what waits for its turn, what is rounded."""
+
+from __future__ import annotations
+
+import pytest
+import quern
+import torch
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_portable_limits_of_roots_of_negative_numbers(dtype: torch.dtype) -> None:
+    """LLVM leaves the NaN of a root as it is, which is a negative one, where another is chosen."""
+    text = """
+@portable
+rowwise largest[T: Float](x: T[R, C]) -> T[R]:
+    return max(sqrt(x) over C)
+
+@portable
+rowwise least[T: Float](x: T[R, C]) -> T[R]:
+    return min(-sqrt(x) over C)
+"""
+    k, x = quern.compile(text), torch.rand(3, 70, dtype=dtype)
+    x[1, 5] = -1
+    for found, wanted in ((k.largest(x), x.sqrt().amax(1)), (k.least(x), (-x.sqrt()).amin(1))):
+        assert torch.equal(found.isnan(), torch.tensor([False, True, False]))
+        torch.testing.assert_close(found[::2], wanted[::2])
+
+
+def test_values_that_wait_in_a_result_are_made_once() -> None:
+    """Rows that were finished got their unfinished values again with every later row."""
+    text = """
+rowwise both(x: f32[C, A]) -> (i32[A], u16[C, A]):
+    let v = i16(x) if any(x > 100 over A) else i16(x)
+    return max(i32(v) over C), u16(f32(v))
+"""
+    x = torch.arange(-33, 33).float().reshape(3, 22)
+    top, rest = quern.compile(text).both(x)
+    assert torch.equal(top, x.amax(0).int())
+    assert torch.equal(rest.int(), x.clamp(min=0).int())
+
+
+def test_what_is_scattered_is_rounded_once() -> None:
+    """A narrower result took every sum rounded, not the last one."""
+    text = """
+rowwise narrow(x: f32[R, C], i: i64[M], y: f32[M]) -> bf16[R, C]:
+    return scatter(x, at = (C = i), y, with = sum)
+"""
+    x, y = 3 * torch.randn(9, 40), torch.randn(120)
+    i = torch.randint(0, 40, (120,))
+    wanted = x.index_add(1, i, y.expand(9, 120)).bfloat16()
+    assert torch.equal(quern.compile(text).narrow(x, i, y), wanted)
