@@ -80,7 +80,8 @@ Value Emitter::loadTurned(Frame &frame, qn::LoadOp load, Copies copies) {
          binding.copies == squareSide(lane->lanes, target.vectorBytes)) &&
         strideAlong(type, binding.axis) == StrideClass::One)
       along = &binding;
-  if (!along || along->lanes > 1)
+  // Copies behind the end that make the last one again are not neighbours.
+  if (!along || along->lanes > 1 || along->last)
     return Value();
   Copies others = copies & ~(Copies(0xff) << (8 * along->slot));
   Value first = address(frame, operand, axes, others);

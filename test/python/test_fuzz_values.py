@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _quern
 import pytest
 import quern
 import torch
@@ -49,3 +50,20 @@ rowwise narrow(x: f32[R, C], i: i64[M], y: f32[M]) -> bf16[R, C]:
     i = torch.randint(0, 40, (120,))
     wanted = x.index_add(1, i, y.expand(9, 120)).bfloat16()
     assert torch.equal(quern.compile(text).narrow(x, i, y), wanted)
+
+
+@pytest.mark.parametrize("target", ["x86-64-v2", "x86-64-v3", ""])
+def test_the_last_rows_of_a_square(target: str) -> None:
+    """Three rows are made as four, the last one twice: a square's four lines are not they."""
+    text = """
+rowwise picked(x: f32[B, A]) -> f32[B, A]:
+    let i = i64(x)
+    return x.at(A = max(min(i, size(A) - 1), 0), B = max(min(i, size(B) - 1), 0), outside = 0)
+"""
+    k = _quern.Session(cache="-", target=target).compile(text, "picked.qn")
+    for rows in (4, 16):
+        x = torch.randint(-1, 12, (rows, 11)).float()
+        y = torch.empty(11, rows).T
+        k.picked(x, out=y)
+        i = x.long()
+        assert torch.equal(y, x[i.clamp(0, rows - 1), i.clamp(0, 10)])
