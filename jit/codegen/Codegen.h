@@ -33,6 +33,9 @@ Result<TargetInfo> findTarget(const std::string &name);
 
 /// Makes integers of the bf16 numbers that a function moves about.
 void carryAsBits(llvm::Function &function);
+/// Makes products of short numbers of 32 bits, where X86 forgets the upper
+/// ones.
+void multiplyNarrowly(llvm::Function &function);
 /// Makes the larger of a number and zero as X86 has it.
 void shortenZeroExtremes(llvm::Function &function);
 /// Chooses between a NaN and what was there as AVX-512 does.

@@ -129,9 +129,11 @@ void CodeGenerator::optimise(llvm::Module &module) {
     if (!function.hasFnAttribute(steppedAttribute))
       reducing.run(function, functions);
     carryAsBits(function);
-    if (machine->getTargetTriple().isX86())
-      shortenZeroExtremes(function);
-    if (machine->getTargetTriple().isX86() && target.hasMask) {
+    if (!machine->getTargetTriple().isX86())
+      continue;
+    multiplyNarrowly(function);
+    shortenZeroExtremes(function);
+    if (target.hasMask) {
       keepNanAtOnce(function);
       estimateRoots(function);
     }

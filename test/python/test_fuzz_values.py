@@ -67,3 +67,24 @@ rowwise picked(x: f32[B, A]) -> f32[B, A]:
         k.picked(x, out=y)
         i = x.long()
         assert torch.equal(y, x[i.clamp(0, rows - 1), i.clamp(0, 10)])
+
+
+@pytest.mark.parametrize("target", ["x86-64-v2", "x86-64-v3", "x86-64-v4"])
+def test_bits_behind_a_product_of_short_numbers(target: str) -> None:
+    """Of 16-bit factors LLVM 22 shifts the upper half by what is wanted behind it: no value."""
+    text = """
+elementwise signed(a: i8, b: i16) -> (i16, i16, i16):
+    return i16(mulhi(i64(a), i64(b))), i16(mulhi(i32(a), i32(b))), i16((i64(a) * i64(b)) >> 40)
+
+elementwise unsigned(a: u8, b: i64) -> (u16, u16):
+    let p = i64(a) * (b & 65535)
+    return u16(mulhi(u32(a), u32(b & 65535))), ~u16(p >> 33)
+"""
+    k = _quern.Session(cache="-", target=target).compile(text, "products.qn")
+    a = torch.randint(-128, 128, (100,), dtype=torch.int8)
+    b = torch.randint(-(2**15), 2**15, (100,), dtype=torch.int16)
+    sign = torch.where(a.long() * b.long() < 0, -1, 0).short()
+    assert all(torch.equal(found, sign) for found in k.signed(a, b))
+    none, every = k.unsigned(a.view(torch.uint8), b.long())
+    assert torch.equal(none.int(), torch.zeros(100).int())
+    assert torch.equal(every.int(), torch.full((100,), 65535).int())
