@@ -11,10 +11,6 @@
 using namespace mlir;
 using namespace quern;
 
-/// Rows come from the last cache once for every block of columns; this many
-/// steps of the sum hide the way.
-constexpr std::int64_t stepsAhead = 128;
-
 ContractionBuilder::ContractionBuilder(
     Emitter &emitter, const KernelModel &model, const Tiling &tiling,
     const TargetInfo &target, ArrayRef<qn::StoreOp> stores,
@@ -81,7 +77,7 @@ Value ContractionBuilder::panels(Frame &frame) {
 /// Elements of one packed panel of rows. A transposed vector may reach past the
 /// last summed element, so there is room for one more.
 Value ContractionBuilder::panelElements(Frame &frame, const Product &product) {
-  FlatAxes sums(emitter, model, product.sums);
+  FlatAxes sums = sumsOf(product);
   Value room = number(frame, tiling.lanes);
   Value depth = binary(frame, '+', words(frame, sums.extent(frame)), room);
   return binary(frame, '*', depth, number(frame, tiling.height));
@@ -122,10 +118,10 @@ void ContractionBuilder::packPanel(Frame &frame, unsigned which, Value panel) {
   Value lower = binary(frame, '*', panel, height);
   Value upper = binary(frame, '+', lower, height);
   upper = binary(frame, '<', upper, rows.extent(frame));
-  Value depth = FlatAxes(emitter, model, product.sums).extent(frame);
+  Value depth = sumsOf(product).extent(frame);
   Value skip = binary(frame, '*', panel, panelElements(frame, product));
   Value base = element(frame, packedRows(frame, which), skip);
-  pack(frame, product, /*ofRows=*/true, {lower, upper}, {zero, depth}, base);
+  packBlock(frame, which, /*ofRows=*/true, {lower, upper}, {zero, depth}, base);
 }
 
 /// Panels of columns in one position of the batch.
@@ -138,7 +134,7 @@ Value ContractionBuilder::columnPanels(Frame &frame) {
 
 Value ContractionBuilder::columnPanelElements(Frame &frame,
                                               const Product &product) {
-  FlatAxes sums(emitter, model, product.sums);
+  FlatAxes sums = sumsOf(product);
   Value room = number(frame, tiling.lanes);
   Value depth = binary(frame, '+', words(frame, sums.extent(frame)), room);
   return binary(frame, '*', depth, number(frame, tiling.width()));
@@ -175,7 +171,7 @@ void ContractionBuilder::packColumnPanel(Frame &frame, unsigned which,
                                          Value panel, Value start) {
   const Product &product = tiling.products[which];
   Value zero = number(frame, 0);
-  Value depth = FlatAxes(emitter, model, product.sums).extent(frame);
+  Value depth = sumsOf(product).extent(frame);
   Value skip = binary(frame, '*', panel, columnPanelElements(frame, product));
   Value base = element(frame, packedColumns(frame, which, start), skip);
   pack(frame, product, /*ofRows=*/false,
@@ -190,7 +186,9 @@ Value ContractionBuilder::room(Frame &root, std::int64_t elements) {
 }
 
 /// A block of packed columns, and the sums of every product for a unit.
-void ContractionBuilder::makeBuffers(Frame &root) {
+void ContractionBuilder::makeBuffers(Frame &root, LaunchKind kind) {
+  if (kind == LaunchKind::SumParts || kind == LaunchKind::SumMerge)
+    return makeDeepBuffers(root, kind);
   columnBuffer = room(root, panelRoom() * tiling.panels);
   for (unsigned i = 0; i < tiling.products.size(); ++i)
     sumBuffers.push_back(
@@ -220,7 +218,7 @@ void ContractionBuilder::products(Frame &frame, unsigned which, Block rowRange,
   Value zero = number(frame, 0), one = number(frame, 1);
   Value step = number(frame, tiling.depth);
   Value height = number(frame, tiling.height);
-  Value depth = FlatAxes(emitter, model, product.sums).extent(frame);
+  Value depth = sumsOf(product).extent(frame);
   Value packed = packedRows(frame, which);
   Value panelSize = panelElements(frame, product);
   Value firstPanel = binary(frame, '/', rowRange.lower, height);
@@ -228,31 +226,23 @@ void ContractionBuilder::products(Frame &frame, unsigned which, Block rowRange,
   loop(frame, zero, most, tiling.depth, [&](Frame &block, Value from) {
     Value to = binary(block, '+', from, step);
     to = binary(block, '<', to, depth);
-    packColumns(block, product, columnRange, {from, to});
+    packBlock(block, which, /*ofRows=*/false, columnRange, {from, to},
+              columnBuffer);
     Value count = words(block, binary(block, '-', to, from));
     Value isFirst = arith::CmpIOp::create(in(block), loc,
                                           arith::CmpIPredicate::eq, from, zero);
-    Value rowCount = binary(block, '-', rowRange.upper, rowRange.lower);
     Value skip = binary(block, '*', words(block, from), height);
-    Value columnCount =
-        binary(block, '-', columnRange.upper, columnRange.lower);
-    auto tiles = [&](Frame &outer, Value column) {
-      Value width = number(outer, tiling.width());
-      Value from = binary(outer, '/', column, width);
-      from = binary(outer, '*', from, number(outer, panelRoom()));
-      Value columnsAt = element(outer, columnBuffer, from);
-      loop(outer, zero, rowCount, tiling.height, [&](Frame &at, Value row) {
-        Value panel = binary(at, '/', row, height);
-        panel = binary(at, '*', binary(at, '+', panel, firstPanel), panelSize);
-        Value rowsAt = element(at, packed, binary(at, '+', panel, skip));
-        Value step = number(at, tiling.blockWidth());
-        Value place = binary(at, '+', binary(at, '*', row, step), column);
-        Value sums = element(at, sumBuffers[which], place);
-        tile(at, {rowsAt, one, height, columnsAt, sums, step, count, isFirst,
-                  /*ahead=*/stepsAhead * tiling.height});
-      });
-    };
-    loop(block, zero, columnCount, tiling.width(), tiles);
+    skip = binary(block, '+', binary(block, '*', firstPanel, panelSize), skip);
+    TileAt first;
+    first.rows = element(block, packed, skip);
+    first.columns = columnBuffer;
+    first.sums = sumBuffers[which];
+    first.sumStep = number(block, tiling.blockWidth());
+    first.count = count;
+    first.isFirst = isFirst;
+    Both counts{binary(block, '-', rowRange.upper, rowRange.lower),
+                binary(block, '-', columnRange.upper, columnRange.lower)};
+    tiles(block, counts, first, panelSize);
   });
 }
 

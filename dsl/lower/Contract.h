@@ -28,8 +28,18 @@ public:
   void unit(Frame &frame, Both at, Both size);
   /// Computes line `at` of columns for all of the few rows.
   void line(Frame &frame, mlir::Value at, mlir::Value size);
+  /// Sums part `part` of `size` steps for all rows and columns.
+  void sumPart(Frame &frame, mlir::Value part, mlir::Value size);
+  /// Adds up those parts for a panel of rows and stores the results.
+  void mergeParts(Frame &frame, mlir::Value panel);
+  /// What is cut into parts, positions along the sum or along its last axis,
+  /// and how many of them a part has.
+  mlir::Value partedExtent(Frame &frame);
+  mlir::Value partSize(Frame &frame);
+  /// Bytes of workspace for the sums of all parts.
+  mlir::Value deepWorkspace(Frame &frame);
   /// Makes room on the stack; for the entry block of a task.
-  void makeBuffers(Frame &root);
+  void makeBuffers(Frame &root, LaunchKind kind);
 
   FlatAxes batch, rows, columns;
 
@@ -96,7 +106,7 @@ private:
 
   // Pack.cpp
   void packColumns(Frame &frame, const Product &product, Block range,
-                   Block depth);
+                   Block depth, mlir::Value base);
   std::int64_t panelRoom() const {
     return (tiling.words() + tiling.lanes) * tiling.width();
   }
@@ -123,7 +133,36 @@ private:
   void clearSums(Frame &frame, mlir::Value count);
   void addSteps(Frame &at, mlir::Value first);
 
+  // ContractShared.cpp
+  using Make = llvm::function_ref<void(Frame &root, mlir::ValueRange)>;
+  void call(Frame &frame, llvm::StringRef name,
+            llvm::ArrayRef<mlir::Value> arguments, Make make);
+  void packBlock(Frame &frame, unsigned which, bool ofRows, Block across,
+                 Block depth, mlir::Value base);
+  void tiles(Frame &frame, Both counts, const TileAt &first,
+             mlir::Value panelSize);
+
+  // DeepSums.cpp
+  void makeDeepBuffers(Frame &root, LaunchKind kind);
+  mlir::Value parts(Frame &frame);
+  FlatAxes sumsOf(const Product &product) {
+    FlatAxes sums(emitter, model, product.sums);
+    if (part)
+      sums.limitLast(part->lower, part->upper);
+    return sums;
+  }
+  mlir::Value paddedColumns(Frame &frame);
+  mlir::Value partElements(Frame &frame);
+  Block partAt(Frame &frame, mlir::Value which, mlir::Value size);
+  mlir::Value sumsOfPart(Frame &frame, mlir::Value part);
+  void packRows(Frame &frame, Block depth);
+  mlir::Value addedParts(Frame &frame, mlir::Value first, mlir::Value step);
+  std::int64_t rowPanelRoom() const {
+    return (tiling.words() + tiling.lanes) * tiling.height;
+  }
+
   // ContractChoice.cpp
+  mlir::Value isDeep(Frame &frame, mlir::Value tall, mlir::Value wide);
   mlir::Value fewNearRows(Frame &frame, mlir::Value tall);
   mlir::Value holds(Frame &frame, mlir::Value across, std::int64_t elements);
 
@@ -159,7 +198,9 @@ private:
   std::int64_t workspaceStart;
   mlir::OpBuilder &builder;
   mlir::Location loc;
-  mlir::Value columnBuffer;
+  mlir::Value columnBuffer, rowBuffer;
+  /// Where a part of a window's last summed axis begins, and its length.
+  std::optional<Block> part;
 };
 
 } // namespace quern

@@ -41,10 +41,38 @@ Value ContractionBuilder::fewNearRows(Frame &frame, Value tall) {
 /// Whether a factor has no more elements.
 Value ContractionBuilder::holds(Frame &frame, Value across,
                                 std::int64_t elements) {
-  FlatAxes sums(emitter, model, tiling.products[0].sums);
+  FlatAxes sums = sumsOf(tiling.products[0]);
   Value size = binary(frame, '*', across, sums.extent(frame));
   return arith::CmpIOp::create(in(frame), loc, arith::CmpIPredicate::sle, size,
                                number(frame, elements));
+}
+
+/// Whether few rows and columns meet over a sum long enough for parts.
+Value ContractionBuilder::isDeep(Frame &frame, Value tall, Value wide) {
+  FlatAxes sums = sumsOf(tiling.products[0]);
+  Value square = binary(frame, '*', tall, wide);
+  std::pair<Value, std::int64_t> most[] = {
+      {tall, smallRowBlock},
+      {wide, deepColumns},
+      {square, deepSquare * std::int64_t(target.cores)}};
+  Value depth = sums.extent(frame), least = number(frame, tiling.deepFrom);
+  Value deep = arith::CmpIOp::create(in(frame), loc, arith::CmpIPredicate::sge,
+                                     depth, least);
+  if (tiling.products[0].window) {
+    Value shares = parts(frame), all = number(frame, target.cores);
+    OpBuilder &b = in(frame);
+    Value several =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, shares, all);
+    deep = arith::AndIOp::create(b, loc, deep, several);
+  }
+  for (auto [size, bound] : most) {
+    Value upTo = number(frame, bound);
+    OpBuilder &b = in(frame);
+    Value fits =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, size, upTo);
+    deep = arith::AndIOp::create(b, loc, deep, fits);
+  }
+  return deep;
 }
 
 Value ContractionBuilder::runs(Frame &frame, const LaunchPlan &launch) {
@@ -57,7 +85,7 @@ Value ContractionBuilder::runs(Frame &frame, const LaunchPlan &launch) {
   Value none = compare(CmpIPredicate::slt, tall, 0);
   Value narrow = compare(CmpIPredicate::slt, wide, packingColumns);
   Value few = compare(CmpIPredicate::slt, tall, tiling.fewRows);
-  Value small = none, streamed = none;
+  Value small = none, deep = none, streamed = none;
   if (tiling.fewElements) {
     Value tile = compare(CmpIPredicate::sge, tall, tiling.height);
     tile = arith::OrIOp::create(in(frame), loc, tile, holds(frame, wide, tiny));
@@ -69,6 +97,8 @@ Value ContractionBuilder::runs(Frame &frame, const LaunchPlan &launch) {
                                holds(frame, tall, tiling.fewRowElements));
   if (tiling.fewNearRows)
     few = arith::OrIOp::create(in(frame), loc, few, fewNearRows(frame, tall));
+  if (tiling.deepFrom)
+    deep = isDeep(frame, tall, wide);
   if (tiling.streamedRows)
     streamed = compare(CmpIPredicate::sle, tall, tiling.streamedRows);
   // The first that holds decides.
@@ -79,6 +109,7 @@ Value ContractionBuilder::runs(Frame &frame, const LaunchPlan &launch) {
       {inPlace, LaunchChoice::InPlace},
       {few, LaunchChoice::FewRows},
       {small, LaunchChoice::Small},
+      {deep, LaunchChoice::Deep},
       {streamed, LaunchChoice::Streamed}};
   bool packsRows = launch.kind == LaunchKind::Pack;
   Value yes = compare(CmpIPredicate::sge, tall, 0), open = yes;

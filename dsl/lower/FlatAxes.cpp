@@ -9,11 +9,15 @@ using namespace mlir;
 using namespace quern;
 
 Value FlatAxes::lowest(Frame &frame, unsigned axis) {
+  if (lastLower && axis == last())
+    return lastLower;
   qn::AxisOp local = model.localAxis(axis);
   return local ? emitter.emit(frame, local.getLower(), 0) : Value();
 }
 
 Value FlatAxes::length(Frame &frame, unsigned axis) {
+  if (lastCount && axis == last())
+    return lastCount;
   qn::AxisOp local = model.localAxis(axis);
   if (!local)
     return emitter.extent(frame, axis);

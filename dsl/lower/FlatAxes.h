@@ -21,6 +21,11 @@ public:
   llvm::ArrayRef<unsigned> list() const { return axes; }
   /// Binds the axes to what a flattened position stands for.
   void bind(Frame &frame, mlir::Value flat);
+  /// Of the last axis, from now on, only `count` positions from `lower` on.
+  void limitLast(mlir::Value lower, mlir::Value count) {
+    lastLower = lower;
+    lastCount = count;
+  }
   /// How many positions there are.
   mlir::Value extent(Frame &frame);
   /// The flattened position of the axes that `frame` binds.
@@ -46,6 +51,7 @@ private:
   Emitter &emitter;
   const KernelModel &model;
   llvm::SmallVector<unsigned> axes;
+  mlir::Value lastLower, lastCount;
 };
 
 /// How many bytes of the workspace are staged, and `bytes` more behind them,

@@ -136,8 +136,8 @@ void LaunchBuilder::buildTask(ModuleOp module, StringRef name) {
   Frame root;
   root.block = entry;
   Value begin = entry->getArgument(1), end = entry->getArgument(2);
-  if (launch.kind == LaunchKind::Contract || launch.kind == LaunchKind::Stream)
-    contraction->makeBuffers(root);
+  if (launch.packs() && launch.kind != LaunchKind::Pack)
+    contraction->makeBuffers(root, launch.kind);
   makeDotBuffers(root);
   if (launch.kind == LaunchKind::Rows)
     rowBlocks->makeBuffers(root, entry->getArgument(3));
@@ -179,9 +179,7 @@ void LaunchBuilder::unit(Frame &frame, ValueRange position) {
   if (launch.kind == LaunchKind::Begins)
     return begins(frame);
   SmallVector<LoopSpec> loops;
-  bool packed = launch.blocks ||
-                (launch.tiling && (launch.choice == LaunchChoice::IfPacked ||
-                                   launch.choice == LaunchChoice::Streamed));
+  bool packed = launch.blocks || launch.packs();
   for (auto [axis, at] : llvm::zip(launch.axes, position)) {
     if (!axis.isTiled()) {
       frame.bind(Binding{.axis = axis.axis, .position = at});
@@ -255,6 +253,11 @@ void LaunchBuilder::packedUnit(Frame &frame, ValueRange position) {
   case LaunchKind::Stream:
     return contraction->line(frame, position.back(),
                              tile(frame, launch.axes.back()));
+  case LaunchKind::SumParts:
+    return contraction->sumPart(frame, position.back(),
+                                tile(frame, launch.axes.back()));
+  case LaunchKind::SumMerge:
+    return contraction->mergeParts(frame, position.back());
   case LaunchKind::PackColumns:
     return rowBlocks->packColumns(frame, launch.sums, launch.product,
                                   position.back());

@@ -15,6 +15,8 @@ Value LaunchBuilder::extent(Frame &root, const AxisPlan &axis) {
     if (axis.axis == launch.columns->lane)
       return columns->width(root);
   }
+  if (launch.kind == LaunchKind::SumParts && &axis == &launch.axes.back())
+    return contraction->partedExtent(root);
   SmallVector<unsigned> axes{axis.axis};
   llvm::append_range(axes, axis.with);
   if (axes.size() == 1)
@@ -24,6 +26,8 @@ Value LaunchBuilder::extent(Frame &root, const AxisPlan &axis) {
 
 /// Elements of a tile of an axis.
 Value LaunchBuilder::tile(Frame &root, const AxisPlan &axis) {
+  if (launch.kind == LaunchKind::SumParts && &axis == &launch.axes.back())
+    return contraction->partSize(root);
   Value whole = wholeTile(root, axis);
   if (!axis.evenCount)
     return whole;
@@ -73,7 +77,7 @@ Value LaunchBuilder::tiles(Frame &root, const AxisPlan &axis) {
     return extent;
   Value more = emitter.constant(root, axis.tile - 1);
   Value tile = this->tile(root, axis);
-  if (axis.narrow || axis.evenCount) {
+  if (axis.narrow || axis.evenCount || launch.kind == LaunchKind::SumParts) {
     Value one = emitter.constant(root, 1);
     more = arith::SubIOp::create(emitter.in(root), loc, tile, one);
   }
@@ -107,6 +111,15 @@ Value LaunchBuilder::localExtent(Frame &root, unsigned axis) {
   return arith::MaxSIOp::create(b, loc, length, one);
 }
 
+/// The summed axes that parts of a sum are cut along.
+static AxisSet partedAxes(const Product &product) {
+  AxisSet axes;
+  for (unsigned axis : product.sums)
+    if (!product.window || axis == product.sums.back())
+      axes |= axisBit(axis);
+  return axes;
+}
+
 /// About how many elements a unit walks over.
 Value LaunchBuilder::elements(Frame &root) {
   AxisSet all = launch.parallel;
@@ -126,6 +139,8 @@ Value LaunchBuilder::elements(Frame &root) {
   };
   if (launch.kind == LaunchKind::ColumnParts)
     all &= ~axisBit(launch.columns->rows);
+  if (launch.kind == LaunchKind::SumParts)
+    all &= ~partedAxes(launch.tiling->products[0]);
   for (unsigned axis = 0; axis < model.declaredAxes(); ++axis)
     if (hasAxis(all & ~launch.parallel, axis))
       times(emitter.extent(root, axis));

@@ -20,6 +20,8 @@ unsigned LaunchBuilder::stateCount() const {
 Value LaunchBuilder::workspace(Frame &root) {
   if (launch.blocks)
     return rowBlocks->workspace(root);
+  if (launch.choice == LaunchChoice::Deep)
+    return contraction->deepWorkspace(root);
   if (launch.choice == LaunchChoice::IfPacked ||
       launch.choice == LaunchChoice::Streamed ||
       launch.choice == LaunchChoice::FewRows)

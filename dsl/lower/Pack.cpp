@@ -38,15 +38,14 @@ void ContractionBuilder::pack(Frame &frame, const Product &product, bool ofRows,
 /// Packs a block of several panels of columns. Neighbours are read together,
 /// whatever panels they go to; else panel by panel.
 void ContractionBuilder::packColumns(Frame &frame, const Product &product,
-                                     Block range, Block depth) {
+                                     Block range, Block depth, Value base) {
   Value skip = number(frame, panelRoom());
   if (!product.turnColumns && tiling.columns.size() == 1) {
-    Panel to{columnBuffer, range.lower, depth.lower, tiling.width(), skip};
+    Panel to{base, range.lower, depth.lower, tiling.width(), skip};
     Value zero = number(frame, 0);
     Value end = number(frame, panelRoom() * tiling.panels);
     loop(frame, zero, end, panelRoom(), [&](Frame &at, Value panel) {
-      clearLastLine(at, element(at, columnBuffer, panel), depth,
-                    tiling.width());
+      clearLastLine(at, element(at, base, panel), depth, tiling.width());
     });
     return packAlong(frame, product, /*ofRows=*/false, range, depth, to);
   }
@@ -58,7 +57,7 @@ void ContractionBuilder::packColumns(Frame &frame, const Product &product,
          Value panel = binary(at, '-', lower, range.lower);
          panel = binary(at, '*', binary(at, '/', panel, width), skip);
          pack(at, product, /*ofRows=*/false, {lower, upper}, depth,
-              element(at, columnBuffer, panel));
+              element(at, base, panel));
        });
 }
 
@@ -118,7 +117,7 @@ void ContractionBuilder::packWindow(Frame &frame, const Product &product,
                                     bool ofRows, Block panel, Block depth,
                                     Panel to) {
   FlatAxes &across = ofRows ? rows : columns;
-  FlatAxes sums(emitter, model, product.sums);
+  FlatAxes sums = sumsOf(product);
   AxisPlan plan = lanesAlong(across, to.width, tiling);
   auto body = [&](Frame &outer, Value first, Value last, Value flat) {
     LoopSpec lane{plan, first, last};
@@ -146,7 +145,7 @@ void ContractionBuilder::packAlong(Frame &frame, const Product &product,
   if (product.window)
     return packWindow(frame, product, ofRows, panel, depth, to);
   FlatAxes &across = ofRows ? rows : columns;
-  FlatAxes sums(emitter, model, product.sums);
+  FlatAxes sums = sumsOf(product);
   AxisPlan plan = lanesAlong(across, to.width, tiling);
   across.stretches(
       frame, panel.lower, panel.upper,
@@ -219,7 +218,7 @@ void ContractionBuilder::packTurned(Frame &frame, const Product &product,
                                     bool ofRows, unsigned group, Block depth,
                                     Panel to) {
   FlatAxes &across = ofRows ? rows : columns;
-  FlatAxes sums(emitter, model, product.sums);
+  FlatAxes sums = sumsOf(product);
   Value factor = ofRows ? product.rows : product.columns;
   bool inLines = ofRows && tiling.tiles;
   unsigned slot = across.bindCopies(frame, to.first, group);

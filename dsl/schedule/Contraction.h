@@ -37,6 +37,7 @@ struct Product {
 /// Products over the same rows and columns, and the blocks they share.
 struct Tiling {
   llvm::SmallVector<Product> products;
+  unsigned number = 0; ///< among those of the kernel
   /// Flattened axes, the fastest one last; lanes run along the last column.
   llvm::SmallVector<unsigned> batch, rows, columns;
   mlir::Type element;
@@ -68,6 +69,9 @@ struct Tiling {
   /// No more rows than these meet columns that are read once, a few steps of
   /// the sum at a time, in lines of `streamedColumns`; 0: they are packed.
   std::int64_t streamedRows = 0, streamedColumns = 0;
+  /// Few rows and columns are summed in parts from so many elements on; 0:
+  /// never.
+  std::int64_t deepFrom = 0;
   std::int64_t width() const { return std::int64_t(lanes) * vectors; }
   std::int64_t blockWidth() const { return width() * panels; }
   /// Words of a panel that a block of the summed axis takes.
@@ -93,6 +97,13 @@ void pairUp(const KernelModel &model, const TargetInfo &target, Tiling &tiling);
 
 /// Rows of a unit where larger ones would leave threads without any.
 constexpr std::int64_t smallRowBlock = 128;
+
+/// Elements of a part of a sum, and of one that is `longSum` or longer.
+constexpr std::int64_t sumPart = 2048, longSumPart = 16384, longSum = 1 << 18;
+
+/// Columns, and rows times columns for each core, of sums that are made in
+/// parts: more make units enough, and lines of sums as long as what they add.
+constexpr std::int64_t deepColumns = 256, deepSquare = 8192;
 
 /// Packing pays from this many columns on, where vectors are not mostly empty;
 /// below, the launch that reads its operands in place runs.

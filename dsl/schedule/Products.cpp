@@ -28,17 +28,44 @@ static bool isTile(const LaunchPlan &launch) {
          launch.axes.back().copies > 1;
 }
 
+/// A launch that packs, or reads what was packed, for each position of the
+/// batch.
+static LaunchPlan packedOf(const LaunchPlan &launch, LaunchChoice choice) {
+  LaunchPlan packed;
+  packed.stores = launch.stores;
+  packed.parallel = launch.parallel;
+  packed.choice = choice;
+  packed.tiling = launch.tiling;
+  for (unsigned axis : launch.tiling->batch)
+    packed.axes.push_back(AxisPlan{.axis = axis});
+  return packed;
+}
+
+/// Launches that sum parts of a product for all of its few rows and columns,
+/// and add them up.
+static void addDeepSums(const LaunchPlan &launch,
+                        SmallVectorImpl<LaunchPlan> &all) {
+  const Tiling &tiling = *launch.tiling;
+  LaunchPlan merge = packedOf(launch, LaunchChoice::Deep);
+  LaunchPlan parts = merge;
+  parts.kind = LaunchKind::SumParts;
+  parts.parallel = AxisSet();
+  for (unsigned axis : tiling.batch)
+    parts.parallel |= axisBit(axis);
+  parts.axes.push_back(flattened(tiling.products[0].sums, sumPart));
+  parts.taskElements = 1 << 18;
+  all.push_back(std::move(parts));
+  merge.kind = LaunchKind::SumMerge;
+  merge.axes.push_back(flattened(tiling.rows, tiling.height));
+  merge.taskElements = 1 << 18;
+  all.push_back(std::move(merge));
+}
+
 /// Launches that pack rows, then blocks of columns.
 static void addBlocks(const TargetInfo &target, const LaunchPlan &launch,
                       SmallVectorImpl<LaunchPlan> &all) {
   const Tiling &tiling = *launch.tiling;
-  LaunchPlan packed;
-  packed.stores = launch.stores;
-  packed.parallel = launch.parallel;
-  packed.choice = LaunchChoice::IfPacked;
-  packed.tiling = launch.tiling;
-  for (unsigned axis : tiling.batch)
-    packed.axes.push_back(AxisPlan{.axis = axis});
+  LaunchPlan packed = packedOf(launch, LaunchChoice::IfPacked);
   LaunchPlan streamed = packed;
   for (unsigned i = 0; i < tiling.products.size(); ++i) {
     LaunchPlan pack = packed;
@@ -85,6 +112,9 @@ void Schedule::chooseInPlace(const LaunchPlan &launch, bool dots,
   const Product &product = tiling.products.front();
   if (tiling.products.size() != 1)
     return;
+  // What is reduced in a factor would be made again in every block.
+  if (!model.factsOf(product.rows).combined)
+    tiling.deepFrom = 2 * sumPart;
   if (tiling.byColumns || dots)
     tiling.fewRows = 3;
   std::int64_t l2Elements =
@@ -108,6 +138,7 @@ void Schedule::addPacked(LaunchPlan launch, Tiling found,
                          SmallVectorImpl<LaunchPlan> &all) {
   std::optional<Columns> sums = columnsOf(launch);
   bool single = found.products.size() == 1;
+  found.number = launches.size() + all.size();
   found.byColumns = sums && single && sums->lane == found.columns.back();
   LaunchPlan inPlace = launch;
   // Lanes run along the sum where only few columns, or rows, get here.
@@ -133,7 +164,9 @@ void Schedule::addPacked(LaunchPlan launch, Tiling found,
     all.push_back(std::move(launch));
   }
   inPlace.choice = LaunchChoice::InPlace;
-  all.push_back(std::move(inPlace));
+  all.push_back(inPlace);
+  if (tiling->deepFrom)
+    addDeepSums(inPlace, all);
 }
 
 /// Products that other reductions walk over: columns packed once, then blocks

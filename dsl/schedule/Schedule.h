@@ -54,6 +54,8 @@ enum class LaunchKind : std::uint8_t {
   Pack,        ///< copies the rows of a product into the workspace
   Contract,    ///< writes operands from packed products
   Stream,      ///< writes operands from packed rows and columns that it reads
+  SumParts,    ///< sums parts of a product's depth into the workspace
+  SumMerge,    ///< writes operands from those parts added up
   PackColumns, ///< copies the columns of a product into the workspace
   Rows,        ///< writes operands, keeping products for a block of rows
   ColumnParts, ///< reduces parts of rows into rows of states
@@ -66,6 +68,7 @@ enum class LaunchChoice : std::uint8_t {
   IfPacked, ///< where packing, or rows of states, pay
   FewRows,  ///< where packing would, but for few rows
   Small,    ///< where packing would, but for few elements
+  Deep,     ///< where packing would, but for the sum's many parts
   Streamed, ///< where packing rows would, but not columns
   Narrow,   ///< where lines of results are shorter than vectors
   Wide,     ///< where they are not
@@ -128,6 +131,12 @@ struct LaunchPlan {
   /// Elements that are worth a task of their own.
   std::int64_t taskElements = 1;
 
+  /// Whether it packs factors of a contraction or reads what was packed.
+  bool packs() const {
+    return tiling &&
+           (choice == LaunchChoice::IfPacked || choice == LaunchChoice::Deep ||
+            choice == LaunchChoice::Streamed);
+  }
   /// A parallel axis that the neighbours a load reads lie along, where lanes
   /// run across them.
   std::optional<int> alongTurned(const KernelModel &model,

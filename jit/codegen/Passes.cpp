@@ -86,6 +86,16 @@ void unrollLoops(llvm::FunctionPassManager &passes) {
       llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
 }
 
+/// What X86 has instructions for, or code generation gets wrong.
+void suitX86(llvm::Function &function, const TargetInfo &target) {
+  multiplyNarrowly(function);
+  shortenZeroExtremes(function);
+  if (!target.hasMask)
+    return;
+  keepNanAtOnce(function);
+  estimateRoots(function);
+}
+
 } // namespace
 
 void CodeGenerator::optimise(llvm::Module &module) {
@@ -129,14 +139,8 @@ void CodeGenerator::optimise(llvm::Module &module) {
     if (!function.hasFnAttribute(steppedAttribute))
       reducing.run(function, functions);
     carryAsBits(function);
-    if (!machine->getTargetTriple().isX86())
-      continue;
-    multiplyNarrowly(function);
-    shortenZeroExtremes(function);
-    if (target.hasMask) {
-      keepNanAtOnce(function);
-      estimateRoots(function);
-    }
+    if (machine->getTargetTriple().isX86())
+      suitX86(function, target);
   }
 }
 

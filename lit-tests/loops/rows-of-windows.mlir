@@ -16,7 +16,9 @@
 // CHECK-LABEL: llvm.func @conv_2_task
 // Four windows share what is read of the other factor.
 // CHECK: scf.for {{.*}} -> (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>
-// CHECK-NOT: @conv_3
+// Long sums of few rows and columns are made in parts.
+// CHECK: @conv_4_task
+// CHECK-NOT: @conv_5
 qn.rowwise @conv axes [C, H, W, O, I, J, P, Q]
     (%x: !qn.tensor<f32, [C, H, W:1]>, %w: !qn.tensor<f32, [O, C, I, J:1]>,
      %k: i64, %out: !qn.tensor<f32, [O, P, Q:1]>) {
