@@ -342,7 +342,7 @@ bool CallArguments::readOuts() {
 
 Borrowed *CallArguments::nextOperand() {
   if (operandCount < kInline)
-    return &inlineOperands[operandCount++];
+    return &inlineOperands[operandCount++].emplace();
   return moreOperands.emplace_back(std::make_unique<Borrowed>()).get();
 }
 

@@ -4,8 +4,10 @@
 #include "jit/Jit.h"
 #include "python/bind/Tensor.h"
 
+#include <array>
 #include <memory>
 #include <memory_resource>
+#include <optional>
 #include <pybind11/pybind11.h>
 #include <string>
 #include <utility>
@@ -88,7 +90,8 @@ private:
   std::pmr::vector<void *> pointers;
   PyObject *outObject = nullptr;
   Framework maker;
-  std::array<Borrowed, kInline> inlineOperands;
+  /// None is made before it is read into.
+  std::array<std::optional<Borrowed>, kInline> inlineOperands;
   std::vector<std::unique_ptr<Borrowed>> moreOperands;
   /// By parameter, null for scalars.
   std::pmr::vector<const Borrowed *> operandOf;

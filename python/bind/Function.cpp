@@ -41,6 +41,7 @@ struct FunctionObject {
   FrameworkCache frameworks;
   std::vector<Binding> bindings;
   std::size_t oldest;
+  unsigned atOnce; ///< calls under way that read a binding where it lies
 };
 
 Binding *findBinding(FunctionObject &self, const Signature &signature) {
@@ -51,6 +52,8 @@ Binding *findBinding(FunctionObject &self, const Signature &signature) {
 }
 
 void remember(FunctionObject &self, const Binding &binding) {
+  if (self.atOnce) // this call is one of a signal's handler
+    return;
   if (self.bindings.size() < kBindings) {
     self.bindings.push_back(binding);
     return;
@@ -227,6 +230,20 @@ PyObject *launch(FunctionObject &self, const Binding &binding,
   return packResults(perResult(self, kernel, std::move(results)));
 }
 
+/// A brief run into a given output: nothing drops the binding meanwhile, so
+/// that it need not be held.
+PyObject *launchAtOnce(FunctionObject &self, Binding &binding,
+                       const CallArguments &call) {
+  ++self.atOnce;
+  auto status = binding.kernel.run(call.data());
+  --self.atOnce;
+  if (status)
+    return Py_NewRef(call.out());
+  if (!PyErr_Occurred()) // else the user has interrupted it
+    raise(self.errorClass, status.error());
+  return nullptr;
+}
+
 PyObject *callFunction(PyObject *object, PyObject *const *args,
                        std::size_t flags, PyObject *names) {
   auto &self = *reinterpret_cast<FunctionObject *>(object);
@@ -235,8 +252,10 @@ PyObject *callFunction(PyObject *object, PyObject *const *args,
     refuseCall(self.callErrorClass);
     return nullptr;
   }
-  if (const Binding *known = findBinding(self, call.signature()))
-    return launch(self, *known, call);
+  if (Binding *known = findBinding(self, call.signature()))
+    return known->pace == Pace::Brief && call.out()
+               ? launchAtOnce(self, *known, call)
+               : launch(self, *known, call);
   auto bound = bind(self, call);
   if (!bound || !isCompiled(self, *bound))
     return nullptr;
@@ -366,7 +385,7 @@ PyObject *makeFunction(PyObject *owner, PyObject *errorClass,
                        PyObject *callErrorClass, const Module &module,
                        const DeclarationInfo &info) {
   PyTypeObject &type = functionType();
-  PyObject *object = type.tp_alloc(&type, 0);
+  PyObject *object = PyType_GenericAlloc(&type, 0);
   if (!object)
     return nullptr;
   auto *self = reinterpret_cast<FunctionObject *>(object);
@@ -379,6 +398,7 @@ PyObject *makeFunction(PyObject *owner, PyObject *errorClass,
   new (&self->frameworks) FrameworkCache();
   new (&self->bindings) std::vector<Binding>();
   self->oldest = 0;
+  self->atOnce = 0;
   return object;
 }
 

@@ -196,8 +196,8 @@ static bool isPlain(PyObject *object, const TensorView &view,
 }
 
 Borrowed::~Borrowed() {
-  if (buffer.obj)
-    PyBuffer_Release(&buffer);
+  if (held)
+    PyBuffer_Release(&*held);
   Py_XDECREF(capsule);
 }
 
@@ -241,7 +241,9 @@ bool Borrowed::readFields(PyObject *object) {
 }
 
 bool Borrowed::readBuffer(PyObject *object, const char *what) {
+  Py_buffer &buffer = held.emplace();
   if (PyObject_GetBuffer(object, &buffer, PyBUF_STRIDES | PyBUF_FORMAT) != 0) {
+    held.reset();
     explain(("`" + std::string(what) + "` cannot be read").c_str());
     return false;
   }

@@ -6,6 +6,7 @@
 
 #include <Python.h>
 #include <array>
+#include <optional>
 
 namespace quern::python {
 
@@ -68,7 +69,7 @@ private:
   TensorView tensor;
   Framework maker;
   PyObject *capsule = nullptr;
-  Py_buffer buffer = {};
+  std::optional<Py_buffer> held;
   std::array<std::int64_t, kMaxRank> sizes, strides;
 };
 

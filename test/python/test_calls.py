@@ -296,3 +296,16 @@ def test_others_run_during_long_calls_only():
     for _ in range(2):
         order = order_of_two_threads(lambda: k.turned(x, 10_000_000, out=out), 60)
         assert order == ["other", "caller"]
+
+
+def test_calls_that_proved_brief_still_raise_and_are_dropped(kernels: quern.Module) -> None:
+    """They read a binding where it lies: one that fails lets go of it, seventeen push it out."""
+    x, out = torch.arange(12.0).reshape(3, 4), torch.empty(3)
+    for _ in range(3):
+        kernels.picked(x, torch.tensor([0, 1, 2]), out=out)
+        with pytest.raises(quern.Error, match="out of range"):
+            kernels.picked(x, torch.tensor([0, 9, 2]), out=out)
+        for rows in range(4, 21):
+            kernels.picked(x[:1].expand(rows, 4), torch.zeros(rows, dtype=torch.long))
+    kernels.picked(x, torch.tensor([3, 2, 1]), out=out)
+    assert out.tolist() == [3, 6, 9]
