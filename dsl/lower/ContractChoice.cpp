@@ -56,6 +56,14 @@ Value ContractionBuilder::isDeep(Frame &frame, Value tall, Value wide) {
       {wide, deepColumns},
       {square, deepSquare * std::int64_t(target.cores)}};
   Value depth = sums.extent(frame), least = number(frame, tiling.deepFrom);
+  if (tiling.streamedRows) {
+    // Rows that fill no tile meet columns where those lie.
+    Value height = number(frame, tiling.height), far = number(frame, longSum);
+    OpBuilder &b = in(frame);
+    Value isFew =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, tall, height);
+    least = arith::SelectOp::create(b, loc, isFew, far, least);
+  }
   Value deep = arith::CmpIOp::create(in(frame), loc, arith::CmpIPredicate::sge,
                                      depth, least);
   if (tiling.products[0].window) {
