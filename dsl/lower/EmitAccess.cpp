@@ -260,7 +260,7 @@ Value Emitter::loadOwn(Frame &frame, BlockArgument operand,
   if (!near)
     pointer = lanePointers(at, operand, pointer, *lane);
   else if (lane && lane->mask && axes != axisBit(lane->axis))
-    fetchForMasked(at, pointer);
+    fetchOwn(at, operand, pointer);
   return whereThere(at, [&](Frame &there) {
     return read(there, pointer, element, lane ? lane->lanes : 1,
                 lane ? lane->mask : Value(), Value(),
@@ -313,7 +313,7 @@ void Emitter::store(Frame &frame, qn::StoreOp op, Value stored, Copies copies) {
   if (lane && !near)
     pointer = lanePointers(frame, operand, pointer, *lane);
   else if (lane && lane->mask && axes != axisBit(lane->axis))
-    fetchForMasked(frame, pointer);
+    fetchOwn(frame, operand, pointer);
   write(frame, pointer, value, stored.getType(), lane ? lane->mask : Value(),
         near && aligned && isLikeRows(*this, axes));
 }

@@ -298,7 +298,7 @@ Value Emitter::affine(Frame &frame, qn::LoadOp load, Copies copies) {
   APInt step;
   bool isNear =
       matchPattern(walk.apart, m_ConstantInt(&step)) && step.abs().isOne();
-  bool isOnce = isNear && readsOnce(load, *lane);
+  bool isOnce = isNear && model.readsOnce(load, lane->axis);
   // Whole vectors between masked ones are not foreseen either.
   if (isOnce && (lane->mask || load.getWhen() || load.getOutside()))
     fetchForMasked(frame, walk.pointer);

@@ -52,17 +52,52 @@ void Emitter::fetchForMasked(Frame &frame, Value pointer) {
   prefetch(b, pointer.getLoc(), behind);
 }
 
-/// Whether lanes read each line once, and others for other rows. Windows read
-/// it several times, so that it is near from the first on.
-bool Emitter::readsOnce(qn::LoadOp load, const Binding &lane) const {
-  bool hasRows = false;
-  for (Value index : load.getIndices()) {
-    AxisSet axes = model.axesOf(index), own = axisBit(lane.axis);
-    if ((axes & own) && axes != own)
-      return false;
-    hasRows |= axes && !(axes & own);
+/// Which of an operand's axes the loop around the lanes' walks, where others
+/// lie between the two in memory, so that the next row is not behind this one.
+/// Rows that are made side by side are near.
+static std::optional<unsigned> rowsApart(const KernelModel &model,
+                                         const Frame &frame,
+                                         qn::OperandType type,
+                                         const Binding &lane) {
+  const Binding *row = nullptr;
+  for (const Binding &binding : frame.bindings) {
+    if (binding.axis == lane.axis)
+      continue;
+    if (binding.copies > 1)
+      return std::nullopt;
+    if (hasAxis(model.axesOf(type), binding.axis))
+      row = &binding;
   }
-  return hasRows;
+  ArrayRef<StringAttr> axes = type.getAxes();
+  for (unsigned number = 0; row && number < axes.size(); ++number)
+    if (model.axisOf(axes[number]) == row->axis) {
+      bool isBehind = number + 1 < axes.size() &&
+                      model.axisOf(axes[number + 1]) == lane.axis;
+      bool isKnown = type.getStrides()[number] != StrideClass::Dynamic;
+      return isBehind || isKnown ? std::nullopt : std::optional(number);
+    }
+  return std::nullopt;
+}
+
+/// So for lanes at an operand's own place: of rows apart, in a later row, if it
+/// exists. What does not exist would be looked for in all the system's tables.
+void Emitter::fetchOwn(Frame &frame, BlockArgument operand, Value pointer) {
+  constexpr std::int64_t rows = 16;
+  auto type = cast<qn::OperandType>(operand.getType());
+  std::optional<unsigned> number =
+      rowsApart(model, frame, type, *laneOf(frame, model.axesOf(type)));
+  if (!number || target.isGpu())
+    return fetchForMasked(frame, pointer);
+  unsigned axis = model.axisOf(type.getAxes()[*number]);
+  Location loc = pointer.getLoc();
+  Value end = extent(frame, axis), most = constant(frame, rows + 1);
+  Value one = constant(frame, 1), step = stride(frame, operand, *number);
+  OpBuilder &b = in(frame);
+  Value left = arith::SubIOp::create(b, loc, end, frame.find(axis)->position);
+  left = arith::MinSIOp::create(b, loc, left, most);
+  left = arith::SubIOp::create(b, loc, left, one);
+  step = arith::MulIOp::create(b, loc, step, left);
+  prefetch(in(frame), loc, advance(frame, type, pointer, step));
 }
 
 /// Binds the row behind the one that is written, if there is one at a time.

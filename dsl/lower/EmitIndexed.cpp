@@ -206,7 +206,7 @@ static Value spread(OpBuilder &b, Value pointer, unsigned lanes) {
 /// Reads lanes that are neighbours.
 Value Emitter::readBeside(Frame &frame, qn::LoadOp load, Value pointer,
                           const Binding &lane, Value good, Value otherwise) {
-  if (good && readsOnce(load, lane))
+  if (good && model.readsOnce(load, lane.axis))
     fetchForMasked(frame, pointer);
   return read(frame, pointer, load.getType(), lane.lanes, good, otherwise);
 }
@@ -249,7 +249,7 @@ Value Emitter::gathered(Frame &frame, qn::LoadOp load, Local &local,
     Value pointer = elementPointer(at, accessOf(load), indices);
     if (lanesOf(pointer) == 1)
       pointer = spread(in(at), pointer, lanes);
-    else if (lane && !streaming && readsOnce(load, *lane))
+    else if (lane && !streaming && model.readsOnce(load, lane->axis))
       fetchForMasked(at, pointer);
     return read(at, pointer, load.getType(), lanes, good, otherwise);
   };

@@ -237,8 +237,8 @@ void Emitter::laneLoop(Frame &frame, const LoopSpec &loop,
   LoopSpec tail = loop;
   tail.plan.copies = 1;
   bool streamsRows = streaming && launch->axes.size() > 1;
-  bool isRow = (!target.hasMask || streamsRows) && loop.plan.lanes > 1 &&
-               loop.plan.copies > 1;
+  bool isRow = (!target.hasMask || streamsRows || (launch && launch->again)) &&
+               loop.plan.lanes > 1 && loop.plan.copies > 1;
   unsigned side = squareSide(loop.plan.lanes, target.vectorBytes);
   bool hasSquares = !target.hasMask && launch && launch->turned >= 0 &&
                     loop.plan.lanes > side;

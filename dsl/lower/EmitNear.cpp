@@ -82,7 +82,7 @@ Value Emitter::permuted(Frame &frame, qn::LoadOp load, unsigned moving,
         most = constant(frame, std::int64_t(2) * lanes);
   Value pointer = elementPointer(frame, access, indices);
   Value behind = advance(frame, type, pointer, width);
-  if (readsOnce(load, *laneOf(frame, frame.bound)))
+  if (model.readsOnce(load, laneOf(frame, frame.bound)->axis))
     for (Value place : {pointer, behind})
       fetchForMasked(frame, place);
   OpBuilder &b = in(frame);

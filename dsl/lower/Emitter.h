@@ -204,8 +204,8 @@ private:
 
   // EmitAhead.cpp
   void fetchAhead(Frame &frame, const Access &access, Copies copies);
-  bool readsOnce(qn::LoadOp load, const Binding &lane) const;
   void fetchForMasked(Frame &frame, mlir::Value pointer);
+  void fetchOwn(Frame &frame, mlir::BlockArgument operand, mlir::Value at);
   void fetchLines(Frame &frame);
   void fetchRow(Frame &frame, const Access &access, Copies copies);
 

@@ -59,15 +59,22 @@ Value LaunchBuilder::wholeTile(Frame &root, const AxisPlan &axis) {
   Value wide = emitter.constant(root, axis.tile);
   if (!axis.narrow)
     return wide;
-  Value narrow = emitter.constant(root, axis.narrow);
-  Value bound = emitter.constant(root, axis.narrowBelow);
+  auto below = [&](Value extent, std::int64_t bound, Value yes,
+                   Value no) -> Value {
+    Value most = emitter.constant(root, bound);
+    OpBuilder &b = emitter.in(root);
+    Value isBelow =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, extent, most);
+    return arith::SelectOp::create(b, loc, isBelow, yes, no);
+  };
+  if (axis.several)
+    wide = below(this->extent(root, axis), axis.severalFrom, wide,
+                 emitter.constant(root, axis.several));
   Value extent = axis.narrowBy.empty()
                      ? this->extent(root, axis)
                      : FlatAxes(emitter, model, axis.narrowBy).extent(root);
-  OpBuilder &b = emitter.in(root);
-  Value few =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, extent, bound);
-  return arith::SelectOp::create(b, loc, few, narrow, wide);
+  return below(extent, axis.narrowBelow, emitter.constant(root, axis.narrow),
+               wide);
 }
 
 /// How many tiles an axis has.

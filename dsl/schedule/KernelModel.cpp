@@ -100,6 +100,17 @@ ValueFacts KernelModel::factsOf(qn::SortOp sort) const {
   return result;
 }
 
+bool KernelModel::readsOnce(qn::LoadOp load, unsigned axis) const {
+  bool hasRows = false;
+  for (Value index : load.getIndices()) {
+    AxisSet axes = axesOf(index), own = axisBit(axis);
+    if ((axes & own) && axes != own)
+      return false;
+    hasRows |= axes && !(axes & own);
+  }
+  return hasRows;
+}
+
 qn::JoinedOp KernelModel::joinedAlong(unsigned axis) const {
   for (qn::JoinedOp op : joined)
     if (axisOf(op.getAxis()) == axis)

@@ -63,6 +63,10 @@ public:
   /// rounds has it among its axes. None for other operations.
   AxisSet roundsOf(mlir::Operation *op) const { return rounds.lookup(op); }
 
+  /// Whether lanes along an axis read each line once, and others for other
+  /// rows. Windows read it several times, so that it is near from the first on.
+  bool readsOnce(qn::LoadOp load, unsigned axis) const;
+
   /// Some read of operands that are joined along an axis; null: there is none.
   qn::JoinedOp joinedAlong(unsigned axis) const;
   /// Whether an operand is joined behind another one.

@@ -22,6 +22,8 @@ struct AxisPlan {
   /// there are, is below `narrowBelow`.
   std::int64_t narrow = 0, narrowBelow = 0;
   llvm::SmallVector<unsigned, 0> narrowBy = {};
+  /// And other tiles of this size where the axis has so many positions.
+  std::int64_t several = 0, severalFrom = 0;
   /// Copies are made where that extent is below this; 0: always.
   std::int64_t copiesBelow = 0;
   /// Tiles are about equal multiples of `evenStep`, and a multiple of so many;
@@ -123,6 +125,9 @@ struct LaunchPlan {
   bool dots = false; ///< a tile of rows and columns, lanes along the sum
   /// Rows whose lanes are reduced are made side by side, where they are short.
   bool together = false;
+  /// Loops along the lanes are made again for positions of other axes that are
+  /// reduced: their whole vectors are apart from the masked one.
+  bool again = false;
   /// Windows that reach over no border run without tests.
   bool windows = false;
   /// Results may go past the caches, where they exceed them; rows behind what
@@ -220,6 +225,7 @@ private:
   int turnedAxis(const LaunchPlan &launch) const;
   void planTurned(LaunchPlan &launch, unsigned turned);
   bool planDots(LaunchPlan &launch);
+  AxisSet combinedOf(const LaunchPlan &launch) const;
   void planReduced(LaunchPlan &launch);
   void planTile(LaunchPlan &launch, unsigned rows, unsigned lane);
   void planWindow(LaunchPlan &launch, unsigned rows, unsigned lane,

@@ -36,6 +36,8 @@ void carryAsBits(llvm::Function &function);
 /// Makes products of short numbers of 32 bits, where X86 forgets the upper
 /// ones.
 void multiplyNarrowly(llvm::Function &function);
+/// Gives signs to numbers that are rounded to 16 bits by their bits.
+void giveSignsByBits(llvm::Function &function);
 /// Makes the larger of a number and zero as X86 has it.
 void shortenZeroExtremes(llvm::Function &function);
 /// Chooses between a NaN and what was there as AVX-512 does.

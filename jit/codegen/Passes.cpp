@@ -89,6 +89,7 @@ void unrollLoops(llvm::FunctionPassManager &passes) {
 /// What X86 has instructions for, or code generation gets wrong.
 void suitX86(llvm::Function &function, const TargetInfo &target) {
   multiplyNarrowly(function);
+  giveSignsByBits(function);
   shortenZeroExtremes(function);
   if (!target.hasMask)
     return;

@@ -1,8 +1,10 @@
 // Keeps freed blocks and gives out the smallest that is large enough.
 #include "jit/pool/Scratch.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <sys/mman.h>
+#include <unistd.h>
 #include <utility>
 
 using namespace quern::jit;
@@ -14,17 +16,32 @@ static constexpr std::size_t waste = 4;
 /// Large pages, of which a large block has two at least.
 static constexpr std::size_t page = 2 << 20;
 
-/// What is too large to be kept is fresh in every run: a fault each 4 KiB costs
-/// more than most kernels do. Where the system has no large pages, small ones
-/// serve as well.
+static bool isLarge(std::size_t bytes) { return bytes >= 2 * page; }
+
+/// A fault each 4 KiB of a fresh block costs more than most kernels do. Where
+/// the system has no large pages, small ones serve as well.
 static char *allocate(std::size_t bytes) {
-  bool isLarge = bytes >= 2 * page;
   void *memory = nullptr;
-  if (posix_memalign(&memory, isLarge ? page : alignment, bytes) != 0)
+  if (posix_memalign(&memory, isLarge(bytes) ? page : alignment, bytes) != 0)
     return nullptr;
-  if (isLarge)
+  if (isLarge(bytes))
     madvise(memory, bytes / page * page, MADV_HUGEPAGE);
   return static_cast<char *>(memory);
+}
+
+/// Lets the system have the block's pages, if it needs them before they are
+/// written again.
+static void offer(char *memory, std::size_t bytes) {
+#if defined(MADV_FREE)
+  if (isLarge(bytes))
+    madvise(memory, bytes / page * page, MADV_FREE);
+#endif
+}
+
+std::size_t Scratch::shareOfMemory() {
+  auto pages = static_cast<std::size_t>(std::max(sysconf(_SC_PHYS_PAGES), 0L));
+  auto each = static_cast<std::size_t>(std::max(sysconf(_SC_PAGESIZE), 0L));
+  return std::max(held, pages / 16 * each);
 }
 
 Scratch::~Scratch() {
@@ -60,6 +77,8 @@ void Scratch::give(Block block) {
       total += (--first)->size;
     dropped.assign(blocks.begin(), first);
     blocks.erase(blocks.begin(), first);
+    if (total > held)
+      offer(block.memory, block.size);
   }
   for (const Block &old : dropped)
     std::free(old.memory);

@@ -11,7 +11,8 @@ namespace quern::jit {
 /// allocator gives large pieces back when they are freed. Thread-safe.
 class Scratch {
 public:
-  Scratch() = default;
+  /// Keeps no more than `most` bytes; what came back first goes first.
+  explicit Scratch(std::size_t most = shareOfMemory()) : most(most) {}
   ~Scratch();
   Scratch(const Scratch &) = delete;
   Scratch &operator=(const Scratch &) = delete;
@@ -37,8 +38,8 @@ public:
 
   /// Smaller pieces are left to the system's allocator, which keeps them.
   static constexpr std::size_t least = 64 << 10;
-  /// The most that is kept; what came back first goes first.
-  static constexpr std::size_t most = 64 << 20;
+  /// What is kept beyond is the system's wherever memory gets short.
+  static constexpr std::size_t held = 64 << 20;
 
 private:
   struct Block {
@@ -46,9 +47,11 @@ private:
     std::size_t size;
   };
 
+  static std::size_t shareOfMemory();
   Block take(std::size_t bytes);
   void give(Block block);
 
+  const std::size_t most;
   mutable std::mutex mutex;
   std::vector<Block> blocks; ///< in the order in which they came back
 };

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <fstream>
+#include <string>
 
 using namespace quern::jit;
 
@@ -54,17 +56,43 @@ TEST(Scratch, DoesNotGiveMuchForLittle) {
 }
 
 TEST(Scratch, KeepsNoMoreThanItMay) {
-  Scratch scratch;
+  constexpr std::size_t most = 32 * large;
+  Scratch scratch(most);
   {
-    Scratch::Piece piece(scratch, Scratch::most + large);
+    Scratch::Piece piece(scratch, most + large);
   }
   EXPECT_EQ(scratch.kept(), 0U);
   {
-    Scratch::Piece one(scratch, Scratch::most / 2),
-        two(scratch, Scratch::most / 2), three(scratch, large);
+    Scratch::Piece one(scratch, most / 2), two(scratch, most / 2),
+        three(scratch, large);
   }
-  EXPECT_LE(scratch.kept(), Scratch::most);
-  EXPECT_GT(scratch.kept(), Scratch::most / 4);
+  EXPECT_LE(scratch.kept(), most);
+  EXPECT_GT(scratch.kept(), most / 4);
+}
+
+/// Bytes of this process that the system may take without writing them away.
+std::size_t offered() {
+  std::ifstream file("/proc/self/smaps_rollup");
+  for (std::string word; file >> word;)
+    if (std::size_t kilobytes = 0; word == "LazyFree:" && file >> kilobytes)
+      return kilobytes << 10;
+  return 0;
+}
+
+TEST(Scratch, OffersWhatItKeepsBeyondItsOwn) {
+  Scratch scratch(2 * Scratch::held);
+  std::size_t before = offered();
+  {
+    Scratch::Piece piece(scratch, Scratch::held);
+    std::memset(piece.memory, 1, Scratch::held);
+  }
+  EXPECT_LT(offered(), before + large);
+  {
+    Scratch::Piece held(scratch, Scratch::held), more(scratch, 16 * large);
+    std::memset(more.memory, 1, 16 * large);
+  }
+  EXPECT_EQ(scratch.kept(), Scratch::held + 16 * large);
+  EXPECT_GT(offered(), before + 8 * large);
 }
 
 TEST(Scratch, SmallPiecesAreNotKept) {
