@@ -24,8 +24,9 @@ print(quern.__file__)
 
 
 def pip(python: str, *words: str) -> None:
-    # Without a compiler's cache the whole of Quern is compiled here.
-    done = shell(python, "-m", "pip", *words, limit=3600)
+    # Without a compiler's cache the whole of Quern is compiled here. What this
+    # process imports is not installed there.
+    done = shell(python, "-m", "pip", *words, limit=3600, PYTHONPATH="")
     assert done.returncode == 0, done.stdout + done.stderr
 
 
