@@ -204,8 +204,11 @@ ArrayAttr Device::attributes(const EntryShape &shape) {
     if (!shape.isFlat)
       for (unsigned dimension : {1, 2})
         all += "," + std::to_string(*block[dimension]);
+    // Where a block takes all registers, the assembler spills two in some
+    // kernels if the number of threads is exact, and none if it is the most.
+    bool isMost = shape.isMost || shape.blocks == 0;
     SmallVector<Attribute> some{
-        pair(shape.isMost ? "nvvm.maxntid" : "nvvm.reqntid", all)};
+        pair(isMost ? "nvvm.maxntid" : "nvvm.reqntid", all)};
     bool isLarge = *block[0] * *block[1] * *block[2] > 512;
     if (shape.cluster > 1)
       some.push_back(pair("nvvm.cluster_dim", std::to_string(shape.cluster)));

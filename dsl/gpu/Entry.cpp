@@ -26,12 +26,29 @@ Value EntryBuilder::number(std::int64_t value) {
                                    builder.getIntegerAttr(countType(), value));
 }
 
+/// Whether a result of 16 bits is added up over windows of space: their places
+/// are more than 128 registers hold.
+static bool hasShortSpace(const KernelModel &model, const LaunchPlan &launch) {
+  constexpr std::size_t channelsAndPlane = 3;
+  return llvm::any_of(
+             launch.stores,
+             [](qn::StoreOp store) {
+               Type type = store.getTensor().getType().getElementType();
+               return type.isIntOrFloat() && type.getIntOrFloatBitWidth() <= 16;
+             }) &&
+         llvm::any_of(model.reductions, [](qn::ReduceOp op) {
+           return op.getAxes().size() > channelsAndPlane;
+         });
+}
+
 /// Blocks for which a multiprocessor's registers have to be enough: two cover
 /// each other's barriers, where sums and factors leave room for another one's.
 unsigned EntryBuilder::leastBlocks() const {
   // A warp's sums of f64 are half of what it would have otherwise.
+  if (!plan.staged && plan.product)
+    return plan.product->elementBytes() == 8 ? 2 : 1;
   if (!plan.staged)
-    return plan.product && plan.product->elementBytes() == 8 ? 2 : 1;
+    return hasShortSpace(model, launch) ? 3 : 1;
   return plan.isLarge || plan.product->elementBytes() > 2 ? 0 : 2;
 }
 

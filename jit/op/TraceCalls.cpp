@@ -10,6 +10,16 @@ using namespace quern::typed;
 /// Deeper nesting of `op`s than this is a mistake of the text.
 static constexpr unsigned maximumDepth = 32;
 
+/// Whether a constant is none of those that the text lists, and the callee
+/// finds that by the scalar that chooses its own.
+static bool isElse(const Expression &given, const ConstantParameter &parameter,
+                   const Solution &solution) {
+  const auto *own = llvm::dyn_cast<ConstantParameterExpression>(&given);
+  return own && parameter.hasElse && parameter.subject &&
+         std::holds_alternative<std::monostate>(
+             solution.constants[own->parameter->index]);
+}
+
 /// Every type argument, and every constant that the call gives.
 std::optional<std::vector<std::pair<std::string, Argument>>>
 OpTracer::constantsOf(const CallExpression &expression) {
@@ -22,7 +32,7 @@ OpTracer::constantsOf(const CallExpression &expression) {
   for (auto [parameter, given] :
        llvm::zip(expression.callee->constantParameters,
                  expression.constantArguments)) {
-    if (!given)
+    if (!given || isElse(*given, *parameter, frame->solution))
       continue;
     Argument argument;
     if (const auto *function =
@@ -75,6 +85,7 @@ std::optional<Argument> OpTracer::toArgument(const OpValue &value) {
     };
     if (!value.elements.empty() && llvm::all_of(value.elements, isTensor)) {
       std::vector<TensorView> views;
+      views.reserve(value.elements.size());
       for (const OpValue &element : value.elements)
         views.push_back(element.tensor.view());
       return views;

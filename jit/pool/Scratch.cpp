@@ -41,7 +41,7 @@ static void offer(char *memory, std::size_t bytes) {
 std::size_t Scratch::shareOfMemory() {
   auto pages = static_cast<std::size_t>(std::max(sysconf(_SC_PHYS_PAGES), 0L));
   auto each = static_cast<std::size_t>(std::max(sysconf(_SC_PAGESIZE), 0L));
-  return std::max(held, pages / 16 * each);
+  return std::clamp(pages / 16 * each, held, std::size_t{1} << 30);
 }
 
 Scratch::~Scratch() {
