@@ -2,9 +2,14 @@
 #include "dsl/Dsl.h"
 
 #include "dsl/dialect/Dialect.h"
+#include "dsl/dialect/Steps.h"
+#include "dsl/lower/HostPlan.h"
 #include "dsl/lower/ToLoops.h"
 #include "dsl/passes/Passes.h"
 #include "dsl/pipeline/Pipelines.h"
+#include "dsl/schedule/GivenSchedule.h"
+#include "dsl/schedule/Schedule.h"
+#include "dsl/threads/Ranges.h"
 #include "dsl/threads/Threads.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -16,18 +21,6 @@
 #include "llvm/IR/Module.h"
 
 using namespace quern;
-
-std::string_view quern::spelling(DslStage stage) {
-  switch (stage) {
-  case DslStage::Qn:
-    return "qn";
-  case DslStage::Loops:
-    return "loops";
-  case DslStage::LlvmDialect:
-    return "llvm-dialect";
-  }
-  return "";
-}
 
 /// Pass managers are kept: their patterns are made once.
 struct DslContext::State {
@@ -110,26 +103,51 @@ std::optional<QnModule> quern::parseQn(DslContext &context,
   return QnModule(module.release());
 }
 
-static void leave(const LoweringOptions &options, DslStage stage,
-                  mlir::Operation *module) {
-  if (options.reached)
-    options.reached(stage);
-  if (!options.dump)
-    return;
+static std::string printed(mlir::Operation *module) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   module->print(stream);
-  options.dump(stage, text);
+  return text;
+}
+
+/// Explicit kernels say themselves how they run.
+static mlir::LogicalResult scheduleKernels(mlir::ModuleOp module,
+                                           const LoweringOptions &options) {
+  for (qn::RowwiseOp kernel : module.getOps<qn::RowwiseOp>()) {
+    if (failed(scheduleKernel(kernel, options.target)))
+      return mlir::failure();
+    if (!options.schedule.empty() &&
+        failed(
+            takeGivenSchedule(kernel, options.schedule, options.scheduleName)))
+      return mlir::failure();
+  }
+  return mlir::success();
 }
 
 /// The one kernel of a module, as loops of vectors or of threads.
 static std::optional<KernelAbi> lowerKernel(mlir::ModuleOp module,
-                                            const TargetInfo &target) {
+                                            const LoweringOptions &options) {
   for (qn::KernelOp kernel : module.getOps<qn::KernelOp>())
-    return lowerThreads(kernel, target);
+    return lowerThreads(kernel, options.target);
   auto kernels = module.getOps<qn::RowwiseOp>();
   assert(!kernels.empty() && "a module without a kernel");
-  return lowerToLoops(*kernels.begin(), target);
+  return lowerToLoops(*kernels.begin(), options.target, options.choose);
+}
+
+/// Whether the stage has come to its end; where no budget was left for it an
+/// error says so, and where nobody waits for it nothing is said.
+static bool isWhole(mlir::ModuleOp module, mlir::LogicalResult done,
+                    std::vector<DslError> &errors) {
+  Budget *budget = budgetOf(*module.getContext());
+  if (budget && budget->isExceeded() &&
+      (errors.empty() || errors.back().code != tooLargeCode)) {
+    mlir::Operation &kernel = module.getBody()->front();
+    kernel.emitError(tooLargeText(*budget)).attachNote() << tooLargeCode;
+  }
+  for (DslError &error : errors)
+    if (error.code == tooLargeCode)
+      error.hint = tooLargeHint;
+  return succeeded(done) && (!budget || budget->goesOn());
 }
 
 std::optional<LoweredModule> quern::lower(DslContext &context, QnModule module,
@@ -138,19 +156,36 @@ std::optional<LoweredModule> quern::lower(DslContext &context, QnModule module,
   Collector collector(&context.mlir(), errors);
   auto top = llvm::cast<mlir::ModuleOp>(module.operation());
   auto &state = *context.state;
+  // Whether the caller asks for nothing beyond the stage.
+  auto leave = [&](Stage stage) {
+    options.observer.leave(stage, [&] { return printed(top); });
+    return options.observer.last == stage;
+  };
+  if (options.keepsChecks)
+    for (mlir::Operation &kernel : top.getOps())
+      kernel.setAttr(keepsChecksAttribute,
+                     mlir::UnitAttr::get(&context.mlir()));
   mlir::PassManager &simplify =
       options.target.isGpu() ? state.simplifyForGpu : state.simplify;
-  if (failed(mlir::verify(top)) || failed(simplify.run(top)))
+  if (failed(mlir::verify(top)) || !isWhole(top, simplify.run(top), errors))
     return std::nullopt;
-  leave(options, DslStage::Qn, top);
-  std::optional<KernelAbi> abi = lowerKernel(top, options.target);
-  if (!abi)
+  if (leave(Stage::Qn))
+    return LoweredModule();
+  if (!isWhole(top, scheduleKernels(top, options), errors))
     return std::nullopt;
-  leave(options, DslStage::Loops, top);
-  if (failed(state.toLlvm.run(top)) ||
+  if (leave(Stage::Schedule))
+    return LoweredModule();
+  std::optional<KernelAbi> abi = lowerKernel(top, options);
+  if (!isWhole(top, mlir::success(abi.has_value()), errors))
+    return std::nullopt;
+  if (leave(options.target.isGpu() ? Stage::Gpu : Stage::Loops))
+    return LoweredModule();
+  erasePlans(top, *abi);
+  if (!isWhole(top, state.toLlvm.run(top), errors) ||
       (options.hasLines && failed(state.toLines.run(top))))
     return std::nullopt;
-  leave(options, DslStage::LlvmDialect, top);
+  if (leave(Stage::LlvmDialect))
+    return LoweredModule();
   LoweredModule lowered;
   lowered.abi = std::move(*abi);
   lowered.context = std::make_unique<llvm::LLVMContext>();

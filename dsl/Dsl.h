@@ -3,10 +3,8 @@
 #pragma once
 
 #include "dsl/KernelAbi.h"
-#include "dsl/target/TargetInfo.h"
+#include "dsl/Stages.h"
 
-#include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,10 +22,6 @@ class Operation;
 } // namespace mlir
 
 namespace quern {
-
-/// The stages of this room, by the names of `--emit`.
-enum class DslStage : std::uint8_t { Qn, Loops, LlvmDialect };
-std::string_view spelling(DslStage stage);
 
 /// Why a lowering stopped, at a place of the source.
 struct DslError {
@@ -74,12 +68,16 @@ std::optional<QnModule> parseQn(DslContext &context, std::string_view text,
 
 struct LoweringOptions {
   TargetInfo target;
-  /// Called with the text of every stage, when set.
-  std::function<void(DslStage, const std::string &)> dump;
-  /// Called when a stage is done, when set.
-  std::function<void(DslStage)> reached = {};
+  StageObserver observer = {};
   /// Whether code says which lines of the text it is made of.
   bool hasLines = false;
+  /// Whether every bounds check stays, whatever is proved (docs/bounds.md).
+  bool keepsChecks = false;
+  /// The kernel's text with the schedule that it takes instead of its own, and
+  /// the name of that text in errors; or nothing.
+  std::string_view schedule = {}, scheduleName = {};
+  /// Which code is made; without it all that the kernel may need.
+  ChooseVariant choose = {};
 };
 
 /// One kernel in LLVM's terms; symbols are those of `abi`.

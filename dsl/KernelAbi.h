@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -101,17 +102,30 @@ struct HostStep {
   std::int64_t value = 0; ///< a constant, a word's number, a width
 };
 
+/// Numbers that the host computes from the words of a packet.
+struct HostPlan {
+  std::vector<HostStep> steps;
+  std::vector<std::uint32_t> results; ///< numbers of steps
+};
+
 /// How an explicit kernel is launched on a GPU (docs/decisions/0010).
 struct GridGeometry {
-  std::vector<HostStep> steps;
-  /// The steps that give the blocks along x, y, z, then the threads of a block.
-  std::array<std::uint32_t, 6> results = {};
+  /// Gives the blocks along x, y, z, then the threads of a block.
+  HostPlan shape;
   std::uint32_t sharedBytes = 0; ///< to be asked for when launching
   std::uint32_t threadsSite = 0; ///< 1 + the site of a launch
 };
 
 struct LaunchEntry {
-  std::string plan, task; ///< symbols in the object, for a CPU
+  // For a CPU:
+  std::string task; ///< the symbol in the object
+  /// Gives one number: 0 where the launch is left out; no steps: it runs
+  /// always.
+  HostPlan when = {};
+  /// Gives the units, how many of them are worth a task, the bytes of workspace
+  /// for all and for each worker, and how many units run before anybody asks
+  /// whether the call is to go on. Without steps where the code is left out.
+  HostPlan plan = {};
   // For a GPU:
   std::vector<GridEntry> grids = {};
   int laneAxis = -1;
@@ -126,6 +140,15 @@ struct KernelAbi {
   std::vector<LaunchEntry> launches;
   std::vector<ErrorSite> sites;
 };
+
+/// Which code a call needs of a kernel: for each launch the number of the entry
+/// that runs, 0 on a CPU, or `leftOut`.
+using Variant = std::vector<int>;
+constexpr int leftOut = -1;
+
+/// Chooses a variant by what decides it: the words, and for each launch its
+/// `when`, its choice and its entries.
+using ChooseVariant = std::function<Variant(const KernelAbi &)>;
 
 /// Blocks of a grid on a CPU at most; what is known of one with more is this.
 constexpr std::int64_t mostBlocks = std::int64_t(1) << 62;

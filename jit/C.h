@@ -66,6 +66,9 @@ QUERN_C_API void quern_close(quern_session *session);
 QUERN_C_API quern_module *quern_compile(quern_session *session,
                                         const char *source, const char *name,
                                         char **error);
+// A rendered warning of the checker, by its number from 0; null past the last.
+QUERN_C_API const char *quern_warning(const quern_module *module,
+                                      int32_t number);
 QUERN_C_API void quern_free_module(quern_module *module);
 
 // Solves axes and types and makes the code. Data pointers are not looked at.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -157,8 +158,9 @@ public:
   /// How many outputs each declared result has, which the call decides for a
   /// list and an optional one; empty where each has one.
   std::span<const std::int64_t> outputCounts() const;
-  /// Waits for the code; the first call compiles or loads it.
-  Result<std::monostate> ready();
+  /// Waits for the code; the first call compiles or loads it. Once `stop` is
+  /// requested the work that nobody else waits for ends soon, with an error.
+  Result<std::monostate> ready(std::stop_token stop = {});
   /// The same where the code is in this process already; else false, and
   /// nothing has happened.
   bool readyAtOnce();
@@ -200,6 +202,12 @@ public:
   std::span<const DeclarationInfo> declarations() const;
   /// "did you mean `x`?" for a name that is not declared, or empty.
   std::string hintFor(std::string_view missing) const;
+  /// What the checker warned about, each rendered as text for people. Whoever
+  /// loads a text for a person shows them, once.
+  std::span<const std::string> warnings() const;
+
+  /// The same declarations, whose kernels keep every bounds check.
+  Module keepingChecks() const;
 
   /// Solves axes and types for the arguments, one per parameter in order (those
   /// at the end that are optional or have a default may be left out), then the
@@ -325,9 +333,11 @@ public:
   static Result<std::shared_ptr<Session>> create(const SessionOptions &options);
   ~Session();
 
-  /// Parses and checks a text; `name` stands in messages.
-  Result<Module> compile(std::string_view source, std::string_view name) const;
-  Result<Module> load(const std::string &path) const;
+  /// Parses and checks a text; `name` stands in messages. Once `stop` is
+  /// requested the work ends soon, with an error.
+  Result<Module> compile(std::string_view source, std::string_view name,
+                         std::stop_token stop = {}) const;
+  Result<Module> load(const std::string &path, std::stop_token stop = {}) const;
   /// A module of the embedded library by name.
   Result<Module> libraryModule(std::string_view name) const;
   /// Adds a module that other texts may use by its name; its `@aten` rows, and
@@ -341,8 +351,8 @@ public:
   /// elsewhere is of use only under the same name.
   Result<std::string> identity() const;
   Result<MachineInfo> machine() const;
-  /// As in the options.
-  void setThreads(int threads);
+  /// As in the options; fails beyond the limit of QUERN_MOST_THREADS.
+  Result<std::monostate> setThreads(int threads);
   /// Without one, an `op` with `extern` cannot be bound.
   void setExternRunner(std::shared_ptr<ExternRunner> runner);
   /// Without one, an `op` waits for code as if nobody could interrupt it.

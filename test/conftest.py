@@ -77,6 +77,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = kept
 
 
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Names a failed test at once. The report is written at the end, and a run of all tests takes
+    long."""
+    left = os.environ.get("QUERN_TEST_LEFT")
+    if report.failed and left and "PYTEST_XDIST_WORKER" not in os.environ:
+        with Path(left).with_name("failed.txt").open("a", encoding="utf-8") as file:
+            file.write(f"{report.nodeid}\n{report.longreprtext}\n\n")
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config

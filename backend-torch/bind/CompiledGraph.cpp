@@ -2,6 +2,7 @@
 #include "backend-torch/bind/CompiledGraph.h"
 #include "backend-torch/bind/Interrupts.h"
 #include "backend-torch/run/Raise.h"
+#include "backend-torch/run/Stable.h"
 #include "backend-torch/run/Threads.h"
 
 namespace py = pybind11;
@@ -52,13 +53,14 @@ Backend::Backend()
     : recorder(std::make_shared<Recorder>()),
       user(std::make_shared<Interrupts>()) {
   SessionOptions options;
-  options.threadsNow = at::get_num_threads;
+  options.threadsNow = torchThreads;
   options.team = onTorchThreads;
   Result<std::shared_ptr<Session>> session = Session::create(options);
   if (!session)
     raise(session.error().message);
   (*session)->setCodeWaiter(user);
   compiler = std::make_unique<SessionCompiler>(*session);
+  checking = std::make_unique<SessionCompiler>(*session, /*keepsChecks=*/true);
   readTable();
 }
 #else
@@ -125,10 +127,12 @@ CompiledGraph::CompiledGraph(GraphBuilder &builder, Backend &backend,
   fusion.preferAten = chosen.preferAten;
   std::shared_ptr<const Graph> graph = builder.finish();
   std::shared_ptr<const OperatorTable> table = backend.table;
+  Compiler *compiler =
+      (chosen.keepsChecks ? backend.checking : backend.compiler).get();
   py::gil_scoped_release release;
   CompiledProgram program =
-      compileGraph(std::move(graph), table, backend.compiler.get(),
-                   std::move(fusion), chosen.codeNow, watcher);
+      compileGraph(std::move(graph), table, compiler, std::move(fusion),
+                   chosen.codeNow, watcher);
   executor =
       std::make_unique<Executor>(std::move(program), std::move(constants),
                                  *backend.recorder, std::move(options));
@@ -212,6 +216,10 @@ std::string CompiledGraph::printGraph() const {
 
 std::string CompiledGraph::printPlan() const {
   return quern::print(executor->plan());
+}
+
+std::string CompiledGraph::printAssumptions() const {
+  return quern::printAssumptions(executor->plan());
 }
 
 std::string CompiledGraph::printGroups() const {

@@ -14,6 +14,7 @@ struct Backend {
   std::shared_ptr<Memory> memory = std::make_shared<Memory>();
   std::shared_ptr<CodeWaiter> user;
   std::unique_ptr<Compiler> compiler; ///< null in a build without one
+  std::unique_ptr<Compiler> checking; ///< the same, keeping bounds checks
   /// Another one once a module was added.
   std::shared_ptr<const OperatorTable> table =
       std::make_shared<OperatorTable>(std::vector<OperatorRow>());
@@ -34,9 +35,10 @@ private:
 
 struct GraphOptions {
   bool kernels = true, fuse = true;
-  bool preferAten = true; ///< where it was measured to be faster
-  bool codeNow = true;    ///< false: code is made when it is first run
-  bool strict = false;    ///< a kernel that cannot be made is an error
+  bool preferAten = true;   ///< where it was measured to be faster
+  bool codeNow = true;      ///< false: code is made when it is first run
+  bool strict = false;      ///< a kernel that cannot be made is an error
+  bool keepsChecks = false; ///< every bounds check of a kernel stays
   std::optional<pybind11::function> trace;
   /// Called with a dictionary after every step.
   std::optional<pybind11::function> observe;
@@ -56,6 +58,7 @@ public:
 
   std::string printGraph() const;
   std::string printPlan() const;
+  std::string printAssumptions() const;
   std::string printGroups() const;
   std::string programText() const { return executor->program().text; }
   /// The plan's steps, a dictionary each.

@@ -1,5 +1,6 @@
 // Conversions at the border to Python.
 #include "backend-torch/bind/Convert.h"
+#include "backend-torch/run/TorchDevices.h"
 
 namespace py = pybind11;
 
@@ -31,7 +32,7 @@ static Facts scalarFromPython(const py::tuple &tuple) {
 static std::optional<DeviceId> memoryOf(const std::string &name) {
   static const bool isHip =
       !py::module_::import("torch").attr("version").attr("hip").is_none();
-  c10::Device device(name);
+  c10::Device device = deviceNamed(name);
   if (device.is_cpu())
     return DeviceId();
   if (!device.is_cuda())

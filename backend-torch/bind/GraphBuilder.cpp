@@ -77,6 +77,7 @@ GraphBuilder::call(const std::string &name, const std::string &overload,
   node.mutates = flags["mutates"].cast<bool>();
   node.isRandom = flags["random"].cast<bool>();
   node.returnsList = flags["list"].cast<bool>();
+  node.isRecomputed = flags["recomputed"].cast<bool>();
   node.source = source;
   return add(std::move(node), results);
 }
@@ -116,6 +117,17 @@ GraphBuilder::host(const std::string &name, const std::string &description,
 void GraphBuilder::output(const py::list &outputs) {
   for (py::handle output : outputs)
     graph.outputs.push_back(argumentFromPython(output));
+}
+
+void GraphBuilder::definesSizes(const std::string &assumed) {
+  graph.nodes.back().definesSizes = true;
+  graph.nodes.back().sizesAssumed = assumed;
+}
+
+void GraphBuilder::assume(Size holds, const std::vector<Size> &sides,
+                          const std::string &text, const std::string &message,
+                          const std::string &source) {
+  graph.assumptions.push_back({holds, sides, text, message, source});
 }
 
 std::shared_ptr<const Graph> GraphBuilder::finish() {

@@ -38,6 +38,12 @@ public:
        const pybind11::list &arguments, const pybind11::list &results,
        pybind11::object callable, const std::string &source);
   void output(const pybind11::list &outputs);
+  /// What the last node gives has sizes that depend on data.
+  void definesSizes(const std::string &assumed);
+  /// Every call is to see whether `holds`; the sides are for the message.
+  void assume(Size holds, const std::vector<Size> &sides,
+              const std::string &text, const std::string &message,
+              const std::string &source);
 
   /// Ends the description; the builder is empty afterwards.
   std::shared_ptr<const Graph> finish();

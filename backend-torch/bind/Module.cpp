@@ -1,4 +1,4 @@
-// The extension module `_quern_torch`.
+// The extension module, whose name says which minor release of torch it is for.
 #include "backend-torch/bind/CompiledGraph.h"
 #include "backend-torch/ops/Preferred.h"
 
@@ -19,6 +19,8 @@ static void bindBuilder(py::module_ &module) {
       .def("scalar", &GraphBuilder::scalar)
       .def("host", &GraphBuilder::host)
       .def("output", &GraphBuilder::output)
+      .def("defines_sizes", &GraphBuilder::definesSizes)
+      .def("assume", &GraphBuilder::assume)
       .def("__str__", &GraphBuilder::print);
 }
 
@@ -43,6 +45,7 @@ static std::map<std::string, std::int64_t> usageOf(const Backend &backend) {
 /// What the tables say of operators by name.
 static void bindTables(py::module_ &module) {
   module.def("is_symbolic", &isSymbolic);
+  module.def("is_assertion", &isAssertion);
   module.def("is_allocation", &isAllocation);
   module.def("is_reshape", [](const std::string &overload) {
     return viewKindOf(overload) == ViewKind::Reshape;
@@ -64,9 +67,7 @@ static py::object callWith(const CompiledGraph &graph,
   return graph.call(arguments);
 }
 
-PYBIND11_MODULE(_quern_torch, module) {
-  bindBuilder(module);
-  bindTables(module);
+static void bindBackend(py::module_ &module) {
   py::class_<Backend>(module, "Backend")
       .def(py::init<>())
       .def("overloads",
@@ -84,22 +85,28 @@ PYBIND11_MODULE(_quern_torch, module) {
       .def("add_module", &Backend::addModule)
       .def("identity", &Backend::identity)
       .def("reset", [](const Backend &backend) { backend.recorder->reset(); });
+}
+
+PYBIND11_MODULE(QUERN_TORCH_MODULE, module) {
+  bindBuilder(module);
+  bindTables(module);
+  bindBackend(module);
   py::class_<CompiledGraph>(module, "CompiledGraph", py::dynamic_attr())
       .def(py::init([](GraphBuilder &builder, Backend &backend, bool kernels,
                        bool fuse, bool preferAten, bool codeNow, bool strict,
-                       std::optional<py::function> trace,
+                       bool keepsChecks, std::optional<py::function> trace,
                        std::optional<py::function> observe,
                        std::optional<py::function> progress,
                        std::optional<py::function> written) {
              return std::make_unique<CompiledGraph>(
                  builder, backend,
                  GraphOptions{kernels, fuse, preferAten, codeNow, strict,
-                              std::move(trace), std::move(observe),
+                              keepsChecks, std::move(trace), std::move(observe),
                               std::move(progress), std::move(written)});
            }),
            py::arg("builder"), py::arg("backend"), py::kw_only(),
            py::arg("kernels"), py::arg("fuse"), py::arg("prefer_aten"),
-           py::arg("code_now"), py::arg("strict"),
+           py::arg("code_now"), py::arg("strict"), py::arg("keeps_checks"),
            py::arg("trace") = py::none(), py::arg("observe") = py::none(),
            py::arg("progress") = py::none(), py::arg("written") = py::none(),
            py::keep_alive<1, 3>())
@@ -109,6 +116,7 @@ PYBIND11_MODULE(_quern_torch, module) {
       .def("groups_text", &CompiledGraph::printGroups)
       .def("program_text", &CompiledGraph::programText)
       .def("plan_text", &CompiledGraph::printPlan)
+      .def("assumptions_text", &CompiledGraph::printAssumptions)
       .def("steps", &CompiledGraph::steps)
       .def("times", &CompiledGraph::times)
       .def("stages", &CompiledGraph::stages)

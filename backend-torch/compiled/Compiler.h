@@ -52,8 +52,9 @@ public:
 /// The compiler of a session.
 class SessionCompiler : public Compiler {
 public:
-  explicit SessionCompiler(std::shared_ptr<Session> session)
-      : session(std::move(session)) {}
+  explicit SessionCompiler(std::shared_ptr<Session> session,
+                           bool keepsChecks = false)
+      : session(std::move(session)), keepsChecks(keepsChecks) {}
 
   Result<std::shared_ptr<const CompiledModule>>
   compile(const std::string &text, const std::string &name) override;
@@ -63,7 +64,10 @@ public:
   Session &owner() const { return *session; }
 
 private:
+  std::shared_ptr<const CompiledModule> keep(Module module) const;
+
   std::shared_ptr<Session> session;
+  bool keepsChecks; ///< kernels keep every bounds check
   std::mutex mutex;
   /// By text, and by name.
   std::map<std::string, std::shared_ptr<const CompiledModule>> modules, shared;

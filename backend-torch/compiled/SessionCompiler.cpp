@@ -45,6 +45,12 @@ private:
 };
 } // namespace
 
+std::shared_ptr<const CompiledModule>
+SessionCompiler::keep(Module module) const {
+  return std::make_shared<SessionModule>(keepsChecks ? module.keepingChecks()
+                                                     : std::move(module));
+}
+
 Result<std::shared_ptr<const CompiledModule>>
 SessionCompiler::compile(const std::string &text, const std::string &name) {
   {
@@ -55,10 +61,8 @@ SessionCompiler::compile(const std::string &text, const std::string &name) {
   Result<Module> module = session->compile(text, name);
   if (!module)
     return module.error();
-  std::shared_ptr<const CompiledModule> compiled =
-      std::make_shared<SessionModule>(std::move(*module));
   std::lock_guard lock(mutex);
-  return modules.try_emplace(text, std::move(compiled)).first->second;
+  return modules.try_emplace(text, keep(std::move(*module))).first->second;
 }
 
 Result<std::shared_ptr<const CompiledModule>>
@@ -71,10 +75,8 @@ SessionCompiler::library(const std::string &name) {
   Result<Module> module = session->libraryModule(name);
   if (!module)
     return module.error();
-  std::shared_ptr<const CompiledModule> compiled =
-      std::make_shared<SessionModule>(std::move(*module));
   std::lock_guard lock(mutex);
-  return shared.try_emplace(name, std::move(compiled)).first->second;
+  return shared.try_emplace(name, keep(std::move(*module))).first->second;
 }
 
 Result<std::vector<OperatorRow>> SessionCompiler::operators() const {

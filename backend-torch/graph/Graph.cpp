@@ -89,7 +89,7 @@ static std::string printSizes(const Graph &graph, std::span<const Size> sizes) {
   return text;
 }
 
-static std::string printFacts(const Graph &graph, const Facts &facts) {
+std::string print(const Graph &graph, const Facts &facts) {
   if (auto *scalar = std::get_if<ScalarFacts>(&facts))
     return "= " + graph.sizes.print(scalar->value);
   auto *tensor = std::get_if<TensorFacts>(&facts);
@@ -171,7 +171,7 @@ std::string print(const Graph &graph) {
               print(graph, node.arguments[i].value);
     text += ")";
     for (ValueId id : node.results)
-      text += " " + printFacts(graph, graph.values[id].facts);
+      text += " " + print(graph, graph.values[id].facts);
     if (node.mutates)
       text += " mutates";
     if (!node.source.empty())

@@ -82,6 +82,15 @@ enum class NodeKind : std::uint8_t {
   Host      ///< a Python callable: a higher-order operator
 };
 
+/// What the traced program relies on of sizes that only a call knows.
+struct Assumption {
+  Size holds = 0;          ///< the condition
+  std::vector<Size> sides; ///< what it compares, for the message
+  std::string text;        ///< "u0 <= s1"
+  std::string message;     ///< the user's own, or empty
+  std::string source;      ///< "model.py:12" or empty
+};
+
 struct Node {
   NodeKind kind = NodeKind::Call;
   std::string name;     ///< as in the FX graph
@@ -90,10 +99,15 @@ struct Node {
   std::vector<ValueId> results;
   bool mutates = false;  ///< writes one of its arguments
   bool isRandom = false; ///< draws from a generator
-  int object = -1;       ///< Constant, Host: number of the importer's object
-  std::string source;    ///< "model.py:12" or empty
+  /// A forward and its backward make the same value each for itself.
+  bool isRecomputed = false;
+  int object = -1;    ///< Constant, Host: number of the importer's object
+  std::string source; ///< "model.py:12" or empty
   /// Results come as one list: split and the like.
   bool returnsList = false;
+  /// Sizes of the results depend on data: what tracing found out about them.
+  bool definesSizes = false;
+  std::string sizesAssumed; ///< "u0 == 4" or empty
 };
 
 struct Value {
@@ -121,6 +135,7 @@ struct Graph {
   std::vector<Value> values;
   std::vector<int> inputs; ///< nodes, in the order of the call's arguments
   std::vector<GraphOutput> outputs;
+  std::vector<Assumption> assumptions;
 
   const Node &producer(ValueId id) const { return nodes[values[id].node]; }
   /// Every value a node reads, lists included.
@@ -140,5 +155,6 @@ std::string_view spelling(DType type);
 /// A table for people: one line a node.
 std::string print(const Graph &graph);
 std::string print(const Graph &graph, const GraphArgument &argument);
+std::string print(const Graph &graph, const Facts &facts);
 
 } // namespace quern

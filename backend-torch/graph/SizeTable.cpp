@@ -2,9 +2,11 @@
 #include "backend-torch/graph/SizeTable.h"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <cmath>
 #include <compare>
+#include <limits>
 
 namespace quern {
 
@@ -12,6 +14,24 @@ static constexpr std::string_view spellings[] = {
 #define QN_SIZE_OP(enumerator, spelling) spelling,
 #include "backend-torch/graph/SizeOps.def"
 };
+
+// Integers stop at the ends of 64 bits: what is too large for memory must not
+// come out small.
+static std::int64_t limit(bool isNegative) {
+  return isNegative ? std::numeric_limits<std::int64_t>::min()
+                    : std::numeric_limits<std::int64_t>::max();
+}
+
+static std::int64_t sumOf(std::int64_t a, std::int64_t b) {
+  std::int64_t result;
+  return __builtin_add_overflow(a, b, &result) ? limit(a < 0) : result;
+}
+
+static std::int64_t productOf(std::int64_t a, std::int64_t b) {
+  std::int64_t result;
+  return __builtin_mul_overflow(a, b, &result) ? limit((a < 0) != (b < 0))
+                                               : result;
+}
 
 std::optional<SizeOp> sizeOpNamed(std::string_view name) {
   auto it = std::find(std::begin(spellings), std::end(spellings), name);
@@ -29,11 +49,11 @@ Size SizeTable::intern(Expression expression) {
 }
 
 Size SizeTable::constant(std::int64_t value) {
-  return intern({SizeOp::Constant, value, 0, {}});
+  return intern({SizeOp::Constant, value, {}});
 }
 
 Size SizeTable::real(double value) {
-  return intern({SizeOp::Real, 0, value, {}});
+  return intern({SizeOp::Real, std::bit_cast<std::int64_t>(value), {}});
 }
 
 Size SizeTable::symbol(std::string_view name, SizeValue hint) {
@@ -43,7 +63,7 @@ Size SizeTable::symbol(std::string_view name, SizeValue hint) {
     symbolNames.emplace_back(name);
     symbolHints.push_back(hint);
   }
-  return intern({SizeOp::Symbol, index, 0, {}});
+  return intern({SizeOp::Symbol, index, {}});
 }
 
 std::optional<std::int64_t> SizeTable::constantOf(Size size) const {
@@ -55,6 +75,19 @@ std::optional<std::int64_t> SizeTable::constantOf(Size size) const {
 
 bool SizeTable::isSymbol(Size size) const {
   return expressions[size].op == SizeOp::Symbol;
+}
+
+std::optional<std::pair<Size, std::int64_t>>
+SizeTable::scaledSymbol(Size size) const {
+  if (isSymbol(size))
+    return std::pair(size, std::int64_t(1));
+  const Expression &e = expressions[size];
+  if (e.op != SizeOp::Mul || e.operands.size() != 2)
+    return std::nullopt;
+  std::optional<std::int64_t> factor = constantOf(e.operands[0]);
+  if (!factor || *factor <= 0 || !isSymbol(e.operands[1]))
+    return std::nullopt;
+  return std::pair(e.operands[1], *factor);
 }
 
 int SizeTable::symbolIndex(Size size) const {
@@ -79,7 +112,7 @@ Size SizeTable::product(std::vector<Size> operands) {
   for (std::size_t i = 0; i != operands.size(); ++i) {
     const Expression &e = expressions[operands[i]];
     if (e.op == SizeOp::Constant)
-      factor *= e.integer;
+      factor = productOf(factor, e.integer);
     else if (e.op == SizeOp::Mul)
       operands.insert(operands.end(), e.operands.begin(), e.operands.end());
     else
@@ -92,7 +125,7 @@ Size SizeTable::product(std::vector<Size> operands) {
     factors.insert(factors.begin(), constant(factor));
   if (factors.size() == 1)
     return factors.front();
-  return intern({SizeOp::Mul, 0, 0, std::move(factors)});
+  return intern({SizeOp::Mul, 0, std::move(factors)});
 }
 
 /// Equal terms stay apart: the importer's sums come from a simplifier.
@@ -102,7 +135,7 @@ Size SizeTable::sum(std::vector<Size> operands) {
   for (std::size_t i = 0; i != operands.size(); ++i) {
     const Expression &e = expressions[operands[i]];
     if (e.op == SizeOp::Constant)
-      offset += e.integer;
+      offset = sumOf(offset, e.integer);
     else if (e.op == SizeOp::Add)
       operands.insert(operands.end(), e.operands.begin(), e.operands.end());
     else
@@ -115,7 +148,7 @@ Size SizeTable::sum(std::vector<Size> operands) {
     terms.push_back(constant(offset));
   if (terms.size() == 1)
     return terms.front();
-  return intern({SizeOp::Add, 0, 0, std::move(terms)});
+  return intern({SizeOp::Add, 0, std::move(terms)});
 }
 
 Size SizeTable::apply(SizeOp op, std::vector<Size> operands) {
@@ -126,7 +159,7 @@ Size SizeTable::apply(SizeOp op, std::vector<Size> operands) {
     return product(std::move(operands));
   if (op == SizeOp::Add && allInteger)
     return sum(std::move(operands));
-  Expression e{op, 0, 0, std::move(operands)};
+  Expression e{op, 0, std::move(operands)};
   std::vector<SizeValue> values;
   for (Size operand : e.operands)
     if (std::optional<std::int64_t> value = constantOf(operand))
@@ -175,16 +208,39 @@ static std::int64_t floorDiv(std::int64_t a, std::int64_t b) {
   return q * b != a && (a < 0) != (b < 0) ? q - 1 : q;
 }
 
+static std::int64_t integerOf(double value) {
+  constexpr double bound = 9223372036854775808.0; // 2^63
+  if (value >= bound)
+    return std::numeric_limits<std::int64_t>::max();
+  if (!(value >= -bound))
+    return std::numeric_limits<std::int64_t>::min();
+  return static_cast<std::int64_t>(value);
+}
+
+std::int64_t SizeValue::asInt() const {
+  return isFloat ? integerOf(real) : integer;
+}
+
 static SizeValue integer(std::int64_t value) { return {false, value, 0}; }
 static SizeValue floating(double value) { return {true, 0, value}; }
 
 /// Exact as far as 64 bits go: a double has fewer.
 static std::int64_t power(std::int64_t base, std::int64_t exponent) {
-  std::uint64_t result = 1, factor = static_cast<std::uint64_t>(base);
-  for (; exponent > 0; exponent /= 2, factor *= factor)
+  std::int64_t result = 1;
+  for (; exponent > 0; exponent /= 2, base = productOf(base, base))
     if (exponent % 2 != 0)
-      result *= factor;
-  return static_cast<std::int64_t>(result);
+      result = productOf(result, base);
+  return result;
+}
+
+/// As Python's `a << b`; negative counts, which Python refuses, shift nothing.
+static std::int64_t shiftLeft(std::int64_t a, std::int64_t b) {
+  return b < 63 ? productOf(a, std::int64_t(1) << std::max<std::int64_t>(b, 0))
+                : productOf(a, limit(false));
+}
+
+static std::int64_t shiftRight(std::int64_t a, std::int64_t b) {
+  return a >> std::clamp<std::int64_t>(b, 0, 63);
 }
 
 static std::partial_ordering compare(SizeValue a, SizeValue b) {
@@ -193,23 +249,44 @@ static std::partial_ordering compare(SizeValue a, SizeValue b) {
   return a.integer <=> b.integer;
 }
 
+static std::int64_t foldBits(SizeOp op, std::int64_t a, std::int64_t b) {
+  switch (op) {
+  case SizeOp::BitAnd:
+    return a & b;
+  case SizeOp::BitOr:
+    return a | b;
+  case SizeOp::BitXor:
+    return a ^ b;
+  case SizeOp::ShiftLeft:
+    return shiftLeft(a, b);
+  case SizeOp::ShiftRight:
+    return shiftRight(a, b);
+  default:
+    assert(false && "not an operation of two operands");
+    return a;
+  }
+}
+
 static SizeValue foldArithmetic(SizeOp op, SizeValue a, SizeValue b) {
   bool isFloat = a.isFloat || b.isFloat;
   double x = a.asDouble(), y = b.asDouble();
   switch (op) {
   case SizeOp::Add:
-    return isFloat ? floating(x + y) : integer(a.integer + b.integer);
+    return isFloat ? floating(x + y) : integer(sumOf(a.integer, b.integer));
   case SizeOp::Mul:
-    return isFloat ? floating(x * y) : integer(a.integer * b.integer);
+    return isFloat ? floating(x * y) : integer(productOf(a.integer, b.integer));
   case SizeOp::FloorDiv:
     return isFloat ? floating(std::floor(x / y))
                    : integer(floorDiv(a.integer, b.integer));
   case SizeOp::CeilDiv:
-    return integer(-floorDiv(-a.integer, b.integer));
+    return integer(
+        productOf(-1, floorDiv(productOf(-1, a.integer), b.integer)));
   case SizeOp::Mod:
     return isFloat ? floating(x - std::floor(x / y) * y)
-                   : integer(a.integer -
-                             floorDiv(a.integer, b.integer) * b.integer);
+                   : integer(b.integer == 0 || b.integer == -1
+                                 ? 0
+                                 : a.integer - floorDiv(a.integer, b.integer) *
+                                                   b.integer);
   case SizeOp::Divide:
     return floating(x / y);
   case SizeOp::Power:
@@ -220,8 +297,43 @@ static SizeValue foldArithmetic(SizeOp op, SizeValue a, SizeValue b) {
   case SizeOp::Max:
     return compare(a, b) >= 0 ? a : b;
   default:
-    assert(false && "not an arithmetic operation");
-    return a;
+    return integer(foldBits(op, a.asInt(), b.asInt()));
+  }
+}
+
+/// The operations that are functions of a double.
+static double (*functionOf(SizeOp op))(double) {
+  switch (op) {
+  case SizeOp::Sqrt:
+    return std::sqrt;
+  case SizeOp::Exp:
+    return std::exp;
+  case SizeOp::Log:
+    return std::log;
+  case SizeOp::Log2:
+    return std::log2;
+  case SizeOp::Sin:
+    return std::sin;
+  case SizeOp::Cos:
+    return std::cos;
+  case SizeOp::Tan:
+    return std::tan;
+  case SizeOp::Sinh:
+    return std::sinh;
+  case SizeOp::Cosh:
+    return std::cosh;
+  case SizeOp::Tanh:
+    return std::tanh;
+  case SizeOp::Asin:
+    return std::asin;
+  case SizeOp::Acos:
+    return std::acos;
+  case SizeOp::Atan:
+    return std::atan;
+  case SizeOp::Asinh:
+    return std::asinh;
+  default:
+    return nullptr;
   }
 }
 
@@ -234,20 +346,23 @@ static SizeValue foldUnary(SizeOp op, SizeValue a) {
   case SizeOp::ToFloat:
     return floating(a.asDouble());
   case SizeOp::Trunc:
-    return integer(static_cast<std::int64_t>(std::trunc(a.asDouble())));
+    return integer(integerOf(std::trunc(a.asDouble())));
   case SizeOp::Floor:
-    return integer(static_cast<std::int64_t>(std::floor(a.asDouble())));
+    return integer(integerOf(std::floor(a.asDouble())));
   case SizeOp::Ceil:
-    return integer(static_cast<std::int64_t>(std::ceil(a.asDouble())));
+    return integer(integerOf(std::ceil(a.asDouble())));
   case SizeOp::Round:
-    return integer(static_cast<std::int64_t>(std::nearbyint(a.asDouble())));
-  case SizeOp::Sqrt:
-    return floating(std::sqrt(a.asDouble()));
+    return integer(integerOf(std::nearbyint(a.asDouble())));
+  case SizeOp::Abs:
+    return a.isFloat
+               ? floating(std::fabs(a.real))
+               : integer(a.integer < 0 ? productOf(-1, a.integer) : a.integer);
   case SizeOp::Not:
     return integer(a.asDouble() == 0);
   default:
-    assert(false && "not an operation of one operand");
-    return a;
+    double (*function)(double) = functionOf(op);
+    assert(function && "not an operation of one operand");
+    return floating(function(a.asDouble()));
   }
 }
 
@@ -298,7 +413,7 @@ SizeValue SizeTable::evaluate(Size size,
   case SizeOp::Constant:
     return integer(e.integer);
   case SizeOp::Real:
-    return floating(e.real);
+    return floating(std::bit_cast<double>(e.integer));
   case SizeOp::Symbol:
     return bindings[e.integer];
   default:
@@ -316,7 +431,7 @@ std::string SizeTable::print(Size size) const {
   case SizeOp::Constant:
     return std::to_string(e.integer);
   case SizeOp::Real:
-    return std::to_string(e.real);
+    return std::to_string(std::bit_cast<double>(e.integer));
   case SizeOp::Symbol:
     return symbolNames[e.integer];
   default:

@@ -27,9 +27,8 @@ struct SizeValue {
   double real = 0;
 
   double asDouble() const { return isFloat ? real : double(integer); }
-  std::int64_t asInt() const {
-    return isFloat ? static_cast<std::int64_t>(real) : integer;
-  }
+  /// The nearest integer of 64 bits; the least for what is not a number.
+  std::int64_t asInt() const;
 };
 
 /// An expression of a SizeTable.
@@ -50,6 +49,8 @@ public:
   /// Whether the expression is a float for the values that were traced.
   bool isReal(Size size) const { return evaluate(size, symbolHints).isFloat; }
   bool isSymbol(Size size) const;
+  /// Symbol and factor, where the expression is a symbol times a constant.
+  std::optional<std::pair<Size, std::int64_t>> scaledSymbol(Size size) const;
   /// The symbols that the expression is made of, those met often as often.
   std::vector<Size> symbolsIn(Size size) const;
   /// Position among the symbols, which is the index into `bindings` below.
@@ -67,8 +68,9 @@ public:
 private:
   struct Expression {
     SizeOp op;
-    std::int64_t integer = 0; ///< constant, or index of the symbol
-    double real = 0;
+    /// Constant, index of the symbol, or the bits of a real number: neither
+    /// NaN nor the two zeros are ordered.
+    std::int64_t integer = 0;
     std::vector<Size> operands;
     auto operator<=>(const Expression &) const = default;
   };

@@ -1,13 +1,12 @@
 // Tables of views and primitives, and which of all kinds a node is.
 #include "backend-torch/ops/Devices.h"
+#include "backend-torch/ops/Literals.h"
 #include "backend-torch/ops/Matcher.h"
 #include "backend-torch/ops/Placement.h"
 #include "backend-torch/ops/Preferred.h"
 #include "backend-torch/ops/Promotion.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 
 namespace quern {
 
@@ -71,6 +70,23 @@ bool isSymbolic(std::string_view overload) {
   return false;
 }
 
+bool isAssertion(std::string_view overload) {
+#define QN_ASSERTION(name)                                                     \
+  if (overload == name)                                                        \
+    return true;
+#include "backend-torch/ops/Allocations.def"
+  return false;
+}
+
+/// Whether its strides count places in memory.
+static bool countsMemory(std::string_view overload) {
+#define QN_IN_MEMORY(name)                                                     \
+  if (overload == name)                                                        \
+    return true;
+#include "backend-torch/ops/Primitives.def"
+  return false;
+}
+
 static bool sharesMemory(const Graph &graph, const Node &node, int storage) {
   for (ValueId operand : graph.operands(node))
     if (const TensorFacts *facts = graph.values[operand].tensor();
@@ -85,13 +101,17 @@ static bool isKnownBefore(const Graph &graph, ValueId first, Size size) {
   std::vector<Size> symbols = graph.sizes.symbolsIn(size);
   return std::all_of(symbols.begin(), symbols.end(), [&](Size symbol) {
     auto holds = [&](const std::vector<Size> &sizes) {
-      return std::find(sizes.begin(), sizes.end(), symbol) != sizes.end();
+      return std::ranges::any_of(sizes, [&](Size each) {
+        auto scaled = graph.sizes.scaledSymbol(each);
+        return scaled && scaled->first == symbol;
+      });
     };
     auto binds = [&](const Value &value) {
       if (const ScalarFacts *number = value.scalar())
         return number->value == symbol;
       const TensorFacts *facts = value.tensor();
-      return facts && (holds(facts->sizes) || holds(facts->strides));
+      return facts && (holds(facts->sizes) || holds(facts->strides) ||
+                       holds({facts->offset}));
     };
     return std::any_of(graph.values.begin(), graph.values.begin() + first,
                        binds);
@@ -146,81 +166,20 @@ std::vector<std::string> OperatorTable::overloads() const {
   return names;
 }
 
-static std::string realLiteral(double real) {
-  if (std::isnan(real))
-    return "nan";
-  if (std::isinf(real))
-    return real > 0 ? "inf" : "-inf";
-  char text[40];
-  std::snprintf(text, sizeof(text), "%.17g", real);
-  std::string result = text;
-  bool isPlain = result.find_first_of(".e") == std::string::npos;
-  return isPlain ? result + ".0" : result;
-}
-
-/// As the type holds it: torch lets negative numbers wrap in unsigned types.
-static std::int64_t heldBy(DType type, std::int64_t number) {
-  std::int64_t values = type == DType::U8    ? 1ll << 8
-                        : type == DType::U16 ? 1ll << 16
-                        : type == DType::U32 ? 1ll << 32
-                                             : 0;
-  return number < 0 && number > -values ? number + values : number;
-}
-
-/// The number with the same low bits that the type has.
-static std::int64_t wrappedTo(DType type, std::int64_t number) {
-  switch (type) {
-  case DType::I8:
-    return static_cast<std::int8_t>(number);
-  case DType::I16:
-    return static_cast<std::int16_t>(number);
-  case DType::I32:
-    return static_cast<std::int32_t>(number);
-  case DType::U8:
-    return static_cast<std::uint8_t>(number);
-  case DType::U16:
-    return static_cast<std::uint16_t>(number);
-  case DType::U32:
-    return static_cast<std::uint32_t>(number);
-  default:
-    return number;
-  }
-}
-
-std::optional<std::string> literalOf(const GraphArgument &argument, DType type,
-                                     bool wraps) {
-  using Kind = GraphArgument::Kind;
-  bool isNumber = argument.kind == Kind::Int || argument.kind == Kind::Float ||
-                  argument.kind == Kind::Bool;
-  if (argument.kind == Kind::Complex && isComplex(type))
-    return std::string(spelling(type)) + "(complex(f64(" +
-           realLiteral(argument.real) + "), f64(" +
-           realLiteral(argument.imaginary) + ")))";
-  if (!isNumber)
-    return std::nullopt;
-  double real =
-      argument.kind == Kind::Float ? argument.real : double(argument.integer);
-  if (type == DType::Bool)
-    return real != 0 ? "true" : "false";
-  if (isInteger(type)) {
-    if (argument.kind == Kind::Float)
-      return std::nullopt;
-    return std::to_string(wraps ? wrappedTo(type, argument.integer)
-                                : heldBy(type, argument.integer));
-  }
-  return realLiteral(real);
-}
-
 static Operation classifyPrimitive(const Graph &graph, const Node &node,
                                    Primitive kind) {
   PrimitiveCall call{.kind = kind, .operand = -1, .literal = ""};
   if (kind == Primitive::Fill) {
     const TensorFacts *facts = graph.values[node.results[0]].tensor();
+    // ATen checks what fills a tensor, and the integers that become one; it
+    // rounds the floats that do.
     const GraphArgument *value = graph.argument(node, "fill_value");
+    bool mustFit = value || (facts->type && isInteger(*facts->type));
+    NumberCheck check = mustFit ? NumberCheck::MustFit : NumberCheck::Rounds;
     if (!value)
       value = graph.argument(node, "s");
     std::optional<std::string> literal =
-        value ? literalOf(*value, *facts->type) : std::nullopt;
+        value ? literalOf(*value, *facts->type, check) : std::nullopt;
     if (value && value->kind == GraphArgument::Kind::Size) {
       call.size = static_cast<Size>(value->integer);
       return call;
@@ -298,6 +257,18 @@ static std::optional<std::string> whyNotComputable(const Graph &graph,
   return whyNoDevice(graph, node);
 }
 
+/// Whether only its step can tell where a view looks: `x[n.item()]`.
+static bool dependsOnValues(const Graph &graph, const Node &node) {
+  ValueId first = node.results.front();
+  return !std::ranges::all_of(node.results, [&](ValueId id) {
+    const TensorFacts *facts = graph.values[id].tensor();
+    auto isKnown = [&](Size size) { return isKnownBefore(graph, first, size); };
+    return facts && isKnown(facts->offset) &&
+           std::ranges::all_of(facts->sizes, isKnown) &&
+           std::ranges::all_of(facts->strides, isKnown);
+  });
+}
+
 static std::optional<ViewOf> viewOf(const Graph &graph, const Node &node) {
   std::optional<ViewKind> kind = viewKindOf(node.overload);
   if (!kind || node.arguments.empty() || node.results.empty() ||
@@ -307,7 +278,7 @@ static std::optional<ViewOf> viewOf(const Graph &graph, const Node &node) {
   const TensorFacts *from = graph.values[source].tensor();
   for (ValueId id : node.results) {
     const TensorFacts *to = graph.values[id].tensor();
-    if (!from || !to)
+    if (!from || !to || dependsOnValues(graph, node))
       return std::nullopt;
     // A tracer may give a view a storage of its own; only of a reshape does
     // that say that it had to copy.
@@ -339,18 +310,69 @@ static std::optional<std::string> whyAtenOnDevice(const Graph &graph,
   return "ATen is preferred for what sorts or scatters on a GPU";
 }
 
+/// Whether calls like this one are computed here: what ATen refuses for its
+/// types it refuses without an element too.
+static bool isTaken(const Graph &graph, const Node &node,
+                    const OperatorTable &table) {
+  return isAllocation(node.overload) || primitiveOf(node.overload) ||
+         placementOf(graph, node) ||
+         std::holds_alternative<LibraryCall>(matchRows(graph, node, table));
+}
+
+/// Whether the elements lie one behind the other in logical order.
+static bool isRowMajor(SizeTable sizes, const TensorFacts &facts) {
+  Size stride = sizes.constant(1);
+  for (std::size_t i = facts.sizes.size(); i != 0; --i) {
+    if (sizes.constantOf(facts.sizes[i - 1]) != 1 &&
+        facts.strides[i - 1] != stride)
+      return false;
+    stride = sizes.multiply(stride, facts.sizes[i - 1]);
+  }
+  return true;
+}
+
+/// Strides that a call gives count places in memory, from its beginning; a
+/// kernel of the library counts elements of a copy.
+static std::optional<std::string> whyInMemory(const Graph &graph,
+                                              const Node &node) {
+  if (!countsMemory(node.overload) ||
+      node.arguments[0].value.kind != GraphArgument::Kind::Value)
+    return std::nullopt;
+  const TensorFacts *facts =
+      graph.values[node.arguments[0].value.integer].tensor();
+  bool isFirst = facts && graph.sizes.constantOf(facts->offset) == 0;
+  if (isFirst && isRowMajor(graph.sizes, *facts))
+    return std::nullopt;
+  return "it writes to places in memory, which are not those of a copy";
+}
+
+/// Whether a callable of Python's gives numbers alone: sizes.
+static bool isOfNumbers(const Graph &graph, const Node &node) {
+  return node.kind == NodeKind::Host && !node.results.empty() &&
+         std::ranges::all_of(node.results, [&](ValueId id) {
+           return graph.values[id].scalar() != nullptr;
+         });
+}
+
 Operation classify(const Graph &graph, const Node &node,
                    const OperatorTable &table, bool preferAten, int refused) {
   if (node.kind == NodeKind::Call)
     if (std::optional<ViewOf> view = viewOf(graph, node))
       return *view;
+  if (node.kind == NodeKind::Call && viewKindOf(node.overload) &&
+      !node.results.empty() && dependsOnValues(graph, node))
+    return Opaque{"where it looks depends on values", OpaqueKind::Preferred};
+  if (isOfNumbers(graph, node))
+    return Opaque{"Python computes the number", OpaqueKind::Preferred};
   // Where nothing is drawn the numbers may still be refused.
   if (node.isRandom && !graph.named(node, seedArgument))
     return Opaque{"it draws from torch's generator", OpaqueKind::Random};
-  if (onlyTakesMemory(graph, node))
+  if (onlyTakesMemory(graph, node) && isTaken(graph, node, table))
     return Opaque{"it only takes memory", OpaqueKind::Allocation};
   if (!table.hasKernels())
     return Opaque{"kernels are switched off", OpaqueKind::Preferred};
+  if (auto why = whyInMemory(graph, node))
+    return Opaque{*why, OpaqueKind::Preferred};
   if (auto why = whyAten(graph, node, table.machine(), preferAten))
     return Opaque{*why, OpaqueKind::Preferred};
   if (node.kind == NodeKind::Call)

@@ -1,6 +1,7 @@
 // One node against the `@aten` rows of its operator: as a call in a fused
 // group, and as a launch of the declaration as it is.
 #include "backend-torch/ops/Matcher.h"
+#include "backend-torch/ops/Literals.h"
 #include "backend-torch/ops/Preferred.h"
 #include "backend-torch/ops/Promotion.h"
 #include "backend-torch/ops/WholeMatcher.h"
@@ -36,12 +37,6 @@ private:
 };
 } // namespace
 
-/// A number beside an operator is a tensor to ATen, and wraps as such; bounds
-/// and factors have to fit.
-static bool isOperand(const RowArgument &given) {
-  return given.source == "other" || given.source == "self";
-}
-
 Reason FusedMatcher::placeOperand(const RowArgument &given, LibraryCall &call) {
   const ParameterInfo &parameter = *given.parameter;
   const GraphArgument *value = given.value;
@@ -71,7 +66,7 @@ Reason FusedMatcher::placeOperand(const RowArgument &given, LibraryCall &call) {
     if (*wanted != (graph.sizes.isReal(operand.size) ? DType::F64 : DType::I64))
       operand.cast = wanted;
   } else if (std::optional<std::string> literal =
-                 literalOf(*value, *wanted, isOperand(given))) {
+                 literalOf(*value, *wanted, checkOf(node, given.source))) {
     operand.kind = CallOperand::Kind::Number;
     operand.literal = *literal;
   } else {

@@ -10,9 +10,4 @@ namespace quern {
 Operation matchRows(const Graph &graph, const Node &node,
                     const OperatorTable &table, int refused = 0);
 
-/// A Python number as the language writes it in a place of this type; an
-/// integer as what is left of it there if it `wraps`.
-std::optional<std::string> literalOf(const GraphArgument &argument, DType type,
-                                     bool wraps = false);
-
 } // namespace quern

@@ -123,6 +123,9 @@ struct Opaque {
 /// Whether the overload asks for a number that the graph's sizes know.
 bool isSymbolic(std::string_view overload);
 
+/// Whether the overload only asserts a condition on sizes.
+bool isAssertion(std::string_view overload);
+
 /// Whether the overload only takes memory.
 bool isAllocation(std::string_view overload);
 

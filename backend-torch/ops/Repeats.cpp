@@ -173,6 +173,7 @@ bool Repeats::run() {
       auto [place, isNew] = seen.try_emplace(keyOf(node), nodes.size());
       if (!isNew) {
         leaveOut(node, nodes[place->second]);
+        nodes[place->second].isRecomputed |= node.isRecomputed;
         if (same[node.results[0]] != node.results[0])
           continue;
       }

@@ -412,7 +412,7 @@ std::optional<DType> RowBinding::solveType(const std::string &name) {
     if (variableOf(element) != name)
       continue;
     bool isStrong =
-        element == name && (promoted.empty() || promoted.contains(each.source));
+        promoted.empty() ? element == name : promoted.contains(each.source);
     if (each.value->kind != Kind::List)
       add(each.value, isStrong);
     else
@@ -452,6 +452,25 @@ std::optional<std::string> RowBinding::solveTypes() {
   return std::nullopt;
 }
 
+/// `y: acc(T)` of an elementwise declaration is one number for all elements,
+/// not rounded to their type: ATen's kernels read it before it is. It stands
+/// first where a row takes numbers, and a tensor without axes as well.
+std::optional<std::string> RowBinding::whyNoNumber() const {
+  if (row.kind != DeclarationKind::Elementwise)
+    return std::nullopt;
+  for (const RowArgument &each : bound) {
+    std::string element = parsePattern(each.parameter->type).element;
+    if (!each.value || each.value->kind != Kind::Value ||
+        variableOf(element) == element)
+      continue;
+    const TensorFacts *facts = graph.values[each.value->integer].tensor();
+    if (!facts || !facts->sizes.empty())
+      return "its kernel's parameter `" + each.parameter->name +
+             "` takes a number";
+  }
+  return std::nullopt;
+}
+
 std::optional<DType> RowBinding::typeNamed(std::string_view element) const {
   std::string variable = variableOf(std::string(element));
   auto it = types.find(variable);
@@ -467,7 +486,7 @@ std::optional<std::string> RowBinding::run() {
                      &RowBinding::solveTypes})
     if (Reason why = (this->*stage)())
       return why;
-  return std::nullopt;
+  return whyNoNumber();
 }
 
 } // namespace quern

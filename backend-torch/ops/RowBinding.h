@@ -59,6 +59,7 @@ private:
   void readPromotion(std::string_view text);
   const NamedArgument *sourceOf(std::string_view text) const;
   Reason whyEmpty() const;
+  Reason whyNoNumber() const;
   Reason bindParameters();
   void bindByName();
   void bindByPosition();

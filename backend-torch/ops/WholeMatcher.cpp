@@ -1,6 +1,7 @@
 // Arguments and results of a declaration that is launched by itself.
 #include "backend-torch/ops/WholeMatcher.h"
 #include "backend-torch/ops/AxisPlaces.h"
+#include "backend-torch/ops/Literals.h"
 #include "backend-torch/ops/Promotion.h"
 #include "backend-torch/ops/Spreading.h"
 
@@ -244,6 +245,10 @@ Reason WholeMatcher::plainArgument(const RowArgument &given,
                    (type && (isFloat(*type) || isComplex(*type)));
   argument.isList = value.kind == Kind::List;
   if (argument.isList && !pattern.hasAxes)
+    return cannotBeGiven(given);
+  bool isTooLarge = type && isFloat(*type) && isPlainNumber(value) &&
+                    !literalOf(value, *type, checkOf(node, given.source));
+  if (isTooLarge)
     return cannotBeGiven(given);
   if (!argument.isList)
     return addNumber(graph, value, wantsReal, argument) ? std::nullopt

@@ -1,5 +1,6 @@
 // Argument conversion, driven by the types of operator schemas.
 #include "backend-torch/plan/Arguments.h"
+#include "backend-torch/run/TorchDevices.h"
 
 #include <ATen/ATen.h>
 #include <ATen/ScalarOps.h>
@@ -36,7 +37,7 @@ static c10::IValue fixedNumber(const GraphArgument &argument,
   case Kind::String:
     return argument.text;
   case Kind::Device:
-    return c10::Device(argument.text);
+    return deviceNamed(argument.text);
   case Kind::ScalarType:
   case Kind::Layout:
   case Kind::MemoryFormat:

@@ -88,7 +88,9 @@ static void chooseOperator(const Graph &graph, const Node &node,
   std::string name = node.overload.substr(0, dot);
   std::string overload =
       dot == std::string::npos ? "" : node.overload.substr(dot + 1);
-  bool canGive = node.results.size() == 1 && isPlain(graph, node.results[0]);
+  // How much memory a result of unknown size needs only the operator finds.
+  bool canGive = node.results.size() == 1 && !node.definesSizes &&
+                 isPlain(graph, node.results[0]);
   const GraphArgument *self =
       node.arguments.empty() ? nullptr : &node.arguments.front().value;
   if (canGive && isCopy(node.overload) && self &&
@@ -112,9 +114,23 @@ static void chooseOperator(const Graph &graph, const Node &node,
     call.given = static_cast<int>(call.arguments.size()) - 1;
 }
 
+static bool isTensorType(const c10::Argument &argument) {
+  return argument.type()->kind() == c10::TypeKind::TensorType;
+}
+
 static bool onlyAllocates(const Operation &operation) {
   const auto *opaque = std::get_if<Opaque>(&operation);
   return opaque && opaque->kind == OpaqueKind::Allocation;
+}
+
+/// The argument whose memory the results of a view lie in, -1: of none.
+static int viewedArgument(const c10::FunctionSchema &schema) {
+  const std::vector<c10::Argument> &arguments = schema.arguments();
+  for (std::size_t i = 0; i != arguments.size(); ++i)
+    if (arguments[i].alias_info() && !arguments[i].alias_info()->isWrite() &&
+        isTensorType(arguments[i]))
+      return static_cast<int>(i);
+  return -1;
 }
 
 Step makeCall(const FusionPlan &fusion, int index) {
@@ -134,6 +150,8 @@ Step makeCall(const FusionPlan &fusion, int index) {
   }
   for (ValueId id : node.results)
     step.call.results.push_back(resultOf(graph, node, id));
+  if (step.call.op)
+    step.call.viewOf = viewedArgument(step.call.op->schema());
   return step;
 }
 
@@ -151,6 +169,11 @@ public:
       if (int producer = graph.values[operand].node; isView(producer))
         add(producer);
     steps.push_back(makeCall(fusion, index));
+    // A kernel may read whatever these calls make in the place of another.
+    for (StepResult &result : steps.back().call.results) {
+      const TensorFacts *facts = graph.values[result.slot].tensor();
+      result.isChecked = !steps.back().isView && facts && facts->isStrided;
+    }
   }
 
   std::vector<Step> steps;

@@ -29,11 +29,12 @@ struct ArgumentTemplate {
 
 /// Gives a symbol its value from what a step or the caller brought.
 struct SymbolBinding {
-  enum class From : std::uint8_t { Scalar, Extent, Stride };
+  enum class From : std::uint8_t { Scalar, Extent, Stride, Offset };
   int symbol = 0;
   ValueId slot = 0;
   From from = From::Scalar;
   int axis = 0;
+  std::int64_t divisor = 1; ///< what was brought is so many times the symbol
 };
 
 /// What a step leaves behind, and the strides the tracer promised for it.
@@ -43,6 +44,9 @@ struct StepResult {
   std::vector<Size> strides;
   /// torch's number of the type that the traced program relies on, -1: on none.
   std::int8_t scalarType = -1;
+  /// Whether a kernel reads it, or nobody but the tracer says what it is: it is
+  /// compared with what was traced.
+  bool isChecked = false;
 };
 
 /// A call through the dispatcher, or of a Python callable (`host`); or memory
@@ -53,7 +57,8 @@ struct CallStep {
   std::vector<ArgumentTemplate> arguments;
   std::vector<StepResult> results;
   bool returnsList = false;
-  int given = -1; ///< the argument that the executor makes for the result
+  int given = -1;  ///< the argument that the executor makes for the result
+  int viewOf = -1; ///< the argument that results are views of, by the schema
 
   bool isAllocation() const { return !op && host < 0; }
 };
@@ -64,6 +69,7 @@ struct Step {
   int node = -1;   ///< of the graph, for messages and traces
   bool isView = false;
   std::vector<SymbolBinding> bindings; ///< after the step ran
+  std::vector<int> assumptions;        ///< of the graph, looked at after that
   std::vector<ValueId> frees;          ///< read for the last time here
 };
 
@@ -75,9 +81,13 @@ struct LaunchPlan {
   /// Graph inputs that kernels write.
   std::vector<ValueId> kernelTargets;
   std::vector<SymbolBinding> inputBindings;
+  std::vector<int> inputAssumptions;
   std::vector<ValueId> unusedInputs;
   std::vector<ValueId> seeds; ///< drawn when the call begins
   std::vector<Step> steps;
+  /// By kernel, the inputs that it reads through an `as_strided`, which may
+  /// look at memory behind the tensor.
+  std::vector<std::vector<std::size_t>> windows;
   /// By kernel, the inputs whose memory nothing reads after it, nor the kernel
   /// itself through another input.
   std::vector<std::vector<std::size_t>> dying;
@@ -89,5 +99,7 @@ LaunchPlan makePlan(std::shared_ptr<const FusionPlan> fusion,
                     const Program &program);
 
 std::string print(const LaunchPlan &plan);
+/// What every call is compared with, a line each.
+std::string printAssumptions(const LaunchPlan &plan);
 
 } // namespace quern

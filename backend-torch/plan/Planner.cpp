@@ -1,5 +1,6 @@
 // Graph → LaunchPlan: schemas looked up, symbols bound, lifetimes ended.
 #include "backend-torch/plan/Calls.h"
+#include "backend-torch/run/Raise.h"
 
 #include <algorithm>
 #include <set>
@@ -14,22 +15,30 @@ public:
     plan.graph = fusion->graph;
     plan.fusion = std::move(fusion);
     isBound.resize(graph.sizes.symbols().size());
+    for (std::size_t i = 0; i != graph.assumptions.size(); ++i)
+      openAssumptions.push_back(static_cast<int>(i));
   }
 
   LaunchPlan run() {
     bindInputs();
+    takeAssumptions(plan.inputAssumptions);
     findNeeded();
+    findRead();
     for (const Unit &unit : fusion.order) {
       if (unit.group >= 0)
         addKernel(unit.group);
       else if (isNeeded(unit.node))
         addCall(unit.node);
     }
+    requireBound();
     endLifetimes();
     plan.dying.resize(program.kernels.size());
+    plan.windows.resize(program.kernels.size());
     for (const Step &step : plan.steps)
-      if (step.kernel >= 0)
+      if (step.kernel >= 0) {
         plan.dying[step.kernel] = dyingInputs(step);
+        plan.windows[step.kernel] = windowsOf(step.kernel);
+      }
     return std::move(plan);
   }
 
@@ -39,7 +48,12 @@ private:
   void bind(Size size, ValueId id, SymbolBinding::From from, int axis,
             std::vector<SymbolBinding> &bindings);
   void addCall(int index);
+  void takeAssumptions(std::vector<int> &list);
+  void requireBound() const;
   void findNeeded();
+  void findRead();
+  bool isChecked(const Node &node, ValueId id) const;
+  void check(const Node &node, bool isView, StepResult &result) const;
   bool isNeeded(int node) const;
   bool isView(int node) const {
     return std::holds_alternative<ViewOf>(fusion.analysis->operations[node]);
@@ -49,25 +63,61 @@ private:
   std::vector<ValueId> resultsOf(const Step &step) const;
   void endLifetimes();
   std::vector<std::size_t> dyingInputs(const Step &step) const;
+  std::vector<std::size_t> windowsOf(int kernel) const;
 
   const FusionPlan &fusion;
   const Graph &graph;
   const Program &program;
   LaunchPlan plan;
   std::set<ValueId> needed; ///< by steps other than kernels, or outputs
+  std::set<ValueId> read;   ///< by kernels, or written
   std::vector<bool> isBound;
+  std::vector<int> openAssumptions; ///< some symbol of theirs is not bound yet
 };
 } // namespace
 
 void Planner::bind(Size size, ValueId id, SymbolBinding::From from, int axis,
                    std::vector<SymbolBinding> &bindings) {
-  if (!graph.sizes.isSymbol(size))
+  auto scaled = graph.sizes.scaledSymbol(size);
+  if (!scaled)
     return;
-  int symbol = graph.sizes.symbolIndex(size);
+  int symbol = graph.sizes.symbolIndex(scaled->first);
   if (isBound[symbol])
     return;
   isBound[symbol] = true;
-  bindings.push_back({symbol, id, from, axis});
+  bindings.push_back({symbol, id, from, axis, scaled->second});
+}
+
+/// Those whose last symbol is bound now.
+void Planner::takeAssumptions(std::vector<int> &list) {
+  std::erase_if(openAssumptions, [&](int index) {
+    std::vector<Size> symbols =
+        graph.sizes.symbolsIn(graph.assumptions[index].holds);
+    bool isReady = std::ranges::all_of(symbols, [&](Size symbol) {
+      return isBound[graph.sizes.symbolIndex(symbol)];
+    });
+    if (isReady)
+      list.push_back(index);
+    return isReady;
+  });
+}
+
+/// A kernel's extents and strides are not to be computed from nothing.
+void Planner::requireBound() const {
+  auto require = [&](const std::vector<Size> &sizes) {
+    for (Size size : sizes)
+      for (Size symbol : fusion.sizes->symbolsIn(size))
+        if (int index = fusion.sizes->symbolIndex(symbol); !isBound[index])
+          raise("no input and no operator of the graph gives the size `" +
+                graph.sizes.symbols()[index] + "`");
+  };
+  for (const GroupKernel &kernel : program.kernels)
+    for (const auto *operands : {&kernel.inputs, &kernel.outputs})
+      for (const KernelOperand &operand : *operands) {
+        require(operand.extents);
+        require(operand.strides);
+        require({operand.offset});
+      }
 }
 
 void Planner::bindFrom(ValueId id, std::vector<SymbolBinding> &bindings) {
@@ -81,6 +131,8 @@ void Planner::bindFrom(ValueId id, std::vector<SymbolBinding> &bindings) {
     bind(tensor->sizes[i], id, SymbolBinding::From::Extent, int(i), bindings);
   for (std::size_t i = 0; i != tensor->strides.size(); ++i)
     bind(tensor->strides[i], id, SymbolBinding::From::Stride, int(i), bindings);
+  if (tensor->isStrided)
+    bind(tensor->offset, id, SymbolBinding::From::Offset, 0, bindings);
 }
 
 void Planner::bindInputs() {
@@ -104,6 +156,34 @@ void Planner::findNeeded() {
     for (ValueId id : graph.operands(graph.nodes[unit.node]))
       needed.insert(id);
   }
+}
+
+void Planner::findRead() {
+  for (const GroupKernel &kernel : program.kernels)
+    for (const auto *operands : {&kernel.inputs, &kernel.outputs})
+      for (const KernelOperand &operand : *operands)
+        read.insert(operand.base);
+}
+
+/// ATen looks at its own arguments, kernels do not. Of operators that users
+/// register only their fake kernels say what they give, and of sizes that
+/// depend on data nobody knows anything but what tracing assumed.
+bool Planner::isChecked(const Node &node, ValueId id) const {
+  const TensorFacts *facts = graph.values[id].tensor();
+  if (!facts || !facts->isStrided)
+    return graph.values[id].scalar() != nullptr;
+  bool isForeign = node.kind == NodeKind::Call &&
+                   !node.overload.starts_with("aten::") &&
+                   !node.overload.starts_with("prims::");
+  return read.contains(id) || isForeign || node.definesSizes;
+}
+
+void Planner::check(const Node &node, bool isView, StepResult &result) const {
+  result.isChecked =
+      isView ? read.contains(result.slot) : isChecked(node, result.slot);
+  const TensorFacts *facts = graph.values[result.slot].tensor();
+  if (result.isChecked && facts)
+    result.strides = facts->strides;
 }
 
 bool Planner::isNeeded(int node) const {
@@ -139,6 +219,11 @@ void Planner::addCall(int index) {
   Step step = makeCall(fusion, index);
   for (ValueId id : graph.nodes[index].results)
     bindFrom(id, step.bindings);
+  if (!step.call.isAllocation())
+    for (StepResult &result : step.call.results)
+      check(graph.nodes[index], step.isView, result);
+  if (!step.bindings.empty())
+    takeAssumptions(step.assumptions);
   plan.steps.push_back(std::move(step));
 }
 
@@ -201,29 +286,27 @@ std::vector<std::size_t> Planner::dyingInputs(const Step &step) const {
   return dying;
 }
 
+std::vector<std::size_t> Planner::windowsOf(int kernel) const {
+  const std::vector<KernelOperand> &inputs = program.kernels[kernel].inputs;
+  auto viewOf = [&](ValueId id) {
+    return std::get_if<ViewOf>(
+        &fusion.analysis->operations[graph.values[id].node]);
+  };
+  std::vector<std::size_t> windows;
+  for (std::size_t i = 0; i != inputs.size(); ++i) {
+    bool isWindow = false;
+    for (ValueId id = inputs[i].value; id != inputs[i].base && viewOf(id);
+         id = viewOf(id)->source)
+      isWindow |= viewOf(id)->kind == ViewKind::Window;
+    if (isWindow)
+      windows.push_back(i);
+  }
+  return windows;
+}
+
 LaunchPlan makePlan(std::shared_ptr<const FusionPlan> fusion,
                     const Program &program) {
   return Planner(std::move(fusion), program).run();
-}
-
-std::string print(const LaunchPlan &plan) {
-  const Graph &graph = *plan.graph;
-  std::string text = "plan " + graph.name + "\n";
-  for (const Step &step : plan.steps) {
-    const Node &node = graph.nodes[step.node];
-    text += step.kernel >= 0           ? "  kernel"
-            : step.call.host >= 0      ? "  host " + node.overload
-            : step.isView              ? "  view " + node.overload
-            : step.call.isAllocation() ? "  memory " + node.overload
-                                       : "  aten " + node.overload;
-    text += " -> %" + node.name;
-    for (const SymbolBinding &binding : step.bindings)
-      text += " binds " + graph.sizes.symbols()[binding.symbol];
-    for (ValueId id : step.frees)
-      text += " frees %" + graph.producer(id).name;
-    text += "\n";
-  }
-  return text;
 }
 
 } // namespace quern

@@ -43,7 +43,8 @@ namespace {
 class GroupWriter {
 public:
   GroupWriter(const FusionPlan &plan, const Group &group)
-      : plan(plan), graph(*plan.graph), group(group), layout(plan, group) {}
+      : plan(plan), graph(*plan.graph), group(group), layout(plan, group),
+        decisive(findDecisive()) {}
 
   /// Signature and body without the name, which equal groups share.
   std::string write();
@@ -55,7 +56,12 @@ public:
 private:
   std::string typeOf(ValueId value) const;
   std::string name(ValueId value);
+  std::set<ValueId> findDecisive() const;
+  bool rounds(const Node &node, ValueId value) const;
+  std::string resultText(ValueId output);
   void writeNode(int index);
+  void writeResults(const Node &node, const LibraryCall &call,
+                    const std::string &text);
   std::string callText(int node, const LibraryCall &call);
   std::string operandText(const CallOperand &operand);
   std::string axisArgument(const AxisPattern &pattern,
@@ -69,6 +75,7 @@ private:
   const Graph &graph;
   const Group &group;
   Layout layout;
+  const std::set<ValueId> decisive;
   std::map<ValueId, std::string> names;
   std::vector<Size> numbers;
   std::string body;
@@ -97,6 +104,33 @@ std::string GroupWriter::name(ValueId value) {
                   *graph.values[value].tensor()->type, names.at(base), used);
 }
 
+/// A returned value has all axes of its result: those that it does not vary
+/// along are written.
+std::string GroupWriter::resultText(ValueId output) {
+  std::string text = name(output);
+  std::set<Atom> varies;
+  if (isRowwise())
+    varies = group.draft.variation(output);
+  if (varies.empty()) // one number, which goes with every element
+    return text;
+  std::string missing;
+  int count = 0;
+  for (int axis : layout.axesOf(output)) {
+    const std::vector<Atom> &atoms = layout.axes()[axis].atoms;
+    bool isThere = std::any_of(atoms.begin(), atoms.end(), [&](Atom atom) {
+      return varies.contains(atom);
+    });
+    if (isThere)
+      continue;
+    ++count;
+    missing += (missing.empty() ? "" : ", ") + layout.axes()[axis].name;
+  }
+  if (missing.empty())
+    return text;
+  return "expand(" + text + " over " +
+         (count > 1 ? "(" + missing + ")" : missing) + ")";
+}
+
 std::string GroupWriter::number(Size size) {
   auto it = std::find(numbers.begin(), numbers.end(), size);
   if (it == numbers.end())
@@ -121,6 +155,35 @@ std::string GroupWriter::operandText(const CallOperand &operand) {
   if (!operand.cast)
     return text;
   return std::string(spelling(*operand.cast)) + "(" + text + ")";
+}
+
+/// What the group's own comparisons and searches read: what gives no floats
+/// decides as ATen does, on rounded numbers.
+std::set<ValueId> GroupWriter::findDecisive() const {
+  std::set<ValueId> found;
+  for (int index : group.draft.nodes()) {
+    const Node &node = graph.nodes[index];
+    bool decides = std::ranges::any_of(node.results, [&](ValueId id) {
+      const TensorFacts *facts = graph.values[id].tensor();
+      return facts && facts->type && !isFloat(*facts->type);
+    });
+    if (decides)
+      for (ValueId operand : graph.operands(node))
+        found.insert(plan.analysis->baseOf(operand));
+  }
+  return found;
+}
+
+/// Whether readers in the group are given a node's value as its type has it,
+/// not the wider one that it is computed in. What is stored all readers see
+/// alike, and so do the two graphs that make a value each for itself; f16
+/// overflows where eager's does.
+bool GroupWriter::rounds(const Node &node, ValueId value) const {
+  DType type = *graph.values[value].tensor()->type;
+  if (!isFloat(type) || accumulatorOf(type) == type)
+    return false;
+  return type != DType::BF16 || node.isRecomputed || decisive.contains(value) ||
+         std::ranges::find(group.outputs, value) != group.outputs.end();
 }
 
 /// `C = R1`, `*C = (R0, R1)`; nothing for an axis of extent 1.
@@ -225,16 +288,34 @@ void GroupWriter::writeNode(int index) {
   const auto &call = std::get<LibraryCall>(plan.analysis->operations[index]);
   std::string text = callText(index, call);
   if (call.results.size() > 1) {
-    std::string list;
-    for (std::size_t i = 0; i != call.results.size(); ++i)
-      list += (i ? ", " : "") +
-              (i < results.size() ? results[i] : "unused" + std::to_string(i));
-    body += "    let " + list + " = " + text + "\n";
+    writeResults(node, call, text);
     return;
   }
-  if (call.resultTypes[0] != type)
+  if (call.resultTypes[0] != type || rounds(node, node.results[0]))
     text = cast + "(" + text + ")";
   body += "    let " + results[0] + " = " + text + "\n";
+}
+
+/// Several results; roundings stand behind the call.
+void GroupWriter::writeResults(const Node &node, const LibraryCall &call,
+                               const std::string &text) {
+  std::string list, roundings;
+  for (std::size_t i = 0; i != call.results.size(); ++i) {
+    std::string result = "unused" + std::to_string(i);
+    if (i < node.results.size()) {
+      ValueId value = node.results[i];
+      const TensorFacts *facts = graph.values[value].tensor();
+      result = names.at(value);
+      if (facts && rounds(node, value)) {
+        std::string wide = "w" + result.substr(1);
+        roundings += "    let " + result + " = " +
+                     std::string(spelling(*facts->type)) + "(" + wide + ")\n";
+        result = wide;
+      }
+    }
+    list += (i ? ", " : "") + result;
+  }
+  body += "    let " + list + " = " + text + "\n" + roundings;
 }
 
 std::string GroupWriter::write() {
@@ -254,7 +335,7 @@ std::string GroupWriter::write() {
   std::string types, values;
   for (ValueId output : group.outputs) {
     types += (types.empty() ? "" : ", ") + typeOf(output);
-    values += (values.empty() ? "" : ", ") + name(output);
+    values += (values.empty() ? "" : ", ") + resultText(output);
   }
   if (group.outputs.size() > 1)
     types = "(" + types + ")";

@@ -2,9 +2,9 @@
 #include "backend-torch/plan/Calls.h"
 #include "backend-torch/run/Executor.h"
 #include "backend-torch/run/Raise.h"
+#include "backend-torch/run/Stable.h"
 
 #include <ATen/ATen.h>
-#include <c10/util/Exception.h>
 
 namespace quern {
 
@@ -18,8 +18,8 @@ Executor::callsInPlace(int kernel, const std::string &reason) const {
   it->second = callsOf(*compiled.fusion, compiled.fusion->groups[kernel]);
   for (const Step &call : it->second)
     if (!call.isView)
-      TORCH_WARN("`", launchPlan.graph->nodes[call.node].overload,
-                 "` runs through ATen: ", reason);
+      warnThroughTorch("`" + launchPlan.graph->nodes[call.node].overload +
+                       "` runs through ATen: " + reason);
   return it->second;
 }
 

@@ -1,5 +1,5 @@
 // The executor's loop, and what it does before and after each step.
-#include "backend-torch/run/Executor.h"
+#include "backend-torch/run/Checks.h"
 #include "backend-torch/run/Raise.h"
 #include "backend-torch/run/Seed.h"
 
@@ -8,6 +8,7 @@
 #include <ATen/core/LegacyTypeDispatch.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace quern {
 
@@ -95,12 +96,14 @@ Executor::Executor(CompiledProgram program, std::vector<c10::IValue> objects,
     outputs.push_back(makeTemplate(output, nullptr));
   for (int input : graph.inputs)
     inputSlots.push_back(graph.nodes[input].results[0]);
+  checkConstants();
   if (!graph.sizes.symbols().empty())
     return;
   for (std::size_t i = 0; i != compiled.kernels.size(); ++i)
     fixedShapes.push_back(launchShape(static_cast<int>(i), {}));
-  for (ValueId id : launchPlan.kernelInputs)
-    fixedStrides.push_back(stridesOf(id, {}));
+  for (const auto *ids : {&launchPlan.kernelInputs, &launchPlan.kernelTargets})
+    for (ValueId id : *ids)
+      fixedInputs.push_back(expectedOf(id, {}));
   mayBeBrief =
       !this->options.trace && !this->options.observe && areFewElements();
 }
@@ -127,6 +130,8 @@ void Executor::bindSymbols(const std::vector<SymbolBinding> &bindings,
   for (const SymbolBinding &binding : bindings) {
     const c10::IValue &value = frame.slots[binding.slot];
     SizeValue &symbol = frame.symbols[binding.symbol];
+    if (binding.from != SymbolBinding::From::Scalar)
+      checkAxis(binding, value);
     switch (binding.from) {
     case SymbolBinding::From::Extent:
       symbol = {false, value.toTensor().size(binding.axis), 0};
@@ -134,13 +139,18 @@ void Executor::bindSymbols(const std::vector<SymbolBinding> &bindings,
     case SymbolBinding::From::Stride:
       symbol = {false, value.toTensor().stride(binding.axis), 0};
       break;
+    case SymbolBinding::From::Offset:
+      symbol = {false, value.toTensor().storage_offset(), 0};
+      break;
     case SymbolBinding::From::Scalar:
-      if (value.isDouble())
-        symbol = {true, 0, value.toDouble()};
-      else
-        symbol = {false, value.isBool() ? value.toBool() : value.toInt(), 0};
+      symbol = numberOf(value);
       break;
     }
+    // A rest is found where the whole is compared.
+    if (symbol.isFloat)
+      symbol.real /= static_cast<double>(binding.divisor);
+    else
+      symbol.integer /= binding.divisor;
   }
 }
 
@@ -200,28 +210,38 @@ void Executor::storeResults(const Step &step, std::vector<c10::IValue> stack,
     std::vector<c10::IValue> elements(list.begin(), list.end());
     stack = std::move(elements);
   }
-  const SizeTable &sizes = *compiled.fusion->sizes;
+  if (stack.size() < step.call.results.size())
+    raiseCount(step, stack.size());
   // A symbol may first be seen in the shape of the very result.
   for (std::size_t i = 0; i != step.call.results.size(); ++i)
     frame.slots[step.call.results[i].slot] = std::move(stack[i]);
   bindSymbols(step.bindings, frame);
-  for (const StepResult &result : step.call.results) {
-    c10::IValue &value = frame.slots[result.slot];
-    if (!value.isTensor() || !value.toTensor().defined())
-      continue;
-    if (!step.isView && isMarked(value.toTensor()))
-      value = settled(value.toTensor());
-    // Of some operators the tracer does not know the type that ATen gives.
-    if (result.scalarType >= 0)
-      value =
-          value.toTensor().to(static_cast<at::ScalarType>(result.scalarType));
-    if (result.strides.empty())
-      continue;
-    c10::SmallVector<std::int64_t, 8> strides;
-    for (Size stride : result.strides)
-      strides.push_back(sizes.evaluate(stride, frame.symbols).asInt());
-    value = withStrides(value.toTensor(), strides);
+  for (const StepResult &result : step.call.results)
+    settle(step, result, frame.slots[result.slot], frame);
+  checkAssumptions(step.assumptions, frame);
+}
+
+void Executor::settle(const Step &step, const StepResult &result,
+                      c10::IValue &value, const Frame &frame) const {
+  if (result.isChecked) {
+    if (launchPlan.graph->values[result.slot].scalar())
+      return checkNumber(result.slot, value, frame);
+    checkResult(step, result, value, frame);
   }
+  if (!value.isTensor() || !value.toTensor().defined())
+    return;
+  if (!step.isView && isMarked(value.toTensor()))
+    value = settled(value.toTensor());
+  // Of some operators the tracer does not know the type that ATen gives.
+  if (result.scalarType >= 0)
+    value = value.toTensor().to(static_cast<at::ScalarType>(result.scalarType));
+  if (result.strides.empty())
+    return;
+  const SizeTable &sizes = *compiled.fusion->sizes;
+  c10::SmallVector<std::int64_t, 8> strides;
+  for (Size stride : result.strides)
+    strides.push_back(sizes.evaluate(stride, frame.symbols).asInt());
+  value = withStrides(value.toTensor(), strides);
 }
 
 at::Tensor Executor::emptyFor(ValueId id, const Frame &frame) const {
@@ -236,7 +256,7 @@ at::Tensor Executor::emptyFor(ValueId id, const Frame &frame) const {
   if (facts->memory != DeviceId())
     return at::empty_strided(
         extents, strides,
-        at::TensorOptions(type).device(c10::Device(facts->device)));
+        at::TensorOptions(type).device(deviceNamed(facts->device)));
   return emptyTensor(*options.memory, extents, strides, type,
                      storageBytes(extents, strides, type));
 }
@@ -257,9 +277,29 @@ std::vector<c10::IValue> Executor::stackFor(const Step &step,
   return stack;
 }
 
+/// A view counts the changes of what it is a view of, as autograd asks when a
+/// backward reads what was saved for it. The keys below autograd do not see to
+/// that.
+static void shareVersion(const c10::IValue &result, const at::Tensor &viewed) {
+  if (!result.isTensor() || !result.toTensor().defined())
+    return;
+  const at::Tensor &tensor = result.toTensor();
+  c10::TensorImpl *impl = tensor.unsafeGetTensorImpl();
+  const c10::VariableVersion &version =
+      viewed.unsafeGetTensorImpl()->version_counter();
+  bool isShared = tensor.has_storage() && viewed.has_storage() &&
+                  tensor.is_alias_of(viewed);
+  if (isShared && !tensor.is_same(viewed) && version.enabled() &&
+      !tensor.is_inference())
+    impl->set_version_counter(version);
+}
+
 void Executor::runCall(const Step &step, Frame &frame) const {
   const Graph &graph = *launchPlan.graph;
   std::vector<c10::IValue> stack = stackFor(step, frame);
+  at::Tensor viewed;
+  if (step.call.viewOf >= 0 && stack[step.call.viewOf].isTensor())
+    viewed = stack[step.call.viewOf].toTensor();
   for (ValueId id : step.frees)
     frame.slots[id] = {};
   if (options.trace)
@@ -270,37 +310,46 @@ void Executor::runCall(const Step &step, Frame &frame) const {
                   graph.nodes[step.node].name);
   std::int64_t nanoseconds = callOperator(step, stack);
   storeResults(step, std::move(stack), frame);
+  if (viewed.defined())
+    for (const StepResult &result : step.call.results)
+      shareVersion(frame.slots[result.slot], viewed);
   report(step, frame, nullptr, nanoseconds);
   for (ValueId id : step.frees)
     frame.slots[id] = {};
 }
 
-std::vector<std::int64_t>
-Executor::stridesOf(ValueId id, std::span<const SizeValue> symbols) const {
-  std::vector<std::int64_t> strides;
-  for (Size stride : launchPlan.graph->values[id].tensor()->strides)
-    strides.push_back(
-        compiled.fusion->sizes->evaluate(stride, symbols).asInt());
-  return strides;
-}
-
-/// Kernels are made for the strides that were traced. Nobody guards those of
-/// gradients that autograd brings.
+/// Kernels are made for the tensors that were traced. Nobody guards the strides
+/// of gradients that autograd brings, nor anything of a graph that is called by
+/// itself.
 void Executor::checkInputs(Frame &frame) const {
-  for (std::size_t i = 0; i != launchPlan.kernelInputs.size(); ++i) {
-    ValueId id = launchPlan.kernelInputs[i];
-    std::vector<std::int64_t> made;
-    if (fixedShapes.empty())
-      made = stridesOf(id, frame.symbols);
-    const auto &strides = fixedShapes.empty() ? made : fixedStrides[i];
-    const at::Tensor &tensor = frame.slots[id].toTensor();
-    if (isMarked(tensor) || !hasStrides(tensor, strides))
-      frame.slots[id] = withStrides(settled(tensor), strides);
-  }
-  for (ValueId id : launchPlan.kernelTargets)
-    if (!hasStrides(frame.slots[id].toTensor(), stridesOf(id, frame.symbols)))
+  const auto &inputs = launchPlan.kernelInputs;
+  const auto &targets = launchPlan.kernelTargets;
+  std::optional<ExpectedTensor> made;
+  auto expected = [&](ValueId id, std::size_t index) -> const ExpectedTensor & {
+    if (index < fixedInputs.size())
+      return fixedInputs[index];
+    return made.emplace(expectedOf(id, frame.symbols));
+  };
+  // First: an input that is laid anew is no longer what is written to.
+  for (std::size_t i = 0; i != targets.size(); ++i) {
+    const ExpectedTensor &traced = expected(targets[i], inputs.size() + i);
+    const c10::IValue &slot = frame.slots[targets[i]];
+    checkArgument(targets[i], slot, traced);
+    if (isMarked(slot.toTensor()) ||
+        !hasStrides(slot.toTensor(), traced.strides))
       raise("an argument that the graph writes to has other strides than when "
             "it was traced");
+  }
+  for (std::size_t i = 0; i != inputs.size(); ++i) {
+    const ExpectedTensor &traced = expected(inputs[i], i);
+    c10::IValue &slot = frame.slots[inputs[i]];
+    bool isKnown = isAsTraced(slot, traced);
+    if (!isKnown)
+      checkArgument(inputs[i], slot, traced);
+    const at::Tensor &tensor = slot.toTensor();
+    if (isMarked(tensor) || (!isKnown && !hasStrides(tensor, traced.strides)))
+      slot = withStrides(settled(tensor), traced.strides);
+  }
 }
 
 void Executor::runKernel(const Step &step, Frame &frame) const {
@@ -317,6 +366,8 @@ void Executor::runKernel(const Step &step, Frame &frame) const {
     auto *data = static_cast<const char *>(base.const_data_ptr());
     pointers.push_back(const_cast<char *>(data + input.offset));
   }
+  for (std::size_t input : launchPlan.windows[step.kernel])
+    checkWindow(step, launch, input, frame);
   for (const LaunchShape::Output &output : launch.outputs) {
     c10::IValue &slot = frame.slots[output.place.slot];
     if (!output.isPart || slot.isNone())
@@ -340,7 +391,10 @@ void Executor::fillFrame(Values &&arguments, Frame &frame) const {
     raise("the graph takes " + std::to_string(inputSlots.size()) +
           " arguments, not " + std::to_string(arguments.size()));
   frame.slots.resize(graph.values.size());
-  frame.symbols.resize(graph.sizes.symbols().size());
+  // What is computed from a size that is not known yet is no size.
+  constexpr SizeValue unknown = {true, 0,
+                                 std::numeric_limits<double>::quiet_NaN()};
+  frame.symbols.resize(graph.sizes.symbols().size(), unknown);
   for (std::size_t i = 0; i != inputSlots.size(); ++i)
     frame.slots[inputSlots[i]] = std::move(arguments[i]);
   for (const auto &[id, value] : constants)
@@ -348,9 +402,13 @@ void Executor::fillFrame(Values &&arguments, Frame &frame) const {
   for (ValueId id : launchPlan.seeds)
     frame.slots[id] = drawnSeed();
   bindSymbols(launchPlan.inputBindings, frame);
+  for (ValueId id : inputSlots)
+    if (graph.values[id].scalar())
+      checkNumber(id, frame.slots[id], frame);
+  checkAssumptions(launchPlan.inputAssumptions, frame);
+  checkInputs(frame);
   for (ValueId id : launchPlan.unusedInputs)
     frame.slots[id] = {};
-  checkInputs(frame);
 }
 
 /// Launches that go on for long ask for themselves, so a few of them may run

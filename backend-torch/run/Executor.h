@@ -4,6 +4,7 @@
 #include "backend-torch/compiled/GraphCompiler.h"
 #include "backend-torch/plan/Arguments.h"
 #include "backend-torch/run/Memory.h"
+#include "backend-torch/run/TorchDevices.h"
 
 #include <atomic>
 #include <functional>
@@ -68,6 +69,17 @@ struct StepReport {
 };
 using Observe = std::function<void(const StepReport &report)>;
 
+/// A tensor that others make, as the kernels that read it were made for it.
+struct ExpectedTensor {
+  c10::SmallVector<std::int64_t, 6> sizes, strides;
+  at::ScalarType type = at::kFloat;
+  std::optional<c10::Device> device; ///< none: one where no kernel can run
+  std::size_t bytes = 0; ///< from its first element to the end of its last
+};
+
+/// A number that a caller or an operator brings.
+SizeValue numberOf(const c10::IValue &value);
+
 struct ExecutorOptions {
   /// Where large tensors lie; null: a memory of the executor's own.
   std::shared_ptr<Memory> memory;
@@ -78,9 +90,6 @@ struct ExecutorOptions {
   std::shared_ptr<CodeWaiter> user;
   bool strict = false; ///< a kernel that cannot be made is an error
 };
-
-/// As torch names it; those of HIP are CUDA's to it.
-c10::Device torchDevice(DeviceId id);
 
 /// Thread-safe: every call has a frame of its own.
 class Executor {
@@ -136,8 +145,20 @@ private:
   LaunchShape::Output outputOf(const KernelOperand &operand,
                                const BoundShape::Tensor &bound,
                                std::span<const SizeValue> symbols) const;
-  std::vector<std::int64_t> stridesOf(ValueId id,
-                                      std::span<const SizeValue> symbols) const;
+  ExpectedTensor expectedOf(ValueId id,
+                            std::span<const SizeValue> symbols) const;
+  void checkArgument(ValueId id, const c10::IValue &value,
+                     const ExpectedTensor &expected) const;
+  void checkResult(const Step &step, const StepResult &result,
+                   const c10::IValue &value, const Frame &frame) const;
+  void checkAxis(const SymbolBinding &binding, const c10::IValue &value) const;
+  [[noreturn]] void raiseCount(const Step &step, std::size_t count) const;
+  void checkNumber(ValueId id, const c10::IValue &value,
+                   const Frame &frame) const;
+  void checkAssumptions(std::span<const int> indices, const Frame &frame) const;
+  void checkConstants() const;
+  void checkWindow(const Step &step, const LaunchShape &launch,
+                   std::size_t input, const Frame &frame) const;
   void findTaken(int kernel, LaunchShape &launch) const;
   at::Tensor memoryFor(const LaunchShape &launch,
                        const LaunchShape::Output &output,
@@ -170,6 +191,9 @@ private:
               std::int64_t nanoseconds) const;
   void storeResults(const Step &step, std::vector<c10::IValue> stack,
                     Frame &frame) const;
+  /// One result as the steps after it want it.
+  void settle(const Step &step, const StepResult &result, c10::IValue &value,
+              const Frame &frame) const;
   void bindSymbols(const std::vector<SymbolBinding> &bindings,
                    Frame &frame) const;
   void fillFrame(Values &&arguments, Frame &frame) const;
@@ -179,8 +203,9 @@ private:
   LaunchPlan launchPlan;
   std::vector<ValueId> inputSlots;
   std::vector<LaunchShape> fixedShapes; ///< by kernel; empty where symbolic
-  /// Strides of the inputs that kernels read; empty where symbolic.
-  std::vector<std::vector<std::int64_t>> fixedStrides;
+  /// The inputs that kernels read, then those that they write; empty where
+  /// symbolic.
+  std::vector<ExpectedTensor> fixedInputs;
   std::vector<std::pair<ValueId, c10::IValue>> constants;
   std::vector<ArgumentTemplate> outputs;
   ExecutorOptions options;

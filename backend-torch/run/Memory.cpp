@@ -1,5 +1,6 @@
 // The smallest free piece that fits, in segments from the system.
 #include "backend-torch/run/Memory.h"
+#include "backend-torch/run/Raise.h"
 
 #include <ATen/ATen.h>
 #include <ATen/EmptyTensor.h>
@@ -202,8 +203,21 @@ void Memory::trim() {
 
 std::size_t storageBytes(c10::IntArrayRef sizes, c10::IntArrayRef strides,
                          c10::ScalarType type) {
-  return at::detail::computeStorageNbytes(sizes, strides,
-                                          c10::elementSize(type));
+  std::size_t last = 0; // the element with the highest address
+  for (std::size_t axis = 0; axis != sizes.size(); ++axis) {
+    if (sizes[axis] == 0)
+      return 0;
+    std::size_t reach = 0;
+    if (__builtin_mul_overflow(static_cast<std::size_t>(sizes[axis] - 1),
+                               static_cast<std::size_t>(strides[axis]),
+                               &reach) ||
+        __builtin_add_overflow(last, reach, &last))
+      raise("a tensor would take more bytes than there are addresses");
+  }
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(last + 1, c10::elementSize(type), &bytes))
+    raise("a tensor would take more bytes than there are addresses");
+  return bytes;
 }
 
 at::Tensor emptyTensor(Memory &memory, c10::IntArrayRef sizes,

@@ -2,18 +2,13 @@
 // memory for its outputs.
 #include "backend-torch/run/Executor.h"
 #include "backend-torch/run/Memory.h"
+#include "backend-torch/run/Raise.h"
 
 #include <ATen/ATen.h>
 
 #include <set>
 
 namespace quern {
-
-c10::Device torchDevice(DeviceId id) {
-  if (id.kind == DeviceKind::Cpu)
-    return at::kCPU;
-  return {at::kCUDA, static_cast<c10::DeviceIndex>(id.number)};
-}
 
 /// Of one element.
 static std::int64_t bytesOf(const Value &value) {
@@ -32,9 +27,13 @@ Executor::outputOf(const KernelOperand &operand,
   output.place = {operand.base, bound.offset * bytesOf(values[operand.value])};
   output.isPart = operand.isPlaced;
   output.type = static_cast<at::ScalarType>(facts->scalarType);
-  output.device = c10::Device(facts->device);
+  output.device = deviceNamed(facts->device);
   for (Size size : facts->sizes)
     output.sizes.push_back(sizes.evaluate(size, symbols).asInt());
+  for (std::int64_t size : output.sizes)
+    if (size < 0)
+      raise("a result of `" + launchPlan.graph->producer(operand.base).name +
+            "` would have the size " + std::to_string(size));
   for (Size stride : facts->strides)
     output.strides.push_back(sizes.evaluate(stride, symbols).asInt());
   output.bytes = storageBytes(output.sizes, output.strides, output.type);

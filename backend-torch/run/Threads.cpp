@@ -1,7 +1,8 @@
 // Finds the OpenMP library that torch has loaded, and starts regions in it.
 #include "backend-torch/run/Threads.h"
+#include "backend-torch/run/Stable.h"
 
-#include <ATen/Parallel.h>
+#include <algorithm>
 
 #include <dlfcn.h>
 #include <unistd.h>
@@ -53,7 +54,7 @@ void noteOperator(std::chrono::steady_clock::time_point start) {
 bool onTorchThreads(void (*body)(void *context, int member), void *context,
                     int members) {
   static const OpenMP openmp;
-  members = std::min(members, at::get_num_threads());
+  members = std::min(members, torchThreads());
   if (std::chrono::steady_clock::now() > awake || members < 2 ||
       !openmp.region || openmp.isInside() || getpid() != openmp.process)
     return false;

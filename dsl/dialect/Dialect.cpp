@@ -1,5 +1,6 @@
 // Registers the qn dialect, its type and its operations.
 #include "dsl/dialect/Dialect.h"
+#include "dsl/dialect/IndexPlaces.h"
 
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -79,6 +80,7 @@ void QnDialect::initialize() {
 #define GET_OP_LIST
 #include "dsl/dialect/Ops.cpp.inc"
       >();
+  addScheduleOperations();
 }
 
 void qn::keepUnsigned(Operation *from, std::int64_t first, std::int64_t count,
@@ -92,4 +94,8 @@ void qn::keepUnsigned(Operation *from, std::int64_t first, std::int64_t count,
   if (!numbers.empty())
     to->setAttr(unsignedIndices,
                 DenseI64ArrayAttr::get(to->getContext(), numbers));
+  SmallVector<Attribute, 4> places;
+  for (std::int64_t number = first; number != first + count; ++number)
+    places.push_back(LocationAttr(indexPlace(from, number)));
+  setIndexPlaces(to, places);
 }

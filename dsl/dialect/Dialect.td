@@ -19,6 +19,9 @@ def Qn_Dialect : Dialect {
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
   let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let extraClassDeclaration = [{
+    void addScheduleOperations();
+  }];
 }
 
 class Qn_Op<string mnemonic, list<Trait> traits = []>

@@ -1,4 +1,5 @@
 // Generated definitions of the qn operations and the syntax they share.
+#include "dsl/dialect/AxisSyntax.h"
 #include "dsl/dialect/Dialect.h"
 
 #include "mlir/IR/OpImplementation.h"
@@ -7,7 +8,7 @@ using namespace mlir;
 using namespace quern;
 using namespace quern::qn;
 
-static ParseResult parseAxisName(OpAsmParser &parser, StringAttr &axis) {
+ParseResult qn::parseAxisName(OpAsmParser &parser, StringAttr &axis) {
   std::string name;
   if (parser.parseKeywordOrString(&name))
     return failure();
@@ -15,11 +16,11 @@ static ParseResult parseAxisName(OpAsmParser &parser, StringAttr &axis) {
   return success();
 }
 
-static void printAxisName(OpAsmPrinter &printer, Operation *, StringAttr axis) {
+void qn::printAxisName(OpAsmPrinter &printer, Operation *, StringAttr axis) {
   printer.printKeywordOrString(axis.getValue());
 }
 
-static ParseResult parseAxisList(OpAsmParser &parser, ArrayAttr &axes) {
+ParseResult qn::parseAxisList(OpAsmParser &parser, ArrayAttr &axes) {
   SmallVector<Attribute> names;
   auto one = [&]() -> ParseResult {
     StringAttr axis;
@@ -34,8 +35,7 @@ static ParseResult parseAxisList(OpAsmParser &parser, ArrayAttr &axes) {
   return success();
 }
 
-static void printAxisList(OpAsmPrinter &printer, Operation *op,
-                          ArrayAttr axes) {
+void qn::printAxisList(OpAsmPrinter &printer, Operation *op, ArrayAttr axes) {
   printer << '[';
   llvm::interleaveComma(
       axes.getAsRange<StringAttr>(), printer,

@@ -1,4 +1,5 @@
-// The one type of the qn dialect: a tensor operand with named axes.
+// The types of the qn dialect: a tensor operand with named axes, and a part of
+// a schedule that others name.
 #ifndef QUERN_DSL_DIALECT_TYPES_TD
 #define QUERN_DSL_DIALECT_TYPES_TD
 
@@ -20,6 +21,12 @@ def Qn_OperandType : TypeDef<Qn_Dialect, "Operand"> {
   );
   let assemblyFormat = "`<` $elementType `,` custom<Axes>($axes, $strides) `>`";
   let genVerifyDecl = 1;
+}
+
+def Qn_PlanType : TypeDef<Qn_Dialect, "Plan"> {
+  let mnemonic = "plan";
+  let summary = "a part of a schedule that several dispatches share";
+  let builderCall = "$_builder.getType<::quern::qn::PlanType>()";
 }
 
 #endif

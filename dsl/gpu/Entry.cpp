@@ -181,7 +181,7 @@ void EntryBuilder::describeWorkspace(LaunchEntry &entry) const {
   entry.workspace.clear();
   if (model.kernel.getStaged())
     return describeStaged(entry);
-  entry.workspace.push_back({.bytes = schedule.partsOffset()});
+  entry.workspace.push_back({.bytes = schedule.partsOffset});
   if (launch.columns)
     describeParts(entry);
   if (launch.turned >= 0)

@@ -20,7 +20,9 @@ public:
       layout = matrixLayout(target, plan.product->sumType());
   }
 
-  /// Adds the function to the end of `module` and describes it.
+  /// What decides whether the entry is the one that runs.
+  GridEntry describe(llvm::StringRef name) const;
+  /// Adds the function to the end of `module` and describes it whole.
   GridEntry build(mlir::ModuleOp module, llvm::StringRef name);
   /// What the launch needs of the workspace.
   void describeWorkspace(LaunchEntry &entry) const;
@@ -53,7 +55,6 @@ private:
   }
   Team makeTeam(Frame &root, mlir::Value thread);
   void sizeTeam(Frame &root, Team &made);
-  GridEntry describe(llvm::StringRef name) const;
   unsigned unitsPerBlock() const {
     return std::max(1u, plan.threads / plan.teamSize(target.warp));
   }

@@ -1,7 +1,8 @@
 // The entry of an explicit kernel: packet, numbers of thread and block, launch.
 #include "dsl/gpu/Grid.h"
-#include "dsl/gpu/Geometry.h"
+#include "dsl/dialect/CountedOperations.h"
 #include "dsl/gpu/GridEmitter.h"
+#include "dsl/lower/HostPlan.h"
 #include "dsl/threads/Tiles.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -129,15 +130,31 @@ Value GridEmitter::lanesThere() {
   return arith::ShRUIOp::create(b, loc, short32(-1), missing);
 }
 
+/// How many blocks and threads the host is to launch.
+std::optional<HostPlan> GridEmitter::planShape() const {
+  qn::LaunchOp launch = model.kernel.launch();
+  auto wordOf = [&](Value value) -> std::optional<unsigned> {
+    if (auto size = value.getDefiningOp<qn::SizeOp>())
+      return packet.extentWord(model.kernel.axisNumber(size.getAxis()));
+    if (auto argument = dyn_cast<BlockArgument>(value))
+      return packet.argumentWord(argument.getArgNumber());
+    return std::nullopt;
+  };
+  auto shape = HostPlanBuilder(wordOf).build(launch->getOperands());
+  if (!shape)
+    launch.emitError("a number of blocks or threads is computed from integers "
+                     "by arithmetic and comparisons");
+  return shape;
+}
+
 LaunchEntry GridEmitter::build(ModuleOp module, StringRef name) {
-  GeometryBuilder geometry(model.kernel, packet);
   LaunchEntry made;
-  auto computed = geometry.build();
-  if (!computed) {
+  auto shape = planShape();
+  if (!shape) {
     valid = false;
     return made;
   }
-  made.geometry = std::move(*computed);
+  made.geometry.shape = std::move(*shape);
   planShared();
   made.geometry.sharedBytes = placeShared(module, name);
   entryFunction(module, name);
@@ -162,7 +179,8 @@ std::optional<KernelAbi> quern::lowerToGrid(const ThreadModel &model,
   Packet packet(kernel);
   KernelAbi abi;
   abi.words = packet.words;
-  OpBuilder builder(kernel.getContext());
+  CountedOperations counted(*kernel.getContext());
+  OpBuilder builder(kernel.getContext(), &counted);
   GridEmitter emitter(model, target, packet, abi.sites, builder);
   std::string name = kernel.getSymName().str();
   abi.launches.push_back(

@@ -41,6 +41,7 @@ public:
 
 private:
   // Grid.cpp
+  std::optional<HostPlan> planShape() const;
   unsigned leastBlocks() const;
   void entryFunction(mlir::ModuleOp module, llvm::StringRef name);
   void loadWords();

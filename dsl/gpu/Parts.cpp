@@ -80,7 +80,7 @@ Emitter::Values EntryBuilder::stateSlots(Frame &frame, Value part,
   number = arith::AddIOp::create(b, loc, number, column);
   Emitter::Values slots;
   for (std::int64_t state = 0; state < columns.states(); ++state) {
-    slots.push_back(emitter.slot(frame, number, schedule.partsOffset()));
+    slots.push_back(emitter.slot(frame, number, schedule.partsOffset));
     number = arith::AddIOp::create(emitter.in(frame), loc, number, width);
   }
   return slots;

@@ -101,9 +101,8 @@ Emitter::Values Emitter::teamScan(Frame &frame, qn::ScanOp scan, Copies copies,
   if (frame.inRange)
     own = select(frame, frame.inRange, own, neutral);
   Values whole = beforeThread(frame, scan, copies, own, state);
-  in(frame);
   for (Value &value : whole)
-    value = widen(value, lanes);
+    value = widen(frame, value, lanes);
   llvm::append_range(whole, within);
   return inlineRegion(frame, scan.getMerge(), whole, copies);
 }

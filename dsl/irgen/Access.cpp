@@ -1,5 +1,6 @@
 // Reads of operands: at their own axes, at computed positions, and of values
 // that are computed again with an axis standing elsewhere.
+#include "dsl/dialect/IndexPlaces.h"
 #include "dsl/irgen/Generator.h"
 
 #include "mlir/IR/Matchers.h"
@@ -25,8 +26,28 @@ mlir::Value Generator::toEnds(Scalar scalar) {
       position, index(std::numeric_limits<std::int64_t>::max()));
 }
 
-void Generator::markUnsigned(Operation *op, ValueRange indices,
-                             bool isChecked) {
+SmallVector<Attribute, 4> Generator::writtenPlaces(ValueRange indices) {
+  SmallVector<Attribute, 4> places;
+  for (mlir::Value index : indices)
+    places.push_back(positionPlaces.lookup(index));
+  return places;
+}
+
+SmallVector<Attribute, 4> Generator::movedPlaces(ArrayRef<Place> places) {
+  SmallVector<Attribute, 4> written;
+  for (const Place &place : places) {
+    const Substitution *row = substitutionOf(place.name, substitution);
+    written.push_back(row ? row->place : LocationAttr());
+  }
+  return written;
+}
+
+void Generator::markIndices(Operation *op, ValueRange indices, bool isChecked,
+                            ArrayRef<Attribute> writtenAt) {
+  if (isChecked && writtenAt.empty())
+    qn::setIndexPlaces(op, writtenPlaces(indices));
+  else if (isChecked)
+    qn::setIndexPlaces(op, writtenAt);
   SmallVector<std::int64_t, 2> numbers;
   for (auto [number, index] : llvm::enumerate(indices))
     if (isChecked && unsignedPositions.contains(index))
@@ -36,8 +57,8 @@ void Generator::markUnsigned(Operation *op, ValueRange indices,
 }
 
 Scalar Generator::emitLoad(const Binding &binding, ValueRange indices,
-                           mlir::Value outside, mlir::Value when,
-                           bool checked) {
+                           mlir::Value outside, mlir::Value when, bool checked,
+                           ArrayRef<Attribute> writtenAt) {
   // What has no axes is always in range.
   if (binding.places.empty() && !when) {
     outside = {};
@@ -50,7 +71,7 @@ Scalar Generator::emitLoad(const Binding &binding, ValueRange indices,
   auto read = [&](Type type, IntegerAttr part) -> mlir::Value {
     auto op = b.create<qn::LoadOp>(type, binding.tensor, indices, outside, when,
                                    checked, part);
-    markUnsigned(op, indices, checked);
+    markIndices(op, indices, checked, writtenAt);
     return op;
   };
   if (complex)
@@ -82,7 +103,8 @@ irgen::Value Generator::loadOwn(const Binding &binding) {
                     predicate(/*ofPlaces=*/true), false);
   if (!movesAreChecked(binding.places))
     return emitLoad(binding, indices, {}, {}, false);
-  return emitLoad(binding, indices, {}, predicate(), true);
+  return emitLoad(binding, indices, {}, predicate(), true,
+                  movedPlaces(binding.places));
 }
 
 mlir::Value Generator::inRange(mlir::Value position, const Place &place) {
@@ -102,7 +124,8 @@ void Generator::collectMoves(const typed::LoadExpression &load, Moves &moves) {
     ArrayRef<Place> places = frame->axes[axis.index];
     Value values = evaluateRanks(*position, places.size());
     for (auto [place, value] : llvm::zip_equal(places, values.elements))
-      moves.push_back({place, toIndex(whole(value).scalar)});
+      moves.push_back(
+          {place, toIndex(whole(value).scalar), rangeOf(position->span)});
   }
 }
 
@@ -159,11 +182,15 @@ irgen::Value Generator::loadTensor(const Binding &operand,
                                    const typed::LoadExpression &load,
                                    const Moves &moves) {
   SmallVector<mlir::Value, 4> indices;
-  for (const Place &place : operand.places) {
+  SmallVector<Attribute, 4> writtenAt = movedPlaces(operand.places);
+  for (auto [place, written] : llvm::zip_equal(operand.places, writtenAt)) {
     const Move *move = llvm::find_if(moves, [&](const Move &candidate) {
       return candidate.place.name == place.name;
     });
-    indices.push_back(move == moves.end() ? positionOf(place) : move->position);
+    bool isMoved = move != moves.end();
+    indices.push_back(isMoved ? move->position : positionOf(place));
+    if (isMoved)
+      written = move->writtenAt;
   }
   Scalar when = load.when ? scalar(*load.when) : Scalar();
   if (!load.outside) {
@@ -176,8 +203,8 @@ irgen::Value Generator::loadTensor(const Binding &operand,
     mlir::Value missing;
     if (condition && !readsAreChecked)
       missing = storedZero(operand.element);
-    Scalar read =
-        emitLoad(operand, indices, missing, condition, readsAreChecked);
+    Scalar read = emitLoad(operand, indices, missing, condition,
+                           readsAreChecked, writtenAt);
     return when && readsAreChecked
                ? b.select(when, read, b.integer(read.type, 0))
                : read;
@@ -209,7 +236,8 @@ irgen::Value Generator::loadComputed(const typed::LoadExpression &load,
   const Substitution *outer = substitution;
   for (const Move &move : moves)
     substitution = &substitutions.emplace_back(
-        Substitution{move.place.name, move.position, substitution});
+        Substitution{move.place.name, move.position, substitution,
+                     /*isInRange=*/false, move.writtenAt});
   bool outerGuarded = std::exchange(readsAreGuarded, isGuarded);
   if (condition)
     conditions.push_back({condition.value, false, true});

@@ -1,6 +1,7 @@
 // Builtins that lifted text may call.
 #include "dsl/irgen/Generator.h"
 
+#include "frontend/diagnostics/Engine.h"
 #include "frontend/typed/TypeValues.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -26,11 +27,6 @@ irgen::Value Generator::visit(const typed::BuiltinExpression &expression) {
     ArrayRef<Place> places = frame->lifted;
     if (expression.axis.valid())
       places = frame->axes[expression.axis.index];
-    // Where there is one value for each axis of a pack, it is that axis's.
-    if (frame->computesEach && expression.axis.valid() &&
-        frame->declaration.axis(expression.axis).pack &&
-        frame->packElement < places.size())
-      places = places.slice(frame->packElement, 1);
     bool isIndex = expression.builtin == Builtin::Index;
     return Scalar{ElementType::I64,
                   isIndex ? linearPosition(places) : linearSize(places),
@@ -229,6 +225,20 @@ Scalar Generator::required(Scalar value, Scalar holds, StringRef text) {
   return value;
 }
 
+/// Types that parameters stand for are known only here.
+Scalar Generator::bitcast(const typed::BuiltinExpression &expression,
+                          Scalar x) {
+  ElementType type = frame->type(expression.scalar());
+  bool isGood = holds([&](DiagnosticEngine &diagnostics) {
+    if (bitsOf(x.type) == bitsOf(type))
+      return true;
+    diagnostics.report(expression.span, diag::BitcastWidth, bitsOf(x.type),
+                       bitsOf(type));
+    return false;
+  });
+  return isGood ? b.bitcast(x, type) : b.number(type, 0);
+}
+
 Scalar Generator::scalarBuiltin(const typed::BuiltinExpression &expression,
                                 ArrayRef<Scalar> operands) {
   Scalar x = operands.front();
@@ -238,7 +248,7 @@ Scalar Generator::scalarBuiltin(const typed::BuiltinExpression &expression,
   case Builtin::Max:
     return b.maximum(x, operands[1]);
   case Builtin::Bitcast:
-    return b.bitcast(x, frame->type(expression.scalar()));
+    return bitcast(expression, x);
   case Builtin::IsNan:
   case Builtin::IsInf:
   case Builtin::SignBit:

@@ -1,4 +1,5 @@
 // Calls: the callee's body with its types, constants, axes and values put in.
+#include "dsl/dialect/Steps.h"
 #include "dsl/irgen/Assigned.h"
 #include "dsl/irgen/Generator.h"
 
@@ -255,6 +256,17 @@ irgen::Value Generator::visit(const typed::CallExpression &expression) {
        llvm::zip_equal(declaration.parameters, expression.arguments))
     bindArgument(callee, parameter, argument);
   at(expression.span);
-  return declaration.kind == DeclarationKind::Function ? inlineOnce(callee)
-                                                       : inlineBody(callee);
+  Value value = declaration.kind == DeclarationKind::Function
+                    ? inlineOnce(callee)
+                    : inlineBody(callee);
+  Budget *budget = budgetOf(*builder.getContext());
+  bool isOwnText = frame == &frames.front();
+  if (budget && budget->isExceeded() && isOwnText && !errors.empty() &&
+      errors.back().code == tooLargeCode) {
+    // The call in the kernel's own text says more than where the budget ended.
+    errors.pop_back();
+    complain(expression.span, tooLargeText(*budget), tooLargeCode,
+             tooLargeHint);
+  }
+  return value;
 }

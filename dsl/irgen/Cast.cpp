@@ -1,6 +1,7 @@
 // Written casts and bit casts.
 #include "dsl/irgen/Scalar.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 
 #include <cmath>
@@ -62,6 +63,30 @@ Value ScalarBuilder::narrow(Type type, Value value) {
   return op;
 }
 
+/// Whether a value is one of `type` already: widened from it, or chosen among
+/// such values up to their signs. A DAG's paths are many: only short ones
+/// count.
+static bool isExact(Type type, Value value, int steps = 6) {
+  Operation *op = value.getDefiningOp();
+  if (!op || steps == 0)
+    return false;
+  if (auto wider = dyn_cast<arith::ExtFOp>(op))
+    return wider.getIn().getType() == type;
+  if (FloatAttr number; matchPattern(value, m_Constant(&number))) {
+    llvm::APFloat rounded = number.getValue();
+    bool loses = false;
+    rounded.convert(cast<FloatType>(type).getFloatSemantics(),
+                    llvm::APFloat::rmNearestTiesToEven, &loses);
+    return !loses;
+  }
+  bool isChoice = isa<arith::SelectOp, arith::MaximumFOp, arith::MinimumFOp,
+                      arith::NegFOp, math::AbsFOp>(op);
+  return isChoice && llvm::all_of(op->getOperands(), [&](Value operand) {
+           return operand.getType().isInteger(1) ||
+                  isExact(type, operand, steps - 1);
+         });
+}
+
 /// Between floats; a small float stays in f32, with its value rounded.
 Value ScalarBuilder::floatToFloat(Value value, ElementType from,
                                   ElementType to) {
@@ -72,7 +97,7 @@ Value ScalarBuilder::floatToFloat(Value value, ElementType from,
   if (wanted != value.getType())
     value = narrow(wanted, value);
   Type stored = storageType(context, to);
-  if (stored == wanted)
+  if (stored == wanted || isExact(stored, value))
     return value;
   return create<arith::ExtFOp>(wanted, narrow(stored, value));
 }
@@ -122,7 +147,37 @@ Scalar ScalarBuilder::cast(Scalar operand, ElementType type) {
   return {type, floatToFloat(converted, computeTypeOf(type), type), nullptr};
 }
 
+/// The bits of a complex number of 64 bits, the real part's in the lower half,
+/// as in memory.
+Scalar ScalarBuilder::bitsOfHalves(Scalar operand) {
+  auto half = [&](Value part) {
+    Scalar whole{componentOf(operand.type), part, nullptr};
+    return cast(bitcast(whole, ElementType::U32), ElementType::U64).value;
+  };
+  Value shift = integer(ElementType::U64, 32).value;
+  Value upper = create<arith::ShLIOp>(half(operand.imaginary), shift);
+  Value all = create<arith::OrIOp>(half(operand.value), upper);
+  return {ElementType::U64, all, nullptr};
+}
+
+/// A complex number of such bits.
+Scalar ScalarBuilder::halvesOfBits(Scalar bits, ElementType type) {
+  Value shift = integer(ElementType::U64, 32).value;
+  Value upper = create<arith::ShRUIOp>(bits.value, shift);
+  auto half = [&](Value part) {
+    Scalar low = cast({ElementType::U64, part, nullptr}, ElementType::U32);
+    return bitcast(low, componentOf(type)).value;
+  };
+  return {type, half(bits.value), half(upper)};
+}
+
 Scalar ScalarBuilder::bitcast(Scalar operand, ElementType type) {
+  if (operand.type == type)
+    return operand;
+  if (operand.isComplex())
+    return bitcast(bitsOfHalves(operand), type);
+  if (kindOf(type) == ElementKind::Complex)
+    return halvesOfBits(bitcast(operand, ElementType::U64), type);
   Type wanted = storageType(builder.getContext(), type);
   Value stored = toStorage(operand);
   // A bool is a byte of 0 or 1.

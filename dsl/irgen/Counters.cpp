@@ -13,8 +13,6 @@ namespace {
 
 /// The magnitude of the lowest number; larger ones do not matter.
 constexpr std::uint64_t most = std::uint64_t(1) << 63;
-/// No memory has more elements, and no grid with more blocks comes to its end.
-constexpr std::uint64_t mostElements = std::uint64_t(1) << 52;
 constexpr std::uint64_t mostThreads = 1024;
 /// Expressions are looked into so deep.
 constexpr unsigned mostDepth = 12;
@@ -44,13 +42,22 @@ std::uint64_t ofExtended(Value narrow) {
 
 /// A block's number is below the grid's extent.
 std::uint64_t ofBlock(qn::BlockOp block, unsigned depth) {
-  std::uint64_t found = mostElements;
+  std::uint64_t found = most;
   auto kernel = block->getParentOfType<qn::KernelOp>();
   for (auto launch : kernel.getBody().getOps<qn::LaunchOp>()) {
     auto dimension = static_cast<unsigned>(block.getDimension());
     found = std::min(found, magnitude(launch->getOperand(dimension), depth));
   }
   return found;
+}
+
+/// The binder looks at extents where offsets are narrow; a tensor that is
+/// expanded has any.
+std::uint64_t ofExtent(Operation *op) {
+  auto kernel = op->getParentOfType<qn::KernelOp>();
+  auto rows = op->getParentOfType<qn::RowwiseOp>();
+  bool isWide = kernel ? kernel.getWide() : !rows || rows.getWide();
+  return isWide ? most : INT32_MAX;
 }
 
 std::optional<std::int64_t> constantOf(Value value) {
@@ -65,9 +72,8 @@ std::uint64_t ofOperation(Operation *op, unsigned depth) {
     return magnitude(op->getOperand(number), depth);
   };
   return llvm::TypeSwitch<Operation *, std::uint64_t>(op)
-      // What memory holds is a position where it is a bound.
-      .Case<qn::SizeOp, qn::IndexOp, qn::ReadOp>(
-          [](auto) { return mostElements; })
+      .Case<qn::SizeOp, qn::IndexOp>(
+          [](auto extent) { return ofExtent(extent); })
       .Case<qn::BlockOp>([&](auto block) { return ofBlock(block, depth); })
       .Case<qn::ThreadOp, qn::LaneOp>([](auto) { return mostThreads; })
       .Case<arith::ExtSIOp, arith::ExtUIOp>(

@@ -1,4 +1,5 @@
 // Expressions: the dispatch over node kinds, and the simple ones.
+#include "dsl/dialect/Steps.h"
 #include "dsl/irgen/Generator.h"
 
 #include <utility>
@@ -10,6 +11,14 @@ using llvm::cast;
 
 irgen::Value Generator::evaluate(const Expression &expression) {
   at(expression.span);
+  Budget *budget = budgetOf(*builder.getContext());
+  if (budget && !budget->spend(1)) {
+    // The walk unwinds through what it has begun; once is enough.
+    if (errors.empty() || errors.back().code != tooLargeCode)
+      complain(expression.span, tooLargeText(*budget), tooLargeCode,
+               tooLargeHint);
+    return zeroOf(*expression.type);
+  }
   switch (expression.kind) {
 #define QN_EXPRESSION(enumerator)                                              \
   case typed::ExpressionKind::enumerator:                                      \
@@ -128,13 +137,11 @@ irgen::Value Generator::evaluateRanks(const Expression &expression,
                                       unsigned rank) {
   std::vector<Value> elements;
   unsigned outer = frame->packElement;
-  bool outerEach = std::exchange(frame->computesEach, true);
   for (unsigned number = 0; number != rank; ++number) {
     frame->packElement = number;
     elements.push_back(evaluate(expression));
   }
   frame->packElement = outer;
-  frame->computesEach = outerEach;
   return Value::list(std::move(elements));
 }
 

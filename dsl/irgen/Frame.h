@@ -72,7 +72,8 @@ struct Substitution {
   mlir::StringAttr axis;
   mlir::Value position; ///< null: where the axis stands by itself
   const Substitution *outer = nullptr;
-  bool isInRange = false; ///< needs no check
+  bool isInRange = false;   ///< needs no check
+  mlir::LocationAttr place; ///< where the text has the position
 };
 
 /// What holds where the text at hand runs.
@@ -149,8 +150,7 @@ struct Frame {
   llvm::SmallVector<Place, 4> lifted; ///< elementwise: what `index()` counts
   /// By AxisId: where the parts of an axis end that `concat` joins.
   llvm::SmallDenseMap<unsigned, llvm::SmallVector<mlir::Value, 4>> parts;
-  unsigned packElement = 0;  ///< which axis of a pack is being computed
-  bool computesEach = false; ///< one value for each axis of a pack
+  unsigned packElement = 0; ///< which axis of a pack is being computed
   ReturnState returned;
   const typed::Type *partType = nullptr; ///< what a monoid's part returns
 

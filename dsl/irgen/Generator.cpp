@@ -21,6 +21,20 @@ Location Generator::at(Span span) {
   return b.location;
 }
 
+LocationAttr Generator::rangeOf(Span span) {
+  if (!span.valid())
+    return b.location;
+  const SourceManager &sources = request.module.sources();
+  SourceLocation first = sources.locate(span.begin);
+  SourceLocation last = sources.locate(span.end - 1);
+  if (!first.file)
+    return b.location;
+  auto file = builder.getStringAttr(first.file->name());
+  if (last.file != first.file || last.line != first.line)
+    return FileLineColLoc::get(file, first.line, first.column);
+  return FileLineColRange::get(file, first.line, first.column, last.column + 1);
+}
+
 irgen::Value Generator::unsupported(Span span, const Twine &what,
                                     StringRef code, StringRef hint) {
   complain(span, what, code, hint);

@@ -107,6 +107,7 @@ private:
   Scalar integerBuiltin(typed::Builtin builtin,
                         llvm::ArrayRef<Scalar> operands);
   Scalar classify(typed::Builtin builtin, Scalar operand);
+  Scalar bitcast(const typed::BuiltinExpression &expression, Scalar x);
   Scalar required(Scalar value, Scalar holds, llvm::StringRef text);
   Scalar complexBuiltin(typed::Builtin builtin, llvm::ArrayRef<Scalar> operands,
                         ElementType type);
@@ -149,6 +150,7 @@ private:
   struct Move {
     Place place;
     mlir::Value position;
+    mlir::LocationAttr writtenAt = {}; ///< null: the axis stands by itself
   };
   using Moves = llvm::SmallVector<Move, 4>;
   void collectMoves(const typed::LoadExpression &load, Moves &moves);
@@ -162,14 +164,22 @@ private:
   /// Operations that a look at where lanes read is about as long as.
   static constexpr unsigned lengthOfCheck = 15;
   Scalar emitLoad(const Binding &binding, mlir::ValueRange indices,
-                  mlir::Value outside, mlir::Value when, bool checked);
+                  mlir::Value outside, mlir::Value when, bool checked,
+                  llvm::ArrayRef<mlir::Attribute> writtenAt = {});
   mlir::Value toIndex(Scalar scalar);
   /// The same for what takes positions beyond either end: those of 64 bits
   /// without a sign stay beyond the far one.
   mlir::Value toEnds(Scalar scalar);
-  /// Notes at a checked operation which of its indices have no sign.
-  void markUnsigned(mlir::Operation *op, mlir::ValueRange indices,
-                    bool isChecked);
+  /// Notes at a checked operation which of its indices have no sign, and where
+  /// the text has them.
+  void markIndices(mlir::Operation *op, mlir::ValueRange indices,
+                   bool isChecked,
+                   llvm::ArrayRef<mlir::Attribute> writtenAt = {});
+  /// Where the text has positions that were made last.
+  llvm::SmallVector<mlir::Attribute, 4> writtenPlaces(mlir::ValueRange indices);
+  /// Where the text has the positions of an operand's axes.
+  llvm::SmallVector<mlir::Attribute, 4>
+  movedPlaces(llvm::ArrayRef<Place> places);
   mlir::Value inRange(mlir::Value position, const Place &place);
   Scalar moveCondition(const Moves &moves, Scalar when);
 
@@ -408,6 +418,8 @@ private:
 
   // Generator.cpp
   mlir::Location at(Span span);
+  /// Where a span lies, with its end where it is on one line.
+  mlir::LocationAttr rangeOf(Span span);
   /// Reports what cannot be generated; the value keeps the walk going.
   Value unsupported(Span span, const llvm::Twine &what,
                     llvm::StringRef code = "QN2060", llvm::StringRef hint = {});
@@ -429,11 +441,15 @@ private:
   llvm::SmallVector<Condition, 4> conditions;
   /// Indices that the text gave as `u64`, when it last did.
   llvm::DenseSet<mlir::Value> unsignedPositions;
+  /// Where the text has a position, of those made last.
+  llvm::DenseMap<mlir::Value, mlir::LocationAttr> positionPlaces;
   /// Loops that do not begin where their conditions do not hold.
   std::vector<SkippedLoop> skippedLoops;
   /// Reads under a substitution: guarded by a condition, or checked.
   bool readsAreGuarded = false, readsAreChecked = true;
   unsigned callDepth = 0;
+  /// Names whose values are being made again, each for the next.
+  unsigned remakeDepth = 0;
   /// Rounds of the loops around that are written out.
   std::int64_t roundsAround = 1;
   bool readsBack = false; ///< launches read what those in front stored

@@ -28,19 +28,22 @@ struct Generator::Loop {
   bool returns = false;
 };
 
-std::optional<APInt> irgen::foldedInteger(mlir::Value value) {
-  APInt number;
-  if (matchPattern(value, m_ConstantInt(&number)))
-    return number;
+using FoldedIntegers = llvm::DenseMap<mlir::Value, std::optional<APInt>>;
+
+static std::optional<APInt> foldedIn(mlir::Value value, FoldedIntegers &known);
+
+/// What the operation of `value` folds to with folded operands.
+static std::optional<APInt> foldOperation(mlir::Value value,
+                                          FoldedIntegers &known) {
   Operation *op = value.getDefiningOp();
   if (!op || !isa_and_nonnull<arith::ArithDialect>(op->getDialect()))
     return std::nullopt;
   SmallVector<Attribute> operands;
   for (mlir::Value operand : op->getOperands()) {
-    std::optional<APInt> known = foldedInteger(operand);
-    if (!known)
+    std::optional<APInt> folded = foldedIn(operand, known);
+    if (!folded)
       return std::nullopt;
-    operands.push_back(IntegerAttr::get(operand.getType(), *known));
+    operands.push_back(IntegerAttr::get(operand.getType(), *folded));
   }
   SmallVector<OpFoldResult> results;
   if (failed(op->fold(operands, results)) || results.size() != 1)
@@ -48,6 +51,23 @@ std::optional<APInt> irgen::foldedInteger(mlir::Value value) {
   auto folded = dyn_cast<Attribute>(results.front());
   auto integer = dyn_cast_if_present<IntegerAttr>(folded);
   return integer ? std::optional(integer.getValue()) : std::nullopt;
+}
+
+/// Each value once: `x + x` of `x + x` would double the work with every line.
+static std::optional<APInt> foldedIn(mlir::Value value, FoldedIntegers &known) {
+  APInt number;
+  if (matchPattern(value, m_ConstantInt(&number)))
+    return number;
+  if (auto found = known.find(value); found != known.end())
+    return found->second;
+  std::optional<APInt> folded = foldOperation(value, known);
+  known[value] = folded;
+  return folded;
+}
+
+std::optional<APInt> irgen::foldedInteger(mlir::Value value) {
+  FoldedIntegers known;
+  return foldedIn(value, known);
 }
 
 /// Whether a loop is written out: a short one, and one whose rounds need all

@@ -101,7 +101,7 @@ Place Generator::standIn(const Place &place) {
   other.position = b.create<qn::AxisOp>(builder.getI64Type(), other.name,
                                         other.lower, upper);
   substitution = &substitutions.emplace_back(
-      Substitution{place.name, other.position, substitution, true});
+      Substitution{place.name, other.position, substitution, true, {}});
   return other;
 }
 

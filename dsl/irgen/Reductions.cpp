@@ -198,8 +198,8 @@ const Substitution *Generator::unmoved(ArrayRef<Place> over) {
   const Substitution *inner = substitution;
   for (const Place &place : over)
     if (substitutionOf(place.name, substitution))
-      inner =
-          &substitutions.emplace_back(Substitution{place.name, nullptr, inner});
+      inner = &substitutions.emplace_back(
+          Substitution{place.name, nullptr, inner, false, {}});
   return inner;
 }
 
@@ -336,7 +336,7 @@ irgen::Value Generator::prefix(const typed::ScanExpression &expression,
       position = b.create<arith::DivUIOp>(position, size);
     }
     substitution = &substitutions.emplace_back(
-        Substitution{place.name, digit, substitution, true});
+        Substitution{place.name, digit, substitution, true, {}});
   }
   mlir::Value where =
       inputsWhere(monoid, expression.operands, expression.where, along,

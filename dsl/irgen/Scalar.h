@@ -107,6 +107,8 @@ private:
   Scalar shift(Scalar left, Scalar amount, bool toLeft);
   Scalar multiplyComplex(Scalar left, Scalar right);
   Scalar divideComplex(Scalar left, Scalar right);
+  Scalar bitsOfHalves(Scalar operand);
+  Scalar halvesOfBits(Scalar bits, ElementType type);
   mlir::Value floatToInteger(Scalar operand, ElementType type);
   mlir::Value narrow(mlir::Type type, mlir::Value value);
   mlir::Value unrounded(mlir::Type type, mlir::Value value);

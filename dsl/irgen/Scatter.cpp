@@ -35,8 +35,10 @@ Generator::scatterIndices(const typed::ScatterExpression &expression,
     if (position)
       values = evaluateRanks(*position, places.size());
     for (auto [number, place] : llvm::enumerate(places))
-      moves.push_back({place, position ? toIndex(values.elements[number].scalar)
-                                       : positionOf(place)});
+      moves.push_back({place,
+                       position ? toIndex(values.elements[number].scalar)
+                                : positionOf(place),
+                       position ? rangeOf(position->span) : LocationAttr()});
   }
   SmallVector<mlir::Value, 4> indices;
   for (StringAttr axis : axesOf(tensor)) {
@@ -46,6 +48,8 @@ Generator::scatterIndices(const typed::ScatterExpression &expression,
     indices.push_back(move == moves.end()
                           ? b.create<qn::IndexOp>(builder.getI64Type(), axis)
                           : move->position);
+    if (move != moves.end() && move->writtenAt)
+      positionPlaces[move->position] = move->writtenAt;
   }
   return indices;
 }
@@ -153,11 +157,11 @@ void Generator::scatter(const typed::ScatterExpression &expression,
     auto op =
         b.create<qn::ScatterOp>(partsOf(b, coerce(neutral, element)), tensor,
                                 indices, when.value, over, readsAreChecked);
-    markUnsigned(op, indices, readsAreChecked);
+    markIndices(op, indices, readsAreChecked);
   }
   auto op = b.create<qn::ScatterOp>(partsOf(b, value), tensor, indices,
                                     when.value, over, readsAreChecked);
-  markUnsigned(op, indices, readsAreChecked);
+  markIndices(op, indices, readsAreChecked);
   if (declaration)
     fillCombine(expression, op.getMerge(), element);
 }

@@ -145,8 +145,8 @@ irgen::Value Generator::readSorted(const typed::SortExpression &expression,
   const Substitution *rank = substitutionOf(axis, outer);
   bool isInRange = !rank || rank->isInRange;
   if (from)
-    substitution =
-        &substitutions.emplace_back(Substitution{axis, from, outer, isInRange});
+    substitution = &substitutions.emplace_back(
+        Substitution{axis, from, outer, isInRange, {}});
   std::vector<Value> sorted;
   for (const Expression *operand : expression.operands)
     sorted.push_back(scalar(*operand));

@@ -96,7 +96,7 @@ mlir::Value Generator::readStaged(mlir::Value tensor, ArrayRef<Place> places,
     b.created += lengthOfCheck;
   auto op = b.create<qn::LoadOp>(element, tensor, indices, missing, when,
                                  checked, part);
-  markUnsigned(op, indices, checked);
+  markIndices(op, indices, checked && moved, movedPlaces(places));
   return op;
 }
 

@@ -31,29 +31,28 @@ static DenseElementsAttr elementsOf(const typed::ConstantTable &table,
   return DenseElementsAttr::get(shaped, values);
 }
 
-/// A position beyond either end reads the element at that end, or `outside`.
+/// A position beyond either end reads the element at that end.
 irgen::Value Generator::loadTable(const typed::LoadExpression &load) {
   const typed::ConstantTable &table =
       *llvm::cast<typed::ConstantTableExpression>(load.base)->table;
-  mlir::Value position = toEnds(scalar(*load.positions.front()));
+  SmallVector<mlir::Value, 2> positions;
+  for (const Expression *position : load.positions)
+    positions.push_back(toEnds(scalar(*position)));
   at(load.span);
-  mlir::Value last = index(static_cast<std::int64_t>(table.values.size()) - 1);
-  mlir::Value clamped = b.create<arith::MaxSIOp>(
-      b.create<arith::MinSIOp>(position, last).getResult(), index(0));
+  mlir::Value place;
+  for (auto [position, extent] : llvm::zip_equal(positions, table.extents)) {
+    mlir::Value last = index(extent - 1);
+    mlir::Value clamped = b.create<arith::MaxSIOp>(
+        b.create<arith::MinSIOp>(position, last).getResult(), index(0));
+    if (place)
+      place = b.create<arith::MulIOp>(place, index(extent));
+    place =
+        place ? mlir::Value(b.create<arith::AddIOp>(place, clamped)) : clamped;
+  }
   Type type = valueType(builder.getContext(), table.element);
-  Scalar element{table.element,
-                 b.create<qn::LookupOp>(type, clamped, elementsOf(table, type)),
-                 nullptr};
-  if (!load.outside)
-    return element;
-  Scalar inside{
-      ElementType::Bool,
-      b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, clamped, position),
-      nullptr};
-  if (load.when)
-    inside = b.bitAnd(inside, scalar(*load.when));
-  return b.select(inside, element,
-                  coerce(scalar(*load.outside), table.element));
+  return Scalar{table.element,
+                b.create<qn::LookupOp>(type, place, elementsOf(table, type)),
+                nullptr};
 }
 
 /// A list read at its own axes, whose tensors are laid out alike, or null.
@@ -129,7 +128,7 @@ void Generator::joinPart(const typed::ConcatExpression &expression,
   Scalar inside{ElementType::Bool, inRange(local, place), nullptr};
   const Substitution *outer = substitution;
   substitution = &substitutions.emplace_back(
-      Substitution{place.name, local, substitution});
+      Substitution{place.name, local, substitution, false, {}});
   bool guarded = std::exchange(readsAreGuarded, true);
   conditions.push_back({inside.value, false, true});
   Scalar value = coerce(read(inside.value), frame->type(expression.scalar()));

@@ -51,7 +51,9 @@ irgen::Value Generator::copy(const typed::BuiltinExpression &expression,
   if (!target || !source)
     return unsupported(expression.span, "this cannot be copied");
   SmallVector<mlir::Value, 4> toIndices = threadIndices(to);
+  SmallVector<Attribute, 4> writtenAt = writtenPlaces(toIndices);
   SmallVector<mlir::Value, 4> fromIndices = threadIndices(from);
+  writtenAt.append(writtenPlaces(fromIndices));
   if (!isGoodPlace(expression, to, toIndices) ||
       !isGoodPlace(expression, from, fromIndices))
     return Value();
@@ -65,7 +67,7 @@ irgen::Value Generator::copy(const typed::BuiltinExpression &expression,
         static_cast<std::uint64_t>(count), isAsync, readsAreChecked);
     SmallVector<mlir::Value, 4> all(toIndices);
     all.append(fromIndices);
-    markUnsigned(op, all, readsAreChecked);
+    markIndices(op, all, readsAreChecked, writtenAt);
   };
   if (!outside) {
     inFew();

@@ -46,15 +46,20 @@ Generator::threadIndices(const typed::LoadExpression &load) {
   for (auto [number, position] : llvm::enumerate(load.positions)) {
     if (position && position->type->pack.valid()) {
       std::size_t rank = frame->axes[position->type->pack.index].size();
-      for (const Value &value : evaluateRanks(*position, rank).elements)
+      for (const Value &value : evaluateRanks(*position, rank).elements) {
         indices.push_back(toIndex(value.scalar));
+        positionPlaces[indices.back()] = rangeOf(position->span);
+      }
       continue;
     }
     mlir::Value index = toIndex(scalar(*position));
+    std::size_t first = indices.size();
     if (number < dimensions.size() && dimensions[number].isSplit())
       splitIndex(index, dimensions[number].parts, indices);
     else
       indices.push_back(index);
+    for (mlir::Value made : llvm::drop_begin(indices, first))
+      positionPlaces[made] = rangeOf(position->span);
   }
   return indices;
 }
@@ -64,7 +69,7 @@ Scalar Generator::emitRead(const Binding &place, ValueRange indices,
   auto read = [&](ElementType type, IntegerAttr part) -> mlir::Value {
     auto op = b.create<qn::ReadOp>(storageType(builder.getContext(), type),
                                    place.tensor, indices, checked, part);
-    markUnsigned(op, indices, checked);
+    markIndices(op, indices, checked);
     return op;
   };
   ElementType component = componentOf(place.element);
@@ -80,7 +85,7 @@ void Generator::emitWrite(const Binding &place, ValueRange indices,
   auto write = [&](mlir::Value stored, IntegerAttr part) {
     auto op =
         b.create<qn::WriteOp>(stored, place.tensor, indices, checked, part);
-    markUnsigned(op, indices, checked);
+    markIndices(op, indices, checked);
   };
   if (!value.isComplex())
     return write(b.toStorage(value), IntegerAttr());
@@ -163,6 +168,12 @@ void Generator::executeStorage(const typed::StorageStatement &statement) {
     extents.push_back(isGood ? value->integer : 1);
   }
   ElementType element = frame->type(type.scalar);
+  bool isGood = holds([&](DiagnosticEngine &diagnostics) {
+    return typed::isGoodArray(statement.variable->name, extents,
+                              bitsOf(element) / 8, statement.span, diagnostics);
+  });
+  if (!isGood)
+    extents.assign(extents.size(), 1);
   auto memory = [&](unsigned space) {
     return MemRefType::get(extents, storageType(builder.getContext(), element),
                            MemRefLayoutAttrInterface(),
@@ -245,6 +256,6 @@ irgen::Value Generator::atomic(const typed::BuiltinExpression &expression) {
   auto old = b.create<qn::AtomicOp>(stored.getType(), kind, stored, expected,
                                     place->tensor, indices, readsAreChecked,
                                     order, scope);
-  markUnsigned(old, indices, readsAreChecked);
+  markIndices(old, indices, readsAreChecked);
   return b.fromStorage(old, place->element);
 }

@@ -4,6 +4,8 @@
 
 #include "frontend/typed/Walk.h"
 
+#include "llvm/Support/SaveAndRestore.h"
+
 using namespace mlir;
 using namespace quern;
 using namespace quern::irgen;
@@ -156,6 +158,18 @@ bool Generator::resultsTake(ValueRange values) const {
 }
 
 irgen::Value Generator::remake(Binding &binding) {
+  // Recursion: so many names fit a stack of 8 MiB.
+  constexpr unsigned deepest = 3072;
+  llvm::SaveAndRestore depth(remakeDepth, remakeDepth + 1);
+  if (remakeDepth > deepest) {
+    if (errors.empty())
+      complain(
+          binding.definition->span,
+          "a value that is read elsewhere depends on a chain of more than " +
+              Twine(deepest) + " names; write a loop, or several kernels",
+          "QN2060");
+    return zeroOf(*binding.definition->type);
+  }
   Frame *outer = std::exchange(frame, binding.definitionFrame);
   unsigned before = b.created;
   irgen::Value value = evaluate(*binding.definition);

@@ -38,6 +38,8 @@ public:
     if (!types() || !constants() || !ranks() || !operands())
       return std::nullopt;
     result.listed = wishes.listed;
+    result.shortRows = wishes.shortRows;
+    result.repeatedRows = wishes.repeatedRows;
     return result;
   }
 

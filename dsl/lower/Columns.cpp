@@ -149,8 +149,7 @@ void ColumnBuilder::save(Frame &frame, Value part, Copies copies,
   const Binding *lane = frame.find(columns.lane);
   for (auto [number, state] : llvm::enumerate(states)) {
     Value to = place(frame, part, first + number, copies);
-    in(frame);
-    Value value = emitter.widen(state, lane->lanes);
+    Value value = emitter.widen(frame, state, lane->lanes);
     emitter.write(frame, to, value, types[number], lane->mask);
   }
 }
@@ -176,7 +175,7 @@ void ColumnBuilder::addRows(Frame &frame, Value part,
     return addSteps(frame, part, around);
   }
   Value zero = emitter.constant(frame, 0);
-  Value most = emitter.constant(frame, Schedule::runSteps);
+  Value most = emitter.constant(frame, cost::runSteps);
   Value each = binary(frame, '-', loops.front().upper, loops.front().lower);
   Values steps{zero};
   emitter.nest(frame, around, steps, [&](Frame &at, Values &now) {
@@ -297,7 +296,7 @@ Emitter::Values ColumnBuilder::merged(Frame &frame, ValueRange states,
     for (Value value :
          emitter.inlineRegion(frame, op.getMerge(), both, copies)) {
       in(frame);
-      all.push_back(emitter.widen(value, lanes));
+      all.push_back(emitter.widen(frame, value, lanes));
     }
     first += width;
   }

@@ -180,9 +180,7 @@ void ContractionBuilder::packColumnPanel(Frame &frame, unsigned which,
 }
 
 Value ContractionBuilder::room(Frame &root, std::int64_t elements) {
-  Type type = LLVM::LLVMPointerType::get(builder.getContext());
-  Value count = number(root, elements);
-  return LLVM::AllocaOp::create(in(root), loc, type, tiling.element, count, 64);
+  return emitter.room(root, tiling.element, elements);
 }
 
 /// A block of packed columns, and the sums of every product for a unit.
@@ -344,8 +342,7 @@ void ContractionBuilder::vectorTile(Frame &frame, const TileAt &at) {
       Value skip = binary(inner, '*', number(inner, r), at.rowStep);
       Value spread = emitter.read(inner, element(inner, row, skip),
                                   tiling.element, 1, Value(), Value());
-      in(inner);
-      spread = emitter.widen(spread, tiling.lanes);
+      spread = emitter.widen(inner, spread, tiling.lanes);
       for (unsigned v = 0; v < tiling.vectors; ++v) {
         Value &sum = sums[r * tiling.vectors + v];
         sum = multiplyAdd(inner, spread, vectors[v], sum);

@@ -78,7 +78,7 @@ public:
   /// The stores of a block, reading the sums as if they had just been made.
   void epilogue(Frame &frame, llvm::ArrayRef<qn::StoreOp> stores,
                 Block rowRange, Block columnRange);
-  /// Room for `elements` on the stack, made in the entry block.
+  /// Room for `elements` of the task's own.
   mlir::Value room(Frame &root, std::int64_t elements);
   /// Part `at` of axes in parts of `step`.
   Block range(Frame &frame, FlatAxes &axes, mlir::Value at, mlir::Value step);

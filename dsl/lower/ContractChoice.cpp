@@ -52,13 +52,14 @@ Value ContractionBuilder::isDeep(Frame &frame, Value tall, Value wide) {
   FlatAxes sums = sumsOf(tiling.products[0]);
   Value square = binary(frame, '*', tall, wide);
   std::pair<Value, std::int64_t> most[] = {
-      {tall, smallRowBlock},
-      {wide, deepColumns},
-      {square, deepSquare * std::int64_t(target.cores)}};
+      {tall, cost::smallRowBlock},
+      {wide, cost::deepColumns},
+      {square, cost::deepSquare * std::int64_t(target.cores)}};
   Value depth = sums.extent(frame), least = number(frame, tiling.deepFrom);
   if (tiling.streamedRows) {
     // Rows that fill no tile meet columns where those lie.
-    Value height = number(frame, tiling.height), far = number(frame, longSum);
+    Value height = number(frame, tiling.height),
+          far = number(frame, cost::longSum);
     OpBuilder &b = in(frame);
     Value isFew =
         arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, tall, height);
@@ -91,7 +92,7 @@ Value ContractionBuilder::runs(Frame &frame, const LaunchPlan &launch) {
   };
   Value wide = columns.extent(frame), tall = rows.extent(frame);
   Value none = compare(CmpIPredicate::slt, tall, 0);
-  Value narrow = compare(CmpIPredicate::slt, wide, packingColumns);
+  Value narrow = compare(CmpIPredicate::slt, wide, cost::packingColumns);
   Value few = compare(CmpIPredicate::slt, tall, tiling.fewRows);
   Value small = none, deep = none, streamed = none;
   if (tiling.fewElements) {

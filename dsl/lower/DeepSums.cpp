@@ -19,7 +19,7 @@ void ContractionBuilder::makeDeepBuffers(Frame &root, LaunchKind kind) {
     sumBuffers.push_back(room(root, elements + tiling.lanes));
     return;
   }
-  std::int64_t panels = llvm::divideCeil(smallRowBlock, tiling.height);
+  std::int64_t panels = llvm::divideCeil(cost::smallRowBlock, tiling.height);
   rowBuffer = room(root, panels * rowPanelRoom());
   columnBuffer = room(root, panelRoom() * tiling.panels);
 }
@@ -35,7 +35,7 @@ Value ContractionBuilder::partedExtent(Frame &frame) {
 
 Value ContractionBuilder::partSize(Frame &frame) {
   const Product &product = tiling.products[0];
-  Value small = number(frame, quern::sumPart);
+  Value small = number(frame, cost::sumPart);
   if (product.window) {
     ArrayRef<unsigned> bounding = product.sums;
     FlatAxes others(emitter, model, bounding.drop_back());
@@ -44,7 +44,8 @@ Value ContractionBuilder::partSize(Frame &frame) {
     return binary(frame, '>', images, number(frame, fewestImages));
   }
   Value depth = sumsOf(product).extent(frame);
-  Value bound = number(frame, longSum), large = number(frame, longSumPart);
+  Value bound = number(frame, cost::longSum),
+        large = number(frame, cost::longSumPart);
   OpBuilder &b = in(frame);
   Value few =
       arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, depth, bound);

@@ -23,6 +23,11 @@ static unsigned lanesOf(Value value) {
 Value Emitter::stride(Frame &frame, BlockArgument operand, unsigned axis) {
   if (model.kernel.isStaged(operand))
     return stagedStride(frame, operand, axis);
+  // Only strides that are known at run time have a word.
+  auto type = cast<qn::OperandType>(operand.getType());
+  StrideClass known = type.getStrides()[axis];
+  if (known != StrideClass::Dynamic)
+    return constant(frame, known == StrideClass::One ? 1 : 0);
   return word(frame, packet.strideWord(operand.getArgNumber(), axis),
               builder.getI64Type());
 }
@@ -108,8 +113,8 @@ Value Emitter::lanePointers(Frame &frame, BlockArgument operand, Value pointer,
         type.getStrides()[number] != StrideClass::Dynamic)
       continue;
     Value step = stride(frame, operand, number);
-    in(frame);
-    steps = arith::MulIOp::create(b, loc, steps, widen(step, lane.lanes));
+    step = widen(frame, step, lane.lanes);
+    steps = arith::MulIOp::create(b, loc, steps, step);
   }
   if (!model.kernel.getWide())
     steps = arith::TruncIOp::create(

@@ -1,5 +1,6 @@
 // Loads at positions that move by equal steps from lane to lane: windows with
 // any stride, padding and dilation.
+#include "dsl/lower/Anchor.h"
 #include "dsl/lower/Emitter.h"
 #include "dsl/lower/Turn.h"
 
@@ -61,7 +62,7 @@ Value Emitter::ramp(Frame &frame, Value step, unsigned lanes) {
   if (matchPattern(step, m_One()))
     return steps;
   Value narrow = arith::TruncIOp::create(b, loc, b.getI32Type(), step);
-  return arith::MulIOp::create(b, loc, steps, widen(narrow, lanes));
+  return arith::MulIOp::create(b, loc, steps, widen(frame, narrow, lanes));
 }
 
 /// The lanes whose positions `first + ramp` lie in [0, extent).
@@ -77,7 +78,7 @@ Value Emitter::lanesInside(Frame &frame, Value first, Value extent,
     distance = arith::MinSIOp::create(b, loc, distance, most);
     distance = arith::MaxSIOp::create(b, loc, distance, least);
     distance = arith::TruncIOp::create(b, loc, b.getI32Type(), distance);
-    return widen(distance, lanes);
+    return widen(frame, distance, lanes);
   };
   Value left = narrow(arith::SubIOp::create(b, loc, extent, first));
   Value low = narrow(arith::SubIOp::create(b, loc, zero, first));
@@ -110,15 +111,32 @@ Value Emitter::readEither(Frame &frame, qn::LoadOp load, unsigned lanes,
   Type result = VectorType::get({std::int64_t(lanes)}, load.getType());
   auto branch = scf::IfOp::create(in(frame), loc, TypeRange{result}, first,
                                   /*withElseRegion=*/true);
-  Operation *anchor = std::exchange(frame.anchor, branch);
+  Anchor anchor(frame, branch);
   for (auto [block, make] :
        {std::pair(branch.thenBlock(), yes), {branch.elseBlock(), no}}) {
     Frame side = Frame::inside(frame, block);
     Value made = make(side);
     scf::YieldOp::create(in(side), loc, made);
   }
-  frame.anchor = anchor;
   return branch.getResult(0);
+}
+
+/// The places of lanes whose distances from the first lane's are given: counted
+/// from the operand's first element, since the first lane's may lie so far
+/// outside that distances from it exceed 32 bits.
+static Value pointersApart(Emitter &emitter, Frame &at, Walk &walk,
+                           Value places) {
+  if (walk.offset) {
+    OpBuilder &b = emitter.in(at);
+    Location loc = walk.load.getLoc();
+    unsigned lanes = cast<VectorType>(places.getType()).getNumElements();
+    Value first = arith::TruncIOp::create(b, loc, b.getI32Type(), walk.offset);
+    first = emitter.widen(at, first, lanes);
+    places = arith::AddIOp::create(b, loc, places, first);
+  }
+  auto operand = cast<BlockArgument>(walk.load.getTensor());
+  Value base = emitter.pointerTo(at, operand);
+  return emitter.advance(at, walk.type(), base, places);
 }
 
 /// Reads lanes that lie `step` elements apart: in one piece where that turns
@@ -137,14 +155,15 @@ Value Emitter::readSteps(Frame &frame, Walk &walk, unsigned lanes, Value mask,
     return read(at, pointer, element, lanes, mask, otherwise);
   };
   auto scattered = [&](Frame &at) {
-    Value pointers = advance(at, type, pointer, ramp(at, step, lanes));
+    Value pointers = pointersApart(*this, at, walk, ramp(at, step, lanes));
     return read(at, pointers, element, lanes, mask, otherwise);
   };
   auto backwards = [&](Frame &at) {
     Value last = advance(at, type, pointer, constant(at, 1 - int(lanes)));
     OpBuilder &b = in(at);
     Value good = mask ? turnedRound(b, mask) : Value();
-    Value none = otherwise ? turnedRound(b, widen(otherwise, lanes)) : Value();
+    Value none =
+        otherwise ? turnedRound(b, widen(at, otherwise, lanes)) : Value();
     Value made = read(at, last, element, lanes, good, none);
     return turnedRound(in(at), made);
   };
@@ -227,8 +246,7 @@ Value Emitter::goodSteps(Frame &frame, Walk &walk, const Binding &lane) {
     good = both(frame, good, fits);
   }
   if (good) {
-    in(frame);
-    good = widen(good, lane.lanes);
+    good = widen(frame, good, lane.lanes);
   }
   return both(frame, good, lane.mask);
 }
@@ -267,13 +285,35 @@ Value Emitter::readGood(Frame &frame, Walk &walk, const Binding &lane) {
   };
   if (!walk.load.getWhen() || !walk.load.getOutside())
     return some(frame);
-  auto none = [&](Frame &at) {
-    in(at);
-    return widen(otherwise, lane.lanes);
-  };
+  auto none = [&](Frame &at) { return widen(at, otherwise, lane.lanes); };
   Value any = vector::ReductionOp::create(in(frame), walk.load.getLoc(),
                                           vector::CombiningKind::OR, good);
   return readEither(frame, walk.load, lane.lanes, any, some, none);
+}
+
+/// Steps with which the positions of a vector's lanes differ by 31 bits at
+/// most: lanes are at most 64, and steps times lanes stay exact.
+constexpr std::int64_t longestStep = 1 << 24;
+
+/// Whether no step is longer than `longestStep`; null: it is known. False as a
+/// constant where it is known that one is longer.
+static Value hasShortSteps(Emitter &emitter, Frame &frame, const Walk &walk) {
+  Value all;
+  Location loc = walk.load->getLoc();
+  for (Value step : walk.steps) {
+    APInt number;
+    bool isConstant = step && matchPattern(step, m_ConstantInt(&number));
+    if (!step || (isConstant && number.abs().ule(longestStep)))
+      continue;
+    Value least = emitter.constant(frame, longestStep);
+    Value most = emitter.constant(frame, 2 * longestStep);
+    OpBuilder &b = emitter.in(frame);
+    Value from = b.createOrFold<arith::AddIOp>(loc, step, least);
+    Value isShort = b.createOrFold<arith::CmpIOp>(
+        loc, arith::CmpIPredicate::ule, from, most);
+    all = all ? b.createOrFold<arith::AndIOp>(loc, all, isShort) : isShort;
+  }
+  return all;
 }
 
 /// A load whose positions move by equal steps from lane to lane; null where it
@@ -285,29 +325,48 @@ Value Emitter::affine(Frame &frame, qn::LoadOp load, Copies copies) {
       isa<ComplexType>(walk.type().getElementType()) || target.isGpu() ||
       load->getBlock() != &model.kernel.block() || !stepsOf(frame, walk, *lane))
     return Value();
+  Value isShort = hasShortSteps(*this, frame, walk);
+  if (isShort && matchPattern(isShort, m_Zero()))
+    return Value();
+  if (!isShort)
+    return readWalk(frame, walk, *lane);
+  return readEither(
+      frame, load, lane->lanes, isShort,
+      [&](Frame &at) { return readWalk(at, walk, *lane); },
+      [&](Frame &at) {
+        Local local;
+        Value each = gathered(at, load, local, copies);
+        return widen(at, each, lane->lanes);
+      });
+}
+
+/// Reads the lanes of such a load.
+Value Emitter::readWalk(Frame &frame, Walk &walk, const Binding &lane) {
+  qn::LoadOp load = walk.load;
   Frame first = Frame::inside(frame, frame.block);
   first.anchor = frame.anchor;
-  first.bind(Binding{.axis = lane->axis,
-                     .position = position(frame, lane->axis, copies)});
-  walk.indices = emitAll(first, load.getIndices(), copies);
+  first.bind(Binding{.axis = lane.axis,
+                     .position = position(frame, lane.axis, walk.copies)});
+  walk.indices = emitAll(first, load.getIndices(), walk.copies);
   Access access{load, cast<BlockArgument>(load.getTensor()), load.getIndices(),
                 load.getPart()};
+  walk.offset = elementOffset(*this, first, access, walk.indices).first;
   walk.pointer = elementPointer(first, access, walk.indices);
   if (!ahead.rows)
-    fetchAhead(first, access, copies);
+    fetchAhead(first, access, walk.copies);
   APInt step;
   bool isNear =
       matchPattern(walk.apart, m_ConstantInt(&step)) && step.abs().isOne();
-  bool isOnce = isNear && model.readsOnce(load, lane->axis);
+  bool isOnce = isNear && model.readsOnce(load, lane.axis);
   // Whole vectors between masked ones are not foreseen either.
-  if (isOnce && (lane->mask || load.getWhen() || load.getOutside()))
+  if (isOnce && (lane.mask || load.getWhen() || load.getOutside()))
     fetchForMasked(frame, walk.pointer);
-  auto masked = [&](Frame &at) { return readGood(at, walk, *lane); };
+  auto masked = [&](Frame &at) { return readGood(at, walk, lane); };
   auto whole = [&](Frame &at) {
-    return readSteps(at, walk, lane->lanes, Value(), Value());
+    return readSteps(at, walk, lane.lanes, Value(), Value());
   };
   if (isNear && (isOnce || !launch->windows))
-    if (Value all = endsInside(frame, walk, *lane))
-      return readEither(frame, load, lane->lanes, all, whole, masked);
+    if (Value all = endsInside(frame, walk, lane))
+      return readEither(frame, load, lane.lanes, all, whole, masked);
   return masked(frame);
 }

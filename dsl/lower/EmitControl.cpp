@@ -46,8 +46,8 @@ Emitter::Values Emitter::select(Frame &frame, Value condition, ValueRange yes,
   for (auto [a, b] : llvm::zip(yes, no)) {
     unsigned lanes = std::max({lanesOf(condition), lanesOf(a), lanesOf(b)});
     in(frame);
-    Value wideA = widen(a, lanes), wideB = widen(b, lanes);
-    Value wideC = widen(condition, lanes);
+    Value wideA = widen(frame, a, lanes), wideB = widen(frame, b, lanes);
+    Value wideC = widen(frame, condition, lanes);
     chosen.push_back(arith::SelectOp::create(builder, condition.getLoc(), wideC,
                                              wideA, wideB));
   }
@@ -106,10 +106,9 @@ Emitter::Values Emitter::whereTaken(Frame &frame, Value taken, Region &region,
   Anchor anchor(frame, branch);
   Frame some = Frame::inside(frame, branch.thenBlock());
   Values made = regionValues(some, region, local, {}, copies);
-  in(some);
   for (Value &value : made)
-    value = widen(value, lanes);
-  scf::YieldOp::create(builder, loc, made);
+    value = widen(some, value, lanes);
+  scf::YieldOp::create(in(some), loc, made);
   builder.setInsertionPointToEnd(branch.elseBlock());
   Values nothing;
   for (Type type : types)
@@ -174,7 +173,7 @@ Emitter::Values Emitter::whileStates(Frame &frame, scf::WhileOp loop,
   states.push_back(
       arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true)));
   for (Value &value : states)
-    value = widen(value, lanes);
+    value = widen(frame, value, lanes);
   return states;
 }
 
@@ -202,8 +201,7 @@ void Emitter::whileLeave(Frame &test, scf::WhileOp loop, Value goes,
                          ValueRange handed, unsigned lanes) {
   auto arguments = test.block->getArguments();
   unsigned count = loop.getInits().size();
-  in(test);
-  goes = both(test, widen(goes, lanes), arguments.back());
+  goes = both(test, widen(test, goes, lanes), arguments.back());
   Values next(arguments.take_front(count));
   llvm::append_range(next, select(test, arguments.back(), handed,
                                   arguments.drop_front(count).drop_back()));
@@ -275,7 +273,7 @@ Emitter::Values Emitter::whileLoop(Frame &frame, Operation *op, Local &local,
   Values tested = whileTest(frame, loop, local, states, copies);
   OpBuilder &b = in(frame);
   for (Value &value : tested)
-    value = widen(value, lanes);
+    value = widen(frame, value, lanes);
   ValueRange handed = ValueRange(tested).drop_front();
   Value any =
       vector::ReductionOp::create(b, loc, vector::CombiningKind::OR, tested[0]);
@@ -297,11 +295,11 @@ Value Emitter::withinBounds(Frame &body, Value at, Value lower, Value upper) {
   in(body);
   Location loc = at.getLoc();
   unsigned lanes = std::max(lanesOf(lower), lanesOf(upper));
-  at = widen(at, lanes);
+  at = widen(body, at, lanes);
   Value low = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, at,
-                                    widen(lower, lanes));
+                                    widen(body, lower, lanes));
   Value high = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
-                                     at, widen(upper, lanes));
+                                     at, widen(body, upper, lanes));
   return both(body, low, high);
 }
 
@@ -328,9 +326,8 @@ Emitter::Values Emitter::countedLoop(Frame &frame, Operation *op, Local &local,
   Values states;
   for (Value init : loop.getInitArgs())
     states.push_back(operand(frame, init, local, copies));
-  in(frame);
   for (Value &value : states)
-    value = widen(value, lanes);
+    value = widen(frame, value, lanes);
   bool uniform = lanesOf(lower) == 1 && lanesOf(upper) == 1;
   if (lanesOf(by) > 1 || (!uniform && !matchPattern(by, m_One()))) {
     unsupported(op, builder.getI64Type(),
@@ -350,9 +347,8 @@ Emitter::Values Emitter::countedLoop(Frame &frame, Operation *op, Local &local,
   llvm::append_range(arguments, made.getRegionIterArgs());
   Values stepped =
       regionValues(body, loop.getRegion(), local, arguments, copies);
-  in(body);
   for (Value &value : stepped)
-    value = widen(value, lanes);
+    value = widen(body, value, lanes);
   if (!uniform)
     stepped = select(body, body.active, stepped, made.getRegionIterArgs());
   scf::YieldOp::create(in(body), loc, stepped);

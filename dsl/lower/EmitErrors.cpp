@@ -42,7 +42,7 @@ void Emitter::report(Frame &frame, const Suspect &suspect, Value good) {
   Value bad = badLanes(frame, suspect, good);
   OpBuilder &b = in(frame);
   if (lanesOf(bad) > 1)
-    index = widen(index, lanesOf(bad));
+    index = widen(frame, index, lanesOf(bad));
   Value any = bad;
   if (lanesOf(bad) > 1)
     any = vector::ReductionOp::create(b, loc, vector::CombiningKind::OR, bad);

@@ -29,7 +29,7 @@ static Access accessOf(qn::LoadOp load) {
 Value Emitter::inRange(Frame &frame, Value index, Value extent) {
   OpBuilder &b = in(frame);
   return arith::CmpIOp::create(b, index.getLoc(), arith::CmpIPredicate::ult,
-                               index, widen(extent, lanesOf(index)));
+                               index, widen(frame, extent, lanesOf(index)));
 }
 
 bool quern::isOwnPosition(Value index, StringAttr axis) {
@@ -42,8 +42,8 @@ Value Emitter::both(Frame &frame, Value a, Value b) {
     return a ? a : b;
   in(frame);
   unsigned lanes = std::max(lanesOf(a), lanesOf(b));
-  a = widen(a, lanes);
-  b = widen(b, lanes);
+  a = widen(frame, a, lanes);
+  b = widen(frame, b, lanes);
   return arith::AndIOp::create(builder, a.getLoc(), a, b);
 }
 
@@ -74,28 +74,36 @@ Value Emitter::goodLanes(Frame &frame, const Access &access, ValueRange indices,
   return good;
 }
 
-Value Emitter::elementPointer(Frame &frame, const Access &access,
-                              ValueRange indices) {
+std::pair<Value, Value> quern::elementOffset(Emitter &emitter, Frame &frame,
+                                             const Access &access,
+                                             ValueRange indices) {
   BlockArgument operand = access.operand;
   auto type = cast<qn::OperandType>(operand.getType());
   Location loc = access.op->getLoc();
-  Value pointer = pointerTo(frame, operand);
   Value scalar, vector;
   for (auto [number, index] : llvm::enumerate(indices)) {
     if (type.getStrides()[number] == StrideClass::Zero)
       continue;
     Value offset = index;
     if (type.getStrides()[number] == StrideClass::Dynamic) {
-      Value step = stride(frame, operand, number);
-      in(frame);
-      offset = arith::MulIOp::create(builder, loc, index,
-                                     widen(step, lanesOf(index)));
+      Value step = emitter.stride(frame, operand, number);
+      OpBuilder &b = emitter.in(frame);
+      step = emitter.widen(frame, step, lanesOf(index));
+      offset = arith::MulIOp::create(b, loc, index, step);
     }
-    in(frame);
+    OpBuilder &b = emitter.in(frame);
     Value &sum = lanesOf(offset) > 1 ? vector : scalar;
-    sum =
-        sum ? Value(arith::AddIOp::create(builder, loc, sum, offset)) : offset;
+    sum = sum ? Value(arith::AddIOp::create(b, loc, sum, offset)) : offset;
   }
+  return {scalar, vector};
+}
+
+Value Emitter::elementPointer(Frame &frame, const Access &access,
+                              ValueRange indices) {
+  auto type = cast<qn::OperandType>(access.operand.getType());
+  Location loc = access.op->getLoc();
+  auto [scalar, vector] = elementOffset(*this, frame, access, indices);
+  Value pointer = pointerTo(frame, access.operand);
   if (scalar)
     pointer = advance(frame, type, pointer, scalar);
   if (vector && !model.kernel.getWide())
@@ -240,7 +248,7 @@ Value Emitter::gathered(Frame &frame, qn::LoadOp load, Local &local,
   const Binding *lane = laneOf(frame, frame.bound);
   in(frame);
   for (Value *each : {&good, &otherwise})
-    *each = *each ? widen(*each, lanes) : Value();
+    *each = *each ? widen(frame, *each, lanes) : Value();
   good = both(frame, good, lane ? lane->mask : Value());
   if (Value pointer =
           lane ? neighbours(frame, accessOf(load), *lane, copies) : Value())

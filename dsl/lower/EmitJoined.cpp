@@ -168,10 +168,10 @@ Value Emitter::joined(Frame &from, qn::JoinedOp op, Copies copies) {
   } else {
     at = &home(frame, axisBit(along));
     Copies own = project(*at, axisBit(along), copies);
-    Value &found = at->values[{op.getEnds().front().getAsOpaquePointer(), own}];
-    if (!found)
-      found = joinedAt(*at, op, position(*at, along, own));
-    number = found;
+    Frame::Key key{op.getEnds().front().getAsOpaquePointer(), own};
+    number = at->values.lookup(key);
+    if (!number)
+      number = at->values[key] = joinedAt(*at, op, position(*at, along, own));
   }
   return joinedElement(frame, *at, op, number, lane, copies,
                        {lane ? lane->mask : Value(), Value()});
@@ -195,9 +195,9 @@ Value Emitter::joinedLanes(Frame &frame, qn::JoinedOp op, const Binding &lane,
   Value end = joinedEnd(inner, op, number);
   in(inner);
   Value behind = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, at,
-                                       widen(begin, lane.lanes));
+                                       widen(inner, begin, lane.lanes));
   Value before = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, at,
-                                       widen(end, lane.lanes));
+                                       widen(inner, end, lane.lanes));
   Value mask = both(inner, both(inner, behind, before), lane.mask);
   Value read = joinedElement(inner, inner, op, number, &lane, copies,
                              {mask, loop.getRegionIterArg(0)});
@@ -260,8 +260,7 @@ Value Emitter::readLanes(Frame &frame, qn::JoinedOp op, Value pointer,
   };
   if (!lane || (along == StrideClass::Zero && !choice.otherwise)) {
     Value element = one(1, {});
-    in(frame);
-    return widen(element, lane ? lane->lanes : 1);
+    return widen(frame, element, lane ? lane->lanes : 1);
   }
   if (along == StrideClass::One && !isComplex)
     return one(lane->lanes, choice);
@@ -275,8 +274,8 @@ Value Emitter::readLanes(Frame &frame, qn::JoinedOp op, Value pointer,
   Value steps = arith::ConstantOp::create(
       b, op.getLoc(), DenseElementsAttr::get(wide, ArrayRef(numbers)));
   if (step)
-    steps =
-        arith::MulIOp::create(b, op.getLoc(), steps, widen(step, lane->lanes));
+    steps = arith::MulIOp::create(b, op.getLoc(), steps,
+                                  widen(frame, step, lane->lanes));
   pointer = advance(frame, type, pointer, steps);
   return one(lane->lanes, choice);
 }

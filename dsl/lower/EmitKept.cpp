@@ -1,14 +1,12 @@
 // Expensive values kept from one pass over a row to the next, in the row of the
 // output they lead to.
+#include "dsl/cost/Work.h"
 #include "dsl/lower/FlatAxes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using namespace quern;
-
-/// Fewer operations than this are repeated rather than read back.
-static constexpr unsigned worthKeeping = 8;
 
 /// Whether `value` is among what `from` is made of, without other reductions.
 static bool reaches(ValueRange from, Value value,
@@ -22,22 +20,6 @@ static bool reaches(ValueRange from, Value value,
       return true;
   }
   return false;
-}
-
-/// The arithmetic a value takes at every position of `missing`.
-unsigned Emitter::costOf(Value value, AxisSet missing) const {
-  llvm::SmallPtrSet<Operation *, 32> seen;
-  SmallVector<Value> open{value};
-  unsigned cost = 0;
-  while (!open.empty()) {
-    Value next = open.pop_back_val();
-    Operation *op = next.getDefiningOp();
-    if (!op || !(model.axesOf(next) & missing) || !seen.insert(op).second)
-      continue;
-    cost += OpTrait::hasElementwiseMappableTraits(op);
-    llvm::append_range(open, op->getOperands());
-  }
-  return cost;
 }
 
 /// A reduction that walks over `value` just before `store` needs it again: one
@@ -104,8 +86,11 @@ void Emitter::findKept() {
       continue;
     llvm::DenseMap<Value, Value> known;
     Value found = candidate(store.getValue(), store, missing, known);
+    auto isMissing = [&](Value next) {
+      return bool(model.axesOf(next) & missing);
+    };
     if (found && found != store.getTensor() && found != store.getValue() &&
-        costOf(found, missing) >= worthKeeping)
+        cost::operationsBehind(found, isMissing) >= cost::keepLeast)
       keptValues.insert({found, {store, writerOf(found, store)}});
   }
 }

@@ -221,7 +221,7 @@ void Emitter::laneLoop(Frame &frame, const LoopSpec &loop,
   unsigned copies = copiesOf(frame, frame.bound).size();
   if (loop.plan.fixed && loop.plan.once)
     return piecesLoop(frame, loop, loop.lower, rest, states, body);
-  bool once = loop.plan.once || schedule.isLong(copies);
+  bool once = loop.plan.once || schedule.lanes->isLong(copies);
   if (target.hasMask && once && loop.plan.copies == 1)
     return plainLoop(frame, loop, loop.lower, loop.upper, /*masked=*/true, rest,
                      states, body);
@@ -268,7 +268,7 @@ Value Emitter::laneMask(Frame &frame, Value position, Value upper,
   Value steps = arith::ConstantOp::create(
       b, loc, DenseElementsAttr::get(type, ArrayRef(numbers)));
   return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, steps,
-                               widen(left, lanes));
+                               widen(frame, left, lanes));
 }
 
 void Emitter::plainLoop(Frame &frame, const LoopSpec &loop, Value lower,

@@ -133,9 +133,10 @@ Value Emitter::nearby(Frame &frame, qn::LoadOp load, const Binding &lane,
   Value first = vector::ExtractOp::create(b, loc, at, 0);
   Value base = arith::SubIOp::create(b, loc, first, width);
   base = arith::MaxSIOp::create(b, loc, base, zero);
-  Value offsets = arith::SubIOp::create(b, loc, at, widen(base, lane.lanes));
+  Value offsets =
+      arith::SubIOp::create(b, loc, at, widen(frame, base, lane.lanes));
   Value close = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult,
-                                      offsets, widen(reach, lane.lanes));
+                                      offsets, widen(frame, reach, lane.lanes));
   if (good) {
     Value ones =
         arith::ConstantOp::create(b, loc, b.getOneAttr(good.getType()));

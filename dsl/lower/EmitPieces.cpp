@@ -336,8 +336,8 @@ Value Emitter::readPieces(Frame &frame, qn::LoadOp load, const Binding &lane,
   no.bind(Binding{.axis = lane.axis, .position = begin, .lanes = lane.lanes});
   Local local;
   Value apart = gathered(no, load, local, copies);
-  in(no);
-  scf::YieldOp::create(builder, loc, widen(apart, lane.lanes));
+  apart = widen(no, apart, lane.lanes);
+  scf::YieldOp::create(in(no), loc, apart);
   frame.anchor = anchor;
   return branch.getResult(0);
 }

@@ -15,7 +15,7 @@ using namespace quern;
 /// rounds for each bit of `turn`.
 Emitter::Values Emitter::takeTurns(Frame &frame, ReductionGroup &group,
                                    unsigned bit, Value turn) {
-  unsigned turns = Schedule::portableLoop(0).lanes;
+  unsigned turns = LoopChoice::portableLoop(0).lanes;
   Values states = initialStates(frame, group);
   if (1u << bit == turns) {
     group.loops.back().turn = turn;
@@ -138,18 +138,6 @@ Emitter::Values Emitter::byLength(Frame &frame, const ReductionGroup &group,
   return {branch.result_begin(), branch.result_end()};
 }
 
-/// A place for a value of every row, outside of all loops.
-static Value roomForRows(Emitter &emitter, Frame &frame, Type type,
-                         unsigned rows) {
-  Frame *root = &frame;
-  while (root->parent)
-    root = root->parent;
-  Value count = emitter.constant(*root, rows);
-  OpBuilder &b = emitter.in(*root);
-  Type pointer = LLVM::LLVMPointerType::get(b.getContext());
-  return LLVM::AllocaOp::create(b, count.getLoc(), pointer, type, count, 64);
-}
-
 static Value rowOf(OpBuilder &b, Value room, Type type, LLVM::GEPArg row) {
   return LLVM::GEPOp::create(b, room.getLoc(), room.getType(), type, room, row);
 }
@@ -165,7 +153,7 @@ Emitter::Values Emitter::rowsByLoop(Frame &frame, const ReductionGroup &group,
   row.outer = {0};
   Values rooms, states = initialStates(frame, row);
   for (Value state : states)
-    rooms.push_back(roomForRows(*this, frame, state.getType(), count));
+    rooms.push_back(room(frame, state.getType(), count));
   Value zero = constant(frame, 0), one = constant(frame, 1);
   Value end = constant(frame, count), first = position(frame, axis, 0);
   auto loop = scf::ForOp::create(in(frame), loc, zero, end, one);

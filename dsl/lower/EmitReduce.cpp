@@ -79,11 +79,11 @@ AxisPlan Emitter::innerPlan(Frame &frame, ReductionGroup &group,
   if (group.members.front().getPortable()) {
     // Only of the rows' own axis is it known to be short.
     bool isShort = plan.once && static_cast<int>(lane) == launch->lane;
-    plan = Schedule::portableLoop(lane);
+    plan = LoopChoice::portableLoop(lane);
     plan.once = isShort;
   }
   if (plan.once) {
-    RowOrder order = schedule.orderOfRows(group.members, *launch);
+    RowOrder order = schedule.lanes->orderOfRows(group.members, *launch);
     group.byRows = order != RowOrder::InTurns;
     plan.once = plan.fixed || order != RowOrder::Whole;
   }
@@ -111,7 +111,7 @@ void Emitter::planLoops(Frame &frame, ReductionGroup &group) {
     last = model.axisOf(group.scans[0].getAxis());
   } else if (op.getPortable()) {
     last = model.axisOf(cast<StringAttr>(op.getAxes().getValue().back()));
-    group.inTurns = laneOf(frame, around) || schedule.isUneven(last);
+    group.inTurns = laneOf(frame, around) || schedule.lanes->isUneven(last);
     lane = group.inTurns ? -1 : last;
   }
   bool isFree = group.scans.empty() && !op.getPortable();
@@ -233,7 +233,7 @@ void Emitter::stepCount(Frame &frame, qn::ReduceOp op, Copies copies,
                         Value &state, unsigned lanes) {
   Value held = wide(frame, op.getInputs().front(), copies, lanes);
   if (Value mask = maskOf(frame, op, copies))
-    held = both(frame, held, widen(mask, lanes));
+    held = both(frame, held, widen(frame, mask, lanes));
   OpBuilder &b = in(frame);
   Type bits = VectorType::get({1}, b.getIntegerType(lanes));
   Value set = vector::BitCastOp::create(b, op.getLoc(), bits, held);
@@ -291,9 +291,8 @@ void Emitter::stepOne(Frame &frame, qn::ReduceOp op, Copies copies,
   }
   if (Value mask = maskOf(frame, op, copies))
     stepped = select(frame, mask, stepped, Values(state.begin(), state.end()));
-  in(frame);
   for (auto [old, now] : llvm::zip(state, stepped))
-    old = widen(now, lanes);
+    old = widen(frame, now, lanes);
 }
 
 /// The lower or the upper half of every segment of a vector, or of two.

@@ -45,7 +45,7 @@ Emitter::Values Emitter::firstRound(Frame &frame, scf::WhileOp loop,
     states.push_back(wide(frame, init, copies, lanesFor(argument)));
   auto constant = [&](TypedAttr value, Value like) {
     Value made = arith::ConstantOp::create(in(frame), loop.getLoc(), value);
-    states.push_back(widen(made, lanesFor(like)));
+    states.push_back(widen(frame, made, lanesFor(like)));
   };
   for (Value argument : loop.getAfterArguments())
     constant(cast<TypedAttr>(builder.getZeroAttr(argument.getType())),

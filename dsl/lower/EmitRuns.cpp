@@ -30,7 +30,7 @@ either(OpBuilder &b, Frame &frame, Value condition, ValueRange otherwise,
 /// with lanes along the reduced axis take a part of it each, and are merged.
 bool Emitter::needsRuns(const ReductionGroup &group) const {
   if (target.isGpu() || group.lanes || group.inTurns || group.loops.empty() ||
-      !group.scans.empty() || group.outer.size() > Schedule::mostInRuns)
+      !group.scans.empty() || group.outer.size() > cost::runMostStates)
     return false;
   const LoopSpec &last = group.loops.back();
   qn::ReduceOp op = group.members.front();
@@ -65,7 +65,7 @@ void Emitter::runsOf(Frame &frame, const ReductionGroup &group,
                      ValueRange fresh, Values &carried) {
   LoopSpec run = group.loops.back();
   unsigned count = fresh.size();
-  Value length = constant(frame, Schedule::runSteps);
+  Value length = constant(frame, cost::runSteps);
   Value lower = run.lower ? run.lower : constant(frame, 0);
   Value upper = run.upper ? run.upper : extent(frame, run.plan.axis);
   Value isOne = arith::ConstantOp::create(in(frame), model.kernel.getLoc(),

@@ -159,9 +159,8 @@ Emitter::Values Emitter::laneScan(Frame &frame, qn::ScanOp scan, Copies copies,
   }
   Values carried, ends(state.begin(), state.end());
   llvm::append_range(ends, lastOf(in(frame), now));
-  in(frame);
   for (Value value : state)
-    carried.push_back(widen(value, lanes));
+    carried.push_back(widen(frame, value, lanes));
   Values whole = carried;
   llvm::append_range(whole, now);
   now = inlineRegion(frame, scan.getMerge(), whole, copies);

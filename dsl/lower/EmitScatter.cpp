@@ -62,7 +62,7 @@ Value Emitter::goodPlaces(Frame &frame, qn::ScatterOp op, Copies copies) {
                 std::nullopt};
   Values indices = emitAll(frame, op.getIndices(), copies);
   Value good = goodLanes(frame, access, indices, Value(), /*report=*/false);
-  if (!op.getWhen())
+  if (!op.getWhen() || !good)
     return good;
   Value asked = emit(frame, op.getWhen(), copies);
   OpBuilder &b = in(frame);
@@ -70,8 +70,8 @@ Value Emitter::goodPlaces(Frame &frame, qn::ScatterOp op, Copies copies) {
       arith::ConstantOp::create(b, op.getLoc(), b.getOneAttr(asked.getType()));
   Value unasked = arith::XOrIOp::create(b, op.getLoc(), asked, ones);
   unsigned lanes = std::max(lanesOf(good), lanesOf(unasked));
-  return arith::OrIOp::create(b, op.getLoc(), widen(good, lanes),
-                              widen(unasked, lanes));
+  return arith::OrIOp::create(b, op.getLoc(), widen(frame, good, lanes),
+                              widen(frame, unasked, lanes));
 }
 
 /// Lanes run only along axes that lead to places of their own. What all lanes

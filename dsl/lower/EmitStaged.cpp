@@ -44,6 +44,11 @@ Value Emitter::inWorkspace(Frame &frame, Value bytes) {
                              ArrayRef<LLVM::GEPArg>{bytes});
 }
 
+Value Emitter::room(Frame &frame, Type element, std::int64_t count) {
+  Frame &root = home(frame, {});
+  return memory.reserve(in(root), root, element, count);
+}
+
 Value Emitter::pointerTo(Frame &frame, BlockArgument operand) {
   unsigned number = operand.getArgNumber();
   if (!model.kernel.isStaged(operand))

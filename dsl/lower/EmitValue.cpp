@@ -1,5 +1,6 @@
 // Values in a context: found, or made in the outermost frame that can hold
 // them.
+#include "dsl/dialect/Steps.h"
 #include "dsl/lower/Division.h"
 #include "dsl/lower/Emitter.h"
 #include "dsl/lower/SmallFloat.h"
@@ -49,6 +50,23 @@ Copies Emitter::project(const Frame &frame, AxisSet axes, Copies copies) const {
   return result;
 }
 
+/// Stands for a value where there is no budget for more code: what was begun
+/// is left, and nobody uses it.
+static Value abandon(Emitter &emitter, Frame &frame, Value value,
+                     AxisSet axes) {
+  OpBuilder &b = emitter.in(frame);
+  Budget &budget = *budgetOf(*b.getContext());
+  if (emitter.valid && budget.isExceeded())
+    emitError(value.getLoc(), tooLargeText(budget)).attachNote()
+        << tooLargeCode;
+  emitter.valid = false;
+  const Binding *lane = emitter.laneOf(frame, axes);
+  Type type = value.getType();
+  if (lane && lane->lanes > 1)
+    type = VectorType::get({std::int64_t(lane->lanes)}, type);
+  return arith::ConstantOp::create(b, value.getLoc(), b.getZeroAttr(type));
+}
+
 Value Emitter::emit(Frame &from, Value value, Copies copies) {
   AxisSet axes = model.axesOf(value);
   Frame &frame = home(from, axes);
@@ -56,6 +74,8 @@ Value Emitter::emit(Frame &from, Value value, Copies copies) {
   Frame::Key key{value.getAsOpaquePointer(), copies};
   if (Value found = frame.values.lookup(key))
     return found;
+  if (!goesOn(*builder.getContext()))
+    return abandon(*this, frame, value, axes);
   Value made = compute(frame, value, copies);
   frame.values[key] = made;
   return made;
@@ -188,11 +208,12 @@ Value Emitter::lanePosition(Frame &frame, unsigned axis, Copies copies) {
   auto type = VectorType::get({std::int64_t(lanes)}, b.getI64Type());
   Value offsets = arith::ConstantOp::create(
       b, b.getUnknownLoc(), DenseElementsAttr::get(type, ArrayRef(steps)));
-  return arith::AddIOp::create(b, b.getUnknownLoc(), widen(first, lanes),
+  return arith::AddIOp::create(b, b.getUnknownLoc(), widen(frame, first, lanes),
                                offsets);
 }
 
-Value Emitter::widen(Value value, unsigned lanes) {
+Value Emitter::widen(Frame &frame, Value value, unsigned lanes) {
+  in(frame);
   if (lanes == 1 || isa<VectorType>(value.getType()))
     return value;
   // A vector made of equal small floats would be rounded by a call where the
@@ -201,7 +222,7 @@ Value Emitter::widen(Value value, unsigned lanes) {
   if (small && small.getWidth() < 32) {
     Type bits = builder.getIntegerType(small.getWidth());
     value = arith::BitcastOp::create(builder, value.getLoc(), bits, value);
-    value = widen(value, lanes);
+    value = widen(frame, value, lanes);
     auto type = VectorType::get({static_cast<int64_t>(lanes)}, small);
     return arith::BitcastOp::create(builder, value.getLoc(), type, value);
   }
@@ -219,8 +240,7 @@ Value Emitter::wide(Frame &from, Value value, Copies copies, unsigned lanes) {
   Frame::Key key{value.getAsOpaquePointer(), project(frame, axes, copies)};
   Value &splat = frame.splats[key];
   if (!splat || lanesOf(splat) != lanes) {
-    in(frame);
-    splat = widen(made, lanes);
+    splat = widen(frame, made, lanes);
   }
   return splat;
 }
@@ -237,7 +257,7 @@ Emitter::Values Emitter::localOperands(Frame &frame, Operation *op,
   for (auto [made, operand] : llvm::zip(operands, op->getOperands()))
     if (lanesOf(made) != lanes) {
       in(frame);
-      made = local.contains(operand) ? widen(made, lanes)
+      made = local.contains(operand) ? widen(frame, made, lanes)
                                      : wide(frame, operand, copies, lanes);
     }
   return operands;
@@ -246,6 +266,12 @@ Emitter::Values Emitter::localOperands(Frame &frame, Operation *op,
 /// The results of an operation whose operands may be local to a region.
 Emitter::Values Emitter::operation(Frame &frame, Operation *op, Local &local,
                                    Copies copies) {
+  if (!goesOn(*builder.getContext())) {
+    Values none;
+    for (Value result : op->getResults())
+      none.push_back(abandon(*this, frame, result, AxisSet()));
+    return none;
+  }
   if (isa<arith::ConstantOp>(op))
     return Values{in(frame).clone(*op)->getResult(0)};
   if (auto index = dyn_cast<qn::IndexOp>(op))

@@ -2,6 +2,7 @@
 // one for every position in them.
 #include "dsl/lower/Emitter.h"
 #include "dsl/schedule/Windows.h"
+#include "dsl/threads/Ranges.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -25,6 +26,23 @@ static bool isAffine(const KernelModel &model, Value value,
       (model.axesOf(right) & moving))
     return false;
   return isAffine(model, left, moving) && isAffine(model, right, moving);
+}
+
+/// Steps and numbers of steps whose products, a few of them, are exact in 64
+/// bits.
+constexpr std::int64_t longestStep = 1 << 24, mostSteps = std::int64_t(1) << 35;
+
+/// Whether a span of so many steps is exact.
+static Value isExact(OpBuilder &b, Value each, Value steps, Value least,
+                     Value most) {
+  Location loc = each.getLoc();
+  Value few = b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ult,
+                                            steps, most);
+  Value from = b.createOrFold<arith::AddIOp>(loc, each, least);
+  Value twice = b.createOrFold<arith::AddIOp>(loc, least, least);
+  Value isShort = b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ult,
+                                                from, twice);
+  return b.createOrFold<arith::AndIOp>(loc, few, isShort);
 }
 
 /// The least and the largest value of a position over the loops of a group that
@@ -66,6 +84,10 @@ Reach Emitter::reach(Frame &frame, const ReductionGroup &group, Value index) {
     std::optional<Value> each = laneStep(first, index, binding, 0);
     if (!each || !*each)
       continue;
+    Value least = constant(first, longestStep);
+    Value most = constant(first, mostSteps);
+    range.fits =
+        both(first, range.fits, isExact(in(first), *each, steps, least, most));
     OpBuilder &b = in(first);
     Value span = arith::MulIOp::create(b, loc, *each, steps);
     Value down = arith::MinSIOp::create(b, loc, span, zero);
@@ -81,7 +103,7 @@ Reach Emitter::reach(Frame &frame, const ReductionGroup &group, Value index) {
 /// there is nothing to test.
 Value Emitter::interior(Frame &frame, const ReductionGroup &group) {
   if (!launch->windows || !group.scans.empty() || group.lanes ||
-      group.loops.empty())
+      group.loops.empty() || model.kernel->hasAttr(keepsChecksAttribute))
     return Value();
   unsigned along = group.loops.back().plan.axis;
   AxisSet turn = hasAxis(frame.bound, along) ? axisBit(along) : AxisSet();
@@ -111,7 +133,7 @@ Value Emitter::interior(Frame &frame, const ReductionGroup &group) {
         Reach range = reach(frame, group, index);
         StringAttr name = load.getTensor().getType().getAxes()[number];
         Value size = extent(frame, model.axisOf(name));
-        Value low = inRange(frame, range.low, size);
+        Value low = both(frame, inRange(frame, range.low, size), range.fits);
         all = both(frame, all,
                    both(frame, low, inRange(frame, range.high, size)));
       });

@@ -7,10 +7,10 @@
 #include "dsl/lower/Loops.h"
 #include "dsl/lower/Packet.h"
 #include "dsl/lower/Sites.h"
+#include "dsl/lower/TaskMemory.h"
 #include "dsl/lower/Walk.h"
 
 #include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
 namespace mlir::arith {
@@ -50,8 +50,8 @@ public:
   llvm::SmallDenseMap<unsigned, mlir::Value, 2> grouped;
   llvm::SmallPtrSet<mlir::Operation *, 8> wanted; ///< the launch's reductions
   llvm::SmallDenseSet<mlir::Value> reduced;       ///< operands that those read
+  TaskMemory memory;                              ///< of the task
   bool valid = true;                              ///< no diagnostic was given
-
   using Local = llvm::DenseMap<mlir::Value, mlir::Value>;
 
   // EmitValue.cpp
@@ -62,8 +62,7 @@ public:
   mlir::Value word(Frame &frame, unsigned word, mlir::Type type);
   mlir::Value position(Frame &frame, unsigned axis, Copies copies);
   mlir::Value lanePosition(Frame &frame, unsigned axis, Copies copies);
-  mlir::Value widen(mlir::Value value, unsigned lanes);
-  /// A value as a vector of `lanes`.
+  mlir::Value widen(Frame &frame, mlir::Value value, unsigned lanes);
   mlir::Value wide(Frame &frame, mlir::Value value, Copies copies,
                    unsigned lanes);
   /// Copies the code of a region for given arguments; gives what it yields.
@@ -80,7 +79,6 @@ public:
   llvm::SmallVector<Copies> copiesOf(const Frame &frame, AxisSet axes) const;
 
   // EmitStaged.cpp
-  /// Where an operand begins.
   mlir::Value stride(Frame &frame, mlir::BlockArgument operand, unsigned axis);
   mlir::Value pointerTo(Frame &frame, mlir::BlockArgument operand);
   /// Bytes of the workspace up to slot `before`, or of all slots.
@@ -89,6 +87,7 @@ public:
   /// How many elements an operand of these axes has.
   mlir::Value elementsOf(Frame &frame, qn::OperandType type);
   mlir::Value inWorkspace(Frame &frame, mlir::Value bytes); ///< the place
+  mlir::Value room(Frame &frame, mlir::Type element, std::int64_t count);
 
   // EmitAccess.cpp
   mlir::Value advance(Frame &frame, qn::OperandType type, mlir::Value pointer,
@@ -222,6 +221,7 @@ private:
   mlir::Value readGood(Frame &frame, Walk &walk, const Binding &lane);
   bool stepsOf(Frame &frame, Walk &walk, const Binding &lane);
   mlir::Value affine(Frame &frame, qn::LoadOp load, Copies copies);
+  mlir::Value readWalk(Frame &frame, Walk &walk, const Binding &lane);
 
   // EmitPieces.cpp
   using Motions = llvm::DenseMap<mlir::Value, std::optional<Motion>>;
@@ -473,7 +473,6 @@ private:
                               AxisSet missing,
                               llvm::DenseMap<mlir::Value, mlir::Value> &known);
   qn::ReduceOp writerOf(mlir::Value value, qn::StoreOp store);
-  unsigned costOf(mlir::Value value, AxisSet missing) const;
   void keep(Frame &frame, const ReductionGroup &group);
   mlir::Value kept(Frame &frame, mlir::Value value, Copies copies);
   mlir::Value readBuffered(Frame &frame, mlir::Value value, Copies copies);

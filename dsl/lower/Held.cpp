@@ -1,6 +1,7 @@
 // Positions that the text itself keeps within an axis: a least and a largest
 // one, in any order, or a choice of such.
 #include "dsl/lower/Held.h"
+#include "dsl/threads/Ranges.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -27,7 +28,7 @@ static std::optional<std::int64_t> lessThanExtent(Value value,
     return std::nullopt;
   auto size = op->getOperand(0).getDefiningOp<qn::SizeOp>();
   auto number = constantOf(op->getOperand(1));
-  if (!size || size.getAxisAttr() != axis || !number)
+  if (!size || size.getAxisAttr() != axis || !number || *number == INT64_MIN)
     return std::nullopt;
   return isa<arith::SubIOp>(op) ? *number : -*number;
 }
@@ -65,8 +66,10 @@ static bool isNatural(Value value, StringAttr axis, bool most,
   };
   if (auto number = constantOf(value))
     return *number >= 0 && *number <= little;
+  // An expanded tensor has any extent; the binder looks at them where offsets
+  // are narrow.
   if (isa<qn::IndexOp, qn::SizeOp>(op))
-    return true;
+    return !most || !op->getParentOfType<qn::RowwiseOp>().getWide();
   if (isa<arith::MinSIOp>(op))
     return natural(0, false) && natural(1, false) &&
            (!most || natural(0, true) || natural(1, true));
@@ -81,5 +84,8 @@ static bool isNatural(Value value, StringAttr axis, bool most,
 }
 
 bool quern::isHeld(Value index, StringAttr axis) {
-  return isBelow(index, axis) && isNatural(index, axis, /*most=*/false);
+  Operation *op = index.getDefiningOp();
+  auto kernel = op ? op->getParentOfType<qn::RowwiseOp>() : qn::RowwiseOp();
+  return kernel && !kernel->hasAttr(keepsChecksAttribute) &&
+         isBelow(index, axis) && isNatural(index, axis, /*most=*/false);
 }

@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -58,79 +59,150 @@ namespace {
 struct FromWord {
   Value base;   ///< a pointer, or one for each lane
   Value places; ///< integers, one for each lane
+  /// Whether elements of two bytes begin one byte behind those places: a
+  /// number, or one for each lane. Null for bytes.
+  Value odd;
+};
+
+/// Reads elements of one or two bytes by the words that hold them.
+class SmallGather {
+public:
+  SmallGather(OpBuilder &b, Location loc, VectorType type, Value pointers,
+              Value mask)
+      : b(b), loc(loc), type(type), words(type.clone(b.getI32Type())),
+        bytes(type.getElementTypeBitWidth() / 8), pointers(pointers.getType()),
+        mask(mask) {
+    from = fromWord(pointers);
+  }
+
+  /// The elements as integers, in words.
+  Value make();
+
+private:
+  Value number(Type like, std::int64_t value);
+  Value asWords(Value value);
+  FromWord wordOf(Value pointer);
+  FromWord fromWord(Value pointers);
+  Value wordsAt(Value places);
+  Value acrossWords(Value low, Value shift);
+
+  OpBuilder &b;
+  Location loc;
+  VectorType type, words;
+  unsigned bytes;
+  Type pointers;
+  Value mask;
+  FromWord from;
 };
 } // namespace
 
-static Value splat(OpBuilder &b, Location loc, Type like, std::int64_t value) {
-  auto type = cast<VectorType>(like);
-  Attribute number = b.getIntegerAttr(type.getElementType(), value);
-  return arith::ConstantOp::create(b, loc,
-                                   DenseElementsAttr::get(type, number));
+Value SmallGather::number(Type like, std::int64_t value) {
+  TypedAttr attribute = b.getIntegerAttr(getElementTypeOrSelf(like), value);
+  if (auto vector = dyn_cast<VectorType>(like))
+    attribute = DenseElementsAttr::get(vector, attribute);
+  return arith::ConstantOp::create(b, loc, attribute);
 }
 
-/// A pointer moved down to the word that it lies in, and by how many elements.
-static std::pair<Value, Value> wordOf(OpBuilder &b, Location loc, Value pointer,
-                                      unsigned bytes) {
-  bool isVector = isa<VectorType>(pointer.getType());
+/// Small numbers in the type of the words.
+Value SmallGather::asWords(Value value) {
+  if (!getElementTypeOrSelf(value).isInteger(32))
+    value = arith::TruncIOp::create(b, loc, like(value, b.getI32Type()), value);
+  if (!isa<VectorType>(value.getType()))
+    value = vector::BroadcastOp::create(b, loc, words, value);
+  return value;
+}
+
+/// A pointer moved down to the word that it lies in, and by how much.
+FromWord SmallGather::wordOf(Value pointer) {
   Type word = like(pointer, b.getI64Type());
-  auto number = [&](std::int64_t value) -> Value {
-    if (isVector)
-      return splat(b, loc, word, value);
-    return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value));
-  };
   Value bits = LLVM::PtrToIntOp::create(b, loc, word, pointer);
-  Value behind = arith::AndIOp::create(b, loc, bits, number(3));
-  Value down = arith::SubIOp::create(b, loc, number(0), behind);
+  Value behind = arith::AndIOp::create(b, loc, bits, number(word, 3));
+  Value down = arith::SubIOp::create(b, loc, number(word, 0), behind);
   Value base = LLVM::GEPOp::create(b, loc, pointer.getType(), b.getI8Type(),
                                    pointer, ArrayRef<LLVM::GEPArg>{down});
-  if (bytes == 2)
-    behind = arith::ShRUIOp::create(b, loc, behind, number(1));
-  return {base, behind};
+  if (bytes == 1)
+    return {base, behind, Value()};
+  Value odd = arith::AndIOp::create(b, loc, behind, number(word, 1));
+  behind = arith::ShRUIOp::create(b, loc, behind, number(word, 1));
+  return {base, behind, odd};
 }
 
 /// One base and short steps from it, where the pointers were made so: one
 /// gather reads twice as many.
-static FromWord fromWord(OpBuilder &b, Location loc, Value pointers,
-                         unsigned bytes) {
+FromWord SmallGather::fromWord(Value pointers) {
   auto made = pointers.getDefiningOp<LLVM::GEPOp>();
   bool isSteps = made && !isa<VectorType>(made.getBase().getType()) &&
                  made.getElemType().isIntOrFloat() &&
                  made.getElemType().getIntOrFloatBitWidth() == 8 * bytes &&
                  made.getDynamicIndices().size() == 1;
-  if (!isSteps) {
-    auto [base, behind] = wordOf(b, loc, pointers, bytes);
-    return {base, behind};
-  }
-  auto [base, behind] = wordOf(b, loc, made.getBase(), bytes);
-  Value steps = made.getDynamicIndices().front();
+  if (!isSteps)
+    return wordOf(pointers);
+  FromWord base = wordOf(made.getBase());
+  Value steps = made.getDynamicIndices().front(), behind = base.places;
   auto type = cast<VectorType>(steps.getType());
   if (!type.getElementType().isInteger(64))
     behind = arith::TruncIOp::create(b, loc, type.getElementType(), behind);
   behind = vector::BroadcastOp::create(b, loc, type, behind);
-  return {base, arith::AddIOp::create(b, loc, steps, behind)};
+  base.places = arith::AddIOp::create(b, loc, steps, behind);
+  return base;
+}
+
+/// The words that hold elements.
+Value SmallGather::wordsAt(Value places) {
+  Value log = number(places.getType(), bytes == 2 ? 1 : 2);
+  Value word = arith::ShRSIOp::create(b, loc, places, log);
+  Value at = LLVM::GEPOp::create(b, loc, pointers, b.getI32Type(), from.base,
+                                 ArrayRef<LLVM::GEPArg>{word});
+  return LLVM::masked_gather::create(b, loc, words, at, mask, number(words, 0),
+                                     /*alignment=*/4);
+}
+
+/// Elements at odd addresses, of which some lie in two words.
+Value SmallGather::acrossWords(Value low, Value shift) {
+  Value odd = asWords(from.odd);
+  Value bits = arith::ShLIOp::create(b, loc, odd, number(words, 3));
+  shift = arith::AddIOp::create(b, loc, shift, bits);
+  Type steps = from.places.getType();
+  Value more = odd;
+  if (steps != words)
+    more = arith::ExtUIOp::create(b, loc, steps, odd);
+  Value high = wordsAt(arith::AddIOp::create(b, loc, from.places, more));
+  // By all 32 bits in two steps: none of them is as long as a word.
+  Value left = arith::SubIOp::create(b, loc, number(words, 31), shift);
+  high = arith::ShLIOp::create(b, loc, high, left);
+  high = arith::ShLIOp::create(b, loc, high, number(words, 1));
+  low = arith::ShRUIOp::create(b, loc, low, shift);
+  return arith::OrIOp::create(b, loc, low, high);
+}
+
+Value SmallGather::make() {
+  Value low = wordsAt(from.places);
+  Value last = number(from.places.getType(), bytes == 2 ? 1 : 3);
+  Value shift = asWords(arith::AndIOp::create(b, loc, from.places, last));
+  shift =
+      arith::ShLIOp::create(b, loc, shift, number(words, bytes == 2 ? 4 : 3));
+  if (!from.odd)
+    return arith::ShRUIOp::create(b, loc, low, shift);
+  Value any = from.odd;
+  if (isa<VectorType>(any.getType()))
+    any = vector::ReductionOp::create(b, loc, vector::CombiningKind::OR, any);
+  any = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, any,
+                              number(any.getType(), 0));
+  auto branch = scf::IfOp::create(b, loc, TypeRange{words}, any,
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(branch.thenBlock());
+  scf::YieldOp::create(b, loc, acrossWords(low, shift));
+  b.setInsertionPointToEnd(branch.elseBlock());
+  Value inWord = arith::ShRUIOp::create(b, loc, low, shift);
+  scf::YieldOp::create(b, loc, inWord);
+  return branch.getResult(0);
 }
 
 Value quern::gatherSmall(OpBuilder &b, Location loc, VectorType type,
                          Value pointers, Value mask, Value otherwise) {
-  unsigned bytes = type.getElementTypeBitWidth() / 8;
-  FromWord from = fromWord(b, loc, pointers, bytes);
-  Type steps = from.places.getType();
-  Type words = type.clone(b.getI32Type());
-  unsigned log = bytes == 2 ? 1 : 2;
-  Value word =
-      arith::ShRSIOp::create(b, loc, from.places, splat(b, loc, steps, log));
-  Value at = LLVM::GEPOp::create(b, loc, pointers.getType(), b.getI32Type(),
-                                 from.base, ArrayRef<LLVM::GEPArg>{word});
-  Value read = LLVM::masked_gather::create(
-      b, loc, words, at, mask, splat(b, loc, words, 0), /*alignment=*/4);
-  Value part = arith::AndIOp::create(b, loc, from.places,
-                                     splat(b, loc, steps, (1 << log) - 1));
-  part = arith::ShLIOp::create(b, loc, part,
-                               splat(b, loc, steps, bytes == 2 ? 4 : 3));
-  if (steps != words)
-    part = arith::TruncIOp::create(b, loc, words, part);
-  read = arith::ShRUIOp::create(b, loc, read, part);
-  Type bits = type.clone(b.getIntegerType(8 * bytes));
+  Value read = SmallGather(b, loc, type, pointers, mask).make();
+  Type bits = type.clone(b.getIntegerType(type.getElementTypeBitWidth()));
   read = arith::TruncIOp::create(b, loc, bits, read);
   if (bits != type)
     read = arith::BitcastOp::create(b, loc, type, read);

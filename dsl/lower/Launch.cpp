@@ -27,7 +27,7 @@ LaunchBuilder::LaunchBuilder(const KernelModel &model, const Schedule &schedule,
   emitter.limits.clear();
   emitter.grouped.clear();
   emitter.inside.clear();
-  std::int64_t start = llvm::alignTo(schedule.partsOffset(), 64);
+  std::int64_t start = llvm::alignTo(schedule.partsOffset, 64);
   if (launch.tiling)
     contraction.emplace(emitter, model, *launch.tiling, target, launch.stores,
                         start, builder);
@@ -136,17 +136,22 @@ void LaunchBuilder::buildTask(ModuleOp module, StringRef name) {
   Frame root;
   root.block = entry;
   Value begin = entry->getArgument(1), end = entry->getArgument(2);
+  Value worker = entry->getArgument(3);
+  emitter.memory = TaskMemory(
+      entry, [=, this](Frame &frame) { return roomMemory(frame, worker); });
   if (launch.packs() && launch.kind != LaunchKind::Pack)
     contraction->makeBuffers(root, launch.kind);
   makeDotBuffers(root);
   if (launch.kind == LaunchKind::Rows)
-    rowBlocks->makeBuffers(root, entry->getArgument(3));
+    rowBlocks->makeBuffers(root, ownMemory(root, worker));
   if (launch.sort)
-    makeSortRoom(root, entry->getArgument(3));
+    makeSortRoom(root, ownMemory(root, worker));
   if (launch.streams && target.triple.rfind("x86_64", 0) == 0)
     streamedUnits(root, begin, end);
   else
     units(root, begin, end);
+  for (arith::ConstantOp bytes : roomBytes)
+    bytes.setValueAttr(builder.getI64IntegerAttr(emitter.memory.ownBytes()));
   LLVM::ReturnOp::create(emitter.in(root), loc, ValueRange());
 }
 

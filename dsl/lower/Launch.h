@@ -5,6 +5,8 @@
 #include "dsl/lower/FirstFew.h"
 #include "dsl/lower/RowBlock.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
 #include "llvm/ADT/SetVector.h"
 
 namespace quern {
@@ -19,7 +21,11 @@ public:
                 const Packet &packet, Emitter &emitter,
                 mlir::OpBuilder &builder);
 
-  /// Both add a function to the end of `module`.
+  /// These add a function to the end of `module`. The condition is 1 where the
+  /// launch runs, which does not always; its plan and its task take that into
+  /// account.
+  mlir::LLVM::LLVMFuncOp buildCondition(mlir::ModuleOp module,
+                                        llvm::StringRef name);
   void buildPlan(mlir::ModuleOp module, llvm::StringRef name);
   void buildTask(mlir::ModuleOp module, llvm::StringRef name);
 
@@ -61,6 +67,8 @@ protected:
   // LaunchLines.cpp
   using OtherLines = llvm::function_ref<void(Frame &)>;
   using LinesOfLength = llvm::function_ref<void(Frame &, std::int64_t)>;
+  mlir::Value stepsBy(Frame &frame, mlir::BlockArgument operand, unsigned axis,
+                      mlir::Value step, std::int64_t known);
   mlir::Value areLines(Frame &frame, unsigned axis,
                        llvm::ArrayRef<mlir::Value> tensors,
                        std::int64_t length);
@@ -98,7 +106,10 @@ protected:
   // LaunchSplit.cpp
   unsigned stateCount() const;
   mlir::Value workspace(Frame &root);
+  mlir::Value namedWorkspace(Frame &root);
   mlir::Value ownWorkspace(Frame &root);
+  mlir::Value ownMemory(Frame &root, mlir::Value worker);
+  mlir::Value roomMemory(Frame &root, mlir::Value worker);
   void partials(Frame &frame, mlir::Value number, const LoopSpec &split);
   void merge(Frame &frame);
   void saveResults(Frame &frame, mlir::ValueRange states);
@@ -117,7 +128,7 @@ protected:
   // LaunchSort.cpp
   mlir::Value sortedBytes(Frame &root);
   mlir::Value sortBytes(Frame &root);
-  void makeSortRoom(Frame &root, mlir::Value worker);
+  void makeSortRoom(Frame &root, mlir::Value ownMemory);
   mlir::Value packedWord(Frame &at, mlir::Value key, mlir::Value position);
   void fillWords(Frame &frame, mlir::Value array);
   void pickRow(Frame &frame);
@@ -150,6 +161,8 @@ protected:
   mlir::Location loc;
   /// Whether the launch stores past the caches, where the loop of a unit asks.
   mlir::Value past;
+  /// Bytes of rooms in a worker's own workspace, known once the task is made.
+  llvm::SmallVector<mlir::arith::ConstantOp, 2> roomBytes;
   /// A worker's own memory for the rows it sorts, and the bytes of an array.
   mlir::Value sortRoom, sortStride;
   std::optional<ContractionBuilder> contraction;

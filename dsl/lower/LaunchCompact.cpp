@@ -24,15 +24,14 @@ void LaunchBuilder::begins(Frame &frame) {
   Operation *anchor = std::exchange(frame.anchor, loop);
   Frame body = Frame::inside(frame, loop.getBody());
   Value before = loop.getRegionIterArg(0);
-  Value slot =
-      emitter.slot(body, loop.getInductionVar(), schedule.partsOffset());
+  Value slot = emitter.slot(body, loop.getInductionVar(), schedule.partsOffset);
   Value own = emitter.readSlot(body, slot, word);
   emitter.writeSlot(body, slot, before);
   Value sum = arith::AddIOp::create(emitter.in(body), loc, before, own);
   scf::YieldOp::create(emitter.in(body), loc, sum);
   frame.anchor = anchor;
   Value all = loop.getResult(0);
-  emitter.writeSlot(frame, emitter.slot(frame, parts, schedule.partsOffset()),
+  emitter.writeSlot(frame, emitter.slot(frame, parts, schedule.partsOffset),
                     all);
   if (op.getChecked())
     PackedWriter(emitter, op).reportBeyond(frame, all);
@@ -47,7 +46,7 @@ void LaunchBuilder::compact(Frame &frame, Value number, const LoopSpec &part) {
   Value next = arith::AddIOp::create(emitter.in(frame), loc, number, one);
   auto bound = [&](Value which) {
     return emitter.readSlot(frame,
-                            emitter.slot(frame, which, schedule.partsOffset()),
+                            emitter.slot(frame, which, schedule.partsOffset),
                             builder.getI64Type());
   };
   Value begin = bound(number), end = bound(next);

@@ -40,14 +40,11 @@ void LaunchBuilder::findDots() {
 void LaunchBuilder::makeDotBuffers(Frame &root) {
   if (dots.empty())
     return;
-  Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
   std::int64_t size = launch.axes.back().tile * launch.axes.end()[-2].tile;
-  for (Dot &dot : dots) {
-    // A vector that begins in the last line reads behind it.
-    Value count = emitter.constant(root, size + target.vectorBytes);
-    dot.buffer = LLVM::AllocaOp::create(emitter.in(root), loc, pointer,
-                                        dot.sum.getType(), count, 64);
-  }
+  // A vector that begins in the last line reads behind it.
+  for (Dot &dot : dots)
+    dot.buffer =
+        emitter.room(root, dot.sum.getType(), size + target.vectorBytes);
 }
 
 /// One value, or several as a vector.
@@ -62,7 +59,8 @@ Value LaunchBuilder::together(Frame &frame, ValueRange values) {
 /// Both loops of the tile twice: one makes the sums, one what is made of them.
 void LaunchBuilder::finishDots(Frame &frame, ArrayRef<LoopSpec> loops) {
   AxisSet tile = axisBit(loops[0].plan.axis) | axisBit(loops[1].plan.axis);
-  bool turned = schedule.laneAxis(tile, launch) == int(loops[0].plan.axis);
+  bool turned =
+      schedule.lanes->laneAxis(tile, launch) == int(loops[0].plan.axis);
   const LoopSpec &across = loops[turned], &along = loops[!turned];
   std::int64_t side = along.plan.tile;
   auto place = [&, side](Frame &at, const Dot &dot, Value line, Value column) {
@@ -101,7 +99,7 @@ void LaunchBuilder::finishDots(Frame &frame, ArrayRef<LoopSpec> loops) {
   }
   LoopSpec lines{AxisPlan{.axis = across.plan.axis}, across.lower,
                  across.upper};
-  LoopSpec lanes{schedule.laneLoop(along.plan.axis, /*reduces=*/false),
+  LoopSpec lanes{schedule.lanes->laneLoop(along.plan.axis, /*reduces=*/false),
                  along.lower, along.upper};
   lanes.plan.copies = 1;
   emitter.nest(frame, {lines, lanes}, none, [&](Frame &at, Emitter::Values &) {

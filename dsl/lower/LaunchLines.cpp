@@ -8,29 +8,47 @@
 using namespace mlir;
 using namespace quern;
 
-/// Whether lines along `axis` have this length and follow each other along the
-/// lanes in all `tensors`.
+/// Whether an operand moves by `step` elements along `axis`; nothing where it
+/// never does, whatever its layout.
+Value LaunchBuilder::stepsBy(Frame &frame, BlockArgument operand, unsigned axis,
+                             Value step, std::int64_t known) {
+  auto type = cast<qn::OperandType>(operand.getType());
+  Value holds;
+  for (auto [number, name] : llvm::enumerate(type.getAxes())) {
+    if (model.axisOf(name) != axis)
+      continue;
+    StrideClass stride = type.getStrides()[number];
+    if (holds || stride == StrideClass::Zero ||
+        (stride == StrideClass::One && known != 1))
+      return Value();
+    Value own = stride == StrideClass::One
+                    ? emitter.constant(frame, 1)
+                    : emitter.stride(frame, operand, number);
+    holds = arith::CmpIOp::create(emitter.in(frame), loc,
+                                  arith::CmpIPredicate::eq, own, step);
+  }
+  return holds;
+}
+
+/// Whether lines along `axis` have this length and, in all `tensors`, lie in
+/// one piece that is as long as the lanes: neighbours along the axis are
+/// neighbours in memory, and so are the lines of neighbouring lanes. Null where
+/// that never holds.
 Value LaunchBuilder::areLines(Frame &frame, unsigned axis,
                               ArrayRef<Value> tensors, std::int64_t length) {
   Value size = emitter.constant(frame, length);
-  auto isSize = [&](Value value) -> Value {
-    return arith::CmpIOp::create(emitter.in(frame), loc,
-                                 arith::CmpIPredicate::eq, value, size);
-  };
-  Value holds = isSize(emitter.extent(frame, axis));
+  Value one = emitter.constant(frame, 1);
+  Value extent = emitter.extent(frame, axis);
+  Value holds = arith::CmpIOp::create(emitter.in(frame), loc,
+                                      arith::CmpIPredicate::eq, extent, size);
   for (Value tensor : tensors) {
     auto operand = cast<BlockArgument>(tensor);
-    auto type = cast<qn::OperandType>(operand.getType());
-    for (auto [number, name] : llvm::enumerate(type.getAxes())) {
-      if (static_cast<int>(model.axisOf(name)) != launch.lane)
-        continue;
-      // Where the stride is known it is one, or nothing moves.
-      bool isAsked = type.getStrides()[number] == StrideClass::Dynamic;
-      Value step = isAsked ? emitter.stride(frame, operand, number)
-                           : emitter.constant(frame, 1);
-      Value follows = isSize(step);
-      holds = arith::AndIOp::create(emitter.in(frame), loc, holds, follows);
-    }
+    Value along = stepsBy(frame, operand, axis, one, 1);
+    Value across = stepsBy(frame, operand, launch.lane, size, length);
+    if (!along || !across)
+      return Value();
+    for (Value step : {along, across})
+      holds = arith::AndIOp::create(emitter.in(frame), loc, holds, step);
   }
   return holds;
 }
@@ -42,6 +60,8 @@ void LaunchBuilder::byLength(Frame &frame, unsigned axis,
   if (length > longest)
     return others(frame);
   Value holds = areLines(frame, axis, tensors, length);
+  if (!holds)
+    return others(frame);
   auto branch = scf::IfOp::create(emitter.in(frame), loc, holds, true);
   Operation *anchor = std::exchange(frame.anchor, branch);
   Frame lines = Frame::inside(frame, branch.thenBlock());

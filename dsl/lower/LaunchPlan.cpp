@@ -93,9 +93,11 @@ Value LaunchBuilder::tiles(Frame &root, const AxisPlan &axis) {
   return arith::DivUIOp::create(b, loc, sum, tile);
 }
 
-/// Whether a number of the packet alone gives a value.
+/// Whether integers of the packet alone give a value.
 static bool isOfSizes(Value value) {
   Operation *op = value.getDefiningOp();
+  if (!isa<IntegerType>(value.getType()))
+    return false;
   if (!op || isa<qn::SizeOp, arith::ConstantOp>(op))
     return !op || value.getType().isInteger(64);
   return isa_and_nonnull<arith::ArithDialect>(op->getDialect()) &&
@@ -221,11 +223,25 @@ Value LaunchBuilder::unasked(Frame &root, Value work, Value grain) {
   return arith::MaxUIOp::create(b, loc, units, grain);
 }
 
+LLVM::LLVMFuncOp LaunchBuilder::buildCondition(ModuleOp module,
+                                               StringRef name) {
+  Block *entry = function(module, name, 0);
+  Frame root;
+  root.block = entry;
+  Value here = runs(root);
+  OpBuilder &b = emitter.in(root);
+  here = arith::ExtUIOp::create(b, loc, b.getI64Type(), here);
+  writePlan(b, loc, entry->getArgument(1), here);
+  LLVM::ReturnOp::create(b, loc, ValueRange());
+  return cast<LLVM::LLVMFuncOp>(entry->getParentOp());
+}
+
 void LaunchBuilder::buildPlan(ModuleOp module, StringRef name) {
   Block *entry = function(module, name, 0);
   Frame root;
   root.block = entry;
   Value units = emitter.constant(root, 1), bytes = workspace(root);
+  Value own = ownWorkspace(root);
   for (const AxisPlan &axis : launch.axes) {
     Value count = tiles(root, axis);
     units = arith::MulIOp::create(emitter.in(root), loc, units, count);
@@ -234,13 +250,13 @@ void LaunchBuilder::buildPlan(ModuleOp module, StringRef name) {
     units = emitter.constant(root, 1);
   if (launch.choice != LaunchChoice::Always) {
     Value none = emitter.constant(root, 0);
-    Value few = behindStaged(emitter, root, schedule.partsOffset());
+    Value few = behindStaged(emitter, root, schedule.partsOffset);
     Value here = runs(root);
     units = arith::SelectOp::create(emitter.in(root), loc, here, units, none);
+    own = arith::SelectOp::create(emitter.in(root), loc, here, own, none);
     if (launch.choice != LaunchChoice::InPlace)
       bytes = arith::SelectOp::create(emitter.in(root), loc, here, bytes, few);
   }
-  Value own = ownWorkspace(root);
   Value one = emitter.constant(root, 1);
   Value work = elements(root);
   Value worth = emitter.constant(root, launch.taskElements);

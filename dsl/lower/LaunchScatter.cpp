@@ -145,13 +145,13 @@ Value LaunchBuilder::allInRange(Frame &frame, const LoopSpec &stretch) {
   Frame inside = Frame::inside(frame, branch.thenBlock());
   Value yes =
       arith::ConstantOp::create(emitter.in(inside), loc, b.getBoolAttr(true));
-  Emitter::Values good{emitter.widen(yes, loop.plan.lanes)};
+  Emitter::Values good{emitter.widen(inside, yes, loop.plan.lanes)};
   emitter.nest(inside, {loop}, good, [&](Frame &at, Emitter::Values &states) {
     for (Copies copies : emitter.copiesOf(at, at.bound)) {
       Value here = emitter.goodPlaces(at, launch.scatter, copies);
       OpBuilder &b = emitter.in(at);
-      states[0] = arith::AndIOp::create(b, loc, states[0],
-                                        emitter.widen(here, loop.plan.lanes));
+      states[0] = arith::AndIOp::create(
+          b, loc, states[0], emitter.widen(at, here, loop.plan.lanes));
     }
   });
   Value all = vector::ReductionOp::create(emitter.in(inside), loc,

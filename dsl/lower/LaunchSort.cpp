@@ -48,12 +48,8 @@ Value LaunchBuilder::sortBytes(Frame &root) {
   return arith::AddIOp::create(b, loc, arrays, table);
 }
 
-void LaunchBuilder::makeSortRoom(Frame &root, Value worker) {
-  Value own = sortBytes(root), start = workspace(root);
-  OpBuilder &b = emitter.in(root);
-  own = arith::MulIOp::create(b, loc, own, worker);
-  sortRoom =
-      emitter.inWorkspace(root, arith::AddIOp::create(b, loc, own, start));
+void LaunchBuilder::makeSortRoom(Frame &root, Value ownMemory) {
+  sortRoom = ownMemory;
   sortStride = sortedBytes(root);
 }
 
@@ -67,7 +63,7 @@ Value LaunchBuilder::packedWord(Frame &at, Value key, Value position) {
   }
   Value shift = emitter.constant(at, 32);
   OpBuilder &b = emitter.in(at);
-  shift = emitter.widen(shift, lanes);
+  shift = emitter.widen(at, shift, lanes);
   Value word = arith::ExtUIOp::create(b, loc, wide, key);
   word = arith::ShLIOp::create(b, loc, word, shift);
   return arith::OrIOp::create(b, loc, word, position);

@@ -26,7 +26,7 @@ Value LaunchBuilder::workspace(Frame &root) {
       launch.choice == LaunchChoice::Streamed ||
       launch.choice == LaunchChoice::FewRows)
     return columns ? columns->workspace(root) : contraction->workspace(root);
-  Value bytes = behindStaged(emitter, root, schedule.partsOffset());
+  Value bytes = behindStaged(emitter, root, schedule.partsOffset);
   if (launch.reductions.empty())
     return bytes;
   Value parts = tiles(root, launch.axes.front());
@@ -39,13 +39,45 @@ Value LaunchBuilder::workspace(Frame &root) {
   return arith::AddIOp::create(b, loc, bytes, parts);
 }
 
-/// Bytes of workspace that every worker has for itself, behind the others.
-Value LaunchBuilder::ownWorkspace(Frame &root) {
+/// Bytes that every worker needs for what extents decide.
+Value LaunchBuilder::namedWorkspace(Frame &root) {
   if (launch.kind == LaunchKind::Rows)
     return rowBlocks->ownWorkspace(root);
   if (launch.sort)
     return sortBytes(root);
   return emitter.constant(root, 0);
+}
+
+/// Bytes of workspace that every worker has for itself, behind the others: for
+/// what extents decide, then for the rooms of the task.
+Value LaunchBuilder::ownWorkspace(Frame &root) {
+  Value named = namedWorkspace(root);
+  OpBuilder &b = emitter.in(root);
+  roomBytes.push_back(
+      arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(0)));
+  return arith::AddIOp::create(b, loc, named, roomBytes.back());
+}
+
+/// Where the worker's own workspace begins.
+Value LaunchBuilder::ownMemory(Frame &root, Value worker) {
+  Value own = ownWorkspace(root), start = workspace(root);
+  OpBuilder &b = emitter.in(root);
+  own = arith::MulIOp::create(b, loc, own, worker);
+  return emitter.inWorkspace(root, arith::AddIOp::create(b, loc, own, start));
+}
+
+/// Where its rooms begin, at a cache line.
+Value LaunchBuilder::roomMemory(Frame &root, Value worker) {
+  Value own = ownWorkspace(root), start = workspace(root);
+  Value named = namedWorkspace(root);
+  Value more = emitter.constant(root, TaskMemory::alignment - 1);
+  Value whole = emitter.constant(root, -TaskMemory::alignment);
+  OpBuilder &b = emitter.in(root);
+  own = arith::MulIOp::create(b, loc, own, worker);
+  for (Value bytes : {start, named, more})
+    own = arith::AddIOp::create(b, loc, own, bytes);
+  own = arith::AndIOp::create(b, loc, own, whole);
+  return emitter.inWorkspace(root, own);
 }
 
 /// Reduces one part of the split axis and leaves its states in the workspace.
@@ -63,7 +95,7 @@ Emitter::Values LaunchBuilder::partSlots(Frame &body, Value number) {
   Emitter::Values slots;
   for (unsigned place = 0; place < stateCount(); ++place)
     slots.push_back(
-        emitter.slot(body, first, schedule.partsOffset() + 8 * place));
+        emitter.slot(body, first, schedule.partsOffset + 8 * place));
   return slots;
 }
 

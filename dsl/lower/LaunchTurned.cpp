@@ -36,17 +36,6 @@ static Value slotOf(OpBuilder &b, Value buffer, Type vector, Value number) {
                              buffer, ArrayRef<LLVM::GEPArg>{number});
 }
 
-/// Room for a vector of every lane, outside of all loops.
-static Value lineBuffer(Emitter &emitter, Frame &at, VectorType vector) {
-  Frame *root = &at;
-  while (root->parent)
-    root = root->parent;
-  Value count = emitter.constant(*root, vector.getNumElements());
-  OpBuilder &b = emitter.in(*root);
-  Type pointer = LLVM::LLVMPointerType::get(b.getContext());
-  return LLVM::AllocaOp::create(b, count.getLoc(), pointer, vector, count, 64);
-}
-
 /// Reads a vector of each line that the lanes run across. A square's rows lie
 /// behind each other in the buffer, each with those of the squares of the same
 /// columns beside it.
@@ -58,7 +47,7 @@ Value LaunchBuilder::fillLines(Frame &at, qn::LoadOp load, unsigned side) {
   auto vector = VectorType::get({std::int64_t(lane.lanes)}, raw);
   Value first = emitter.address(at, operand, model.axesOf(type), 0);
   LinesAcross lines = linesAcross(emitter, model, at, operand, first, lane);
-  Value buffer = lineBuffer(emitter, at, vector);
+  Value buffer = emitter.room(at, vector, vector.getNumElements());
   Value zero = emitter.constant(at, 0), one = emitter.constant(at, 1);
   Value rows = emitter.constant(at, side);
   auto loop = scf::ForOp::create(emitter.in(at), loc, zero, rows, one);

@@ -25,9 +25,10 @@ struct Ahead {
   bool rows = false, next = false;
 };
 
-/// The ends of a position, both reached.
+/// The ends of a position, both reached, and whether the way between them is
+/// exact in 64 bits; null: there is none.
 struct Reach {
-  mlir::Value low, high;
+  mlir::Value low, high, fits;
 };
 
 /// Which lanes are read, and what the others give.

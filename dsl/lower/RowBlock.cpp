@@ -64,7 +64,7 @@ void RowBlockBuilder::packColumns(Frame &frame, unsigned ofSums,
   of.packColumnPanel(frame, product, panel, start(frame, ofSums));
 }
 
-void RowBlockBuilder::makeBuffers(Frame &root, Value worker) {
+void RowBlockBuilder::makeBuffers(Frame &root, Value ownMemory) {
   const Tiling &tiling = blocks.scores;
   if (!blocks.inPlace)
     rowBuffer =
@@ -75,12 +75,7 @@ void RowBlockBuilder::makeBuffers(Frame &root, Value worker) {
     for (unsigned i = 0; i < kept.tiling.products.size(); ++i)
       builder.sumBuffers.push_back(builder.room(root, size));
   }
-  Value skip = binary(root, '*', worker, ownWorkspace(root));
-  skip = binary(root, '+', skip, workspace(root));
-  Type type = LLVM::LLVMPointerType::get(builder.getContext());
-  Value base = emitter.word(root, Packet::workspaceWord, type);
-  own = LLVM::GEPOp::create(emitter.in(root), loc, type, builder.getI8Type(),
-                            base, ArrayRef<LLVM::GEPArg>{skip});
+  own = ownMemory;
 }
 
 /// The rows kept for a score, or behind the scores for a kept value.

@@ -28,7 +28,8 @@ public:
   /// A panel of the columns of a score, or of the sums of this number.
   void packColumns(Frame &frame, unsigned ofSums, unsigned product,
                    mlir::Value panel);
-  void makeBuffers(Frame &root, mlir::Value worker);
+  /// `ownMemory` has the bytes of `ownWorkspace`.
+  void makeBuffers(Frame &root, mlir::Value ownMemory);
   void unit(Frame &frame, mlir::Value rowBlock, Stores storeRest);
 
 private:

@@ -13,7 +13,7 @@ using namespace quern;
 static constexpr unsigned severalRows = 4;
 
 Value RowBlockBuilder::runs(Frame &frame) {
-  Value few = number(frame, rowsInPlace);
+  Value few = number(frame, cost::rowsInPlace);
   auto how =
       blocks.inPlace ? arith::CmpIPredicate::sle : arith::CmpIPredicate::sgt;
   Value count = scores.rows.extent(frame);
@@ -163,8 +163,7 @@ Emitter::Values RowBlockBuilder::addUp(Frame &frame, ContractionBuilder &of,
   for (Value line : lines) {
     Value factor = emitter.read(at, scores.element(at, line, position), element,
                                 1, Value(), Value());
-    emitter.in(at);
-    factor = emitter.widen(factor, lane.lanes);
+    factor = emitter.widen(at, factor, lane.lanes);
     for (Copies copy : copies) {
       Value column = emitter.wide(at, columns, copy, lane.lanes);
       Value sum = loop.getRegionIterArg(sums.size());
@@ -212,7 +211,7 @@ void RowBlockBuilder::addToLines(Frame &frame, unsigned which, unsigned product,
       buffer(frame, blocks.scores.products.size() + of.factors[product]);
   Value zero = arith::ConstantOp::create(emitter.in(frame), loc,
                                          this->builder.getZeroAttr(element));
-  zero = emitter.widen(zero, lane.lanes);
+  zero = emitter.widen(frame, zero, lane.lanes);
   Values lines, to, before;
   for (auto [row, place] : llvm::zip(numbers, places)) {
     Value line = binary(frame, '*', row, stride(frame));

@@ -85,22 +85,24 @@ Value Converter::widen(Value value) {
 }
 
 /// The upper half of an f32: what is added carries into no sign but for what is
-/// no number, so that the sign stays where it is.
+/// no number, so that the sign stays where it is. The lower half is cut off
+/// last: where the number is widened again that is one mask.
 Value Converter::roundHalf(Value value) {
   unsigned down = 23 - mantissa;
   Value raw = asBits(value);
   Value upper = make<arith::ShRUIOp>(raw, number(down));
   Value odd = make<arith::AndIOp>(upper, number(1));
   Value sum = make<arith::AddIOp>(raw, number((1u << (down - 1)) - 1));
-  sum = make<arith::ShRUIOp>(make<arith::AddIOp>(sum, odd), number(down));
-  Value nan = make<arith::AndIOp>(upper, number(1u << (bits - 1)));
-  nan = make<arith::OrIOp>(nan, number(infinite | 1u << (mantissa - 1)));
+  sum = make<arith::AddIOp>(sum, odd);
+  Value nan = make<arith::AndIOp>(raw, number(1u << 31));
+  nan = make<arith::OrIOp>(nan, number(0x7fc00000));
   Value single = asFloat(raw);
   Value isNumber = arith::CmpFOp::create(
       builder, loc, arith::CmpFPredicate::ORD, single, single);
   Value result = arith::SelectOp::create(builder, loc, isNumber, sum, nan);
   Type small = of(builder.getIntegerType(bits));
-  return arith::TruncIOp::create(builder, loc, small, result);
+  return arith::TruncIOp::create(builder, loc, small,
+                                 make<arith::ShRUIOp>(result, number(down)));
 }
 
 /// Half of the last place less one is added, and one where that place is odd;

@@ -56,8 +56,7 @@ void ContractionBuilder::addSteps(Frame &at, Value first) {
       Value skip = number(inner, step * tiling.height);
       Value one = emitter.read(inner, element(inner, factor, skip),
                                tiling.element, 1, Value(), Value());
-      in(inner);
-      spread.push_back(emitter.widen(one, lanes));
+      spread.push_back(emitter.widen(inner, one, lanes));
     }
     for (auto [place, some] : llvm::enumerate(vectors)) {
       Value to = element(inner, sum, number(inner, place * lanes));

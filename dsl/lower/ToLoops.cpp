@@ -1,7 +1,9 @@
 // A kernel of the qn dialect becomes functions made of loops.
 #include "dsl/lower/ToLoops.h"
 
+#include "dsl/dialect/CountedOperations.h"
 #include "dsl/gpu/Entry.h"
+#include "dsl/lower/HostPlan.h"
 
 using namespace mlir;
 using namespace quern;
@@ -29,53 +31,121 @@ static std::string suffix(const EntryPlan &plan) {
   return "";
 }
 
-/// The entries of one launch on a GPU.
-static LaunchEntry gpuLaunch(const KernelModel &model, const Schedule &schedule,
-                             const LaunchPlan &launch, const TargetInfo &target,
-                             const Packet &packet, Emitter &emitter,
-                             OpBuilder &builder, StringRef stem) {
-  auto module = model.kernel->getParentOfType<ModuleOp>();
-  LaunchEntry made;
-  for (const EntryPlan &plan : planEntries(model, launch, target)) {
-    EntryBuilder entry(model, schedule, plan, target, packet, emitter, builder);
-    made.grids.push_back(entry.build(module, (stem + suffix(plan)).str()));
+namespace {
+/// In place of an entry's number: the code of all.
+constexpr int everyEntry = -2;
+
+/// Makes the code of a kernel's launches.
+class KernelLowering {
+public:
+  KernelLowering(const KernelModel &model, const Schedule &schedule,
+                 const TargetInfo &target)
+      : model(model), schedule(schedule), target(target), packet(model.kernel),
+        counted(*model.kernel.getContext()),
+        builder(model.kernel.getContext(), &counted),
+        emitter(model, schedule, target, packet, abi.sites, builder),
+        module(model.kernel->getParentOfType<ModuleOp>()) {
+    abi.words = packet.words;
+  }
+
+  std::optional<KernelAbi> run(const ChooseVariant &choose);
+
+private:
+  std::string stemOf(std::size_t number) const {
+    std::string name = model.kernel.getSymName().str();
+    return number ? name + "_" + std::to_string(number) : name;
+  }
+  EntryBuilder entryOf(const EntryPlan &plan) {
+    return {model, schedule, plan, target, packet, emitter, builder};
+  }
+  LaunchBuilder functionsOf(const LaunchPlan &launch) {
+    return {model, schedule, launch, target, packet, emitter, builder};
+  }
+  bool describe(std::size_t number, const LaunchPlan &launch);
+  void describeEntries(const LaunchPlan &launch, LaunchEntry &entry);
+  bool build(std::size_t number, int chosen);
+
+  const KernelModel &model;
+  const Schedule &schedule;
+  const TargetInfo &target;
+  const Packet packet;
+  KernelAbi abi;
+  CountedOperations counted;
+  OpBuilder builder;
+  Emitter emitter;
+  ModuleOp module;
+  std::vector<std::vector<EntryPlan>> plans; ///< of every launch, on a GPU
+};
+} // namespace
+
+/// Says of a launch what decides whether it runs, and by which entry.
+bool KernelLowering::describe(std::size_t number, const LaunchPlan &launch) {
+  LaunchEntry &made = abi.launches.emplace_back();
+  if (target.isGpu()) {
+    describeEntries(launch, made);
+    return true;
+  }
+  made.task = stemOf(number) + "_task";
+  if (launch.choice == LaunchChoice::Always)
+    return true;
+  auto function = functionsOf(launch).buildCondition(module, made.task);
+  auto when = readPlan(function);
+  function.erase();
+  if (when)
+    made.when = std::move(*when);
+  return when.has_value();
+}
+
+void KernelLowering::describeEntries(const LaunchPlan &launch,
+                                     LaunchEntry &made) {
+  std::string stem = stemOf(plans.size());
+  for (const EntryPlan &plan :
+       plans.emplace_back(planEntries(model, launch, target))) {
+    EntryBuilder entry = entryOf(plan);
+    made.grids.push_back(entry.describe(stem + suffix(plan)));
     entry.describeWorkspace(made);
   }
-  return made;
+}
+
+/// Makes the code of a launch: on a GPU of one entry, or of all if `chosen` is
+/// none.
+bool KernelLowering::build(std::size_t number, int chosen) {
+  LaunchEntry &made = abi.launches[number];
+  if (!target.isGpu()) {
+    LaunchBuilder functions = functionsOf(schedule.launches[number]);
+    functions.buildPlan(module, planOf(made.task));
+    functions.buildTask(module, made.task);
+    return emitter.valid && takePlan(module, made);
+  }
+  for (auto [entry, plan] : llvm::enumerate(plans[number]))
+    if (chosen == everyEntry || chosen == static_cast<int>(entry))
+      made.grids[entry] = entryOf(plan).build(module, made.grids[entry].symbol);
+  return emitter.valid;
+}
+
+std::optional<KernelAbi> KernelLowering::run(const ChooseVariant &choose) {
+  for (auto [number, launch] : llvm::enumerate(schedule.launches))
+    if (!describe(number, launch))
+      return std::nullopt;
+  Variant variant =
+      choose ? choose(abi) : Variant(abi.launches.size(), everyEntry);
+  for (auto [number, entry] : llvm::enumerate(variant))
+    if (entry != leftOut && !build(number, entry))
+      return std::nullopt;
+  return std::move(abi);
 }
 
 std::optional<KernelAbi> quern::lowerToLoops(qn::RowwiseOp kernel,
-                                             const TargetInfo &target) {
-  if (target.isGpu())
-    splitJoined(kernel);
+                                             const TargetInfo &target,
+                                             const ChooseVariant &choose) {
   KernelModel model(kernel);
   if (!model.valid)
     return std::nullopt;
-  Schedule schedule(model, target);
-  Packet packet(kernel);
-  KernelAbi abi;
-  abi.words = packet.words;
-  OpBuilder builder(kernel.getContext());
-  auto module = kernel->getParentOfType<ModuleOp>();
-  Emitter emitter(model, schedule, target, packet, abi.sites, builder);
-  std::string name = kernel.getSymName().str();
-  for (auto [number, launch] : llvm::enumerate(schedule.launches)) {
-    std::string stem = number ? name + "_" + std::to_string(number) : name;
-    if (target.isGpu()) {
-      abi.launches.push_back(gpuLaunch(model, schedule, launch, target, packet,
-                                       emitter, builder, stem));
-      if (!emitter.valid)
-        return std::nullopt;
-      continue;
-    }
-    LaunchBuilder launchBuilder(model, schedule, launch, target, packet,
-                                emitter, builder);
-    abi.launches.push_back({stem + "_plan", stem + "_task"});
-    launchBuilder.buildPlan(module, abi.launches.back().plan);
-    launchBuilder.buildTask(module, abi.launches.back().task);
-    if (!emitter.valid)
-      return std::nullopt;
-  }
-  kernel.erase();
+  std::optional<Schedule> schedule = takeSchedule(model, target);
+  if (!schedule)
+    return std::nullopt;
+  auto abi = KernelLowering(model, *schedule, target).run(choose);
+  if (abi)
+    kernel.erase();
   return abi;
 }

@@ -9,12 +9,11 @@
 
 namespace quern {
 
-/// Replaces a kernel by the plan and task functions of its launches; nothing,
-/// and a diagnostic, when that is not possible.
+/// Replaces a scheduled kernel by the plan and task functions of the launches
+/// that `choose` names, or of all without it; nothing, and a diagnostic, when
+/// that is not possible.
 std::optional<KernelAbi> lowerToLoops(qn::RowwiseOp kernel,
-                                      const TargetInfo &target);
-
-/// Makes a read of joined operands one of each, under a condition.
-void splitJoined(qn::RowwiseOp kernel);
+                                      const TargetInfo &target,
+                                      const ChooseVariant &choose = {});
 
 } // namespace quern

@@ -3,6 +3,7 @@
 #include "dsl/threads/Ranges.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/Utils/InferIntRangeCommon.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace quern {
@@ -20,9 +21,8 @@ namespace {
 
 /// Whether a division, whose divisor is never 0, has two small numbers.
 bool isSmall(const Ranges &ranges, Value left, Value right, Operation *at) {
-  auto divisor = ranges.interval(right);
-  return left.getType().isInteger(64) && divisor && divisor->low >= 0 &&
-         divisor->high < smallLimit &&
+  return left.getType().isInteger(64) &&
+         ranges.isWithin(right, 0, smallLimit - 1) &&
          ranges.isInside(left, "", smallLimit, at);
 }
 
@@ -72,26 +72,21 @@ struct RestOfDivision : InRanges<arith::SubIOp> {
   }
 };
 
-/// A comparison that holds for no thread and no argument.
+/// A comparison that holds for all threads and arguments, or for none.
 struct KnownComparison : InRanges<arith::CmpIOp> {
   using InRanges::InRanges;
 
   LogicalResult matchAndRewrite(arith::CmpIOp op,
                                 PatternRewriter &rewriter) const override {
-    auto left = ranges.interval(op.getLhs());
-    auto right = ranges.interval(op.getRhs());
-    if (!op.getLhs().getType().isInteger(64) || !left || !right)
+    if (!op.getLhs().getType().isSignlessInteger())
       return failure();
-    bool isNever = false;
-    if (op.getPredicate() == arith::CmpIPredicate::slt)
-      isNever = left->low >= right->high;
-    else if (op.getPredicate() == arith::CmpIPredicate::eq)
-      isNever =
-          std::max(left->low, right->low) > std::min(left->high, right->high);
-    if (!isNever)
+    auto predicate = static_cast<intrange::CmpPredicate>(op.getPredicate());
+    std::optional<bool> holds = intrange::evaluatePred(
+        predicate, ranges.range(op.getLhs()), ranges.range(op.getRhs()));
+    if (!holds)
       return failure();
-    rewriter.replaceOpWithNewOp<arith::ConstantOp>(op,
-                                                   rewriter.getBoolAttr(false));
+    rewriter.replaceOpWithNewOp<arith::ConstantOp>(
+        op, rewriter.getBoolAttr(*holds));
     return success();
   }
 };

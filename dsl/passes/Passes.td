@@ -90,8 +90,18 @@ def QnStageAcross : Pass<"qn-stage-across", "::mlir::ModuleOp"> {
   }];
 }
 
+def QnSchedule : Pass<"qn-schedule", "::mlir::ModuleOp"> {
+  let summary = "Chooses how kernels run on a target";
+  let description = [{
+    It adds a `qn.schedule` at the end of a kernel: the launches, how each cuts its
+    axes, which axis has lanes, what is packed and kept. `qn-to-loops` follows it.
+  }];
+  let options = [Option<"targetName", "target", "std::string",
+                        "\"x86-64-v4\"", "A row of the table of targets">];
+}
+
 def QnToLoops : Pass<"qn-to-loops", "::mlir::ModuleOp"> {
-  let summary = "Schedules kernels and makes loops of them";
+  let summary = "Makes loops of kernels by their schedules";
   let options = [Option<"targetName", "target", "std::string",
                         "\"x86-64-v4\"", "A row of the table of targets">];
   let dependentDialects = [

@@ -1,4 +1,5 @@
 // The pass form of the lowering to loops.
+#include "dsl/dialect/Depth.h"
 #include "dsl/lower/ToLoops.h"
 #include "dsl/passes/Passes.h"
 #include "dsl/threads/Threads.h"
@@ -28,7 +29,7 @@ struct QnToLoopsPass : quern::impl::QnToLoopsBase<QnToLoopsPass> {
     }
     auto kernels = llvm::to_vector(getOperation().getOps<qn::RowwiseOp>());
     for (qn::RowwiseOp kernel : kernels)
-      if (!lowerToLoops(kernel, *target))
+      if (isTooDeep(kernel) || !lowerToLoops(kernel, *target))
         return signalPassFailure();
     auto explicitKernels =
         llvm::to_vector(getOperation().getOps<qn::KernelOp>());

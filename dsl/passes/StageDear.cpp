@@ -1,4 +1,5 @@
 // Stores values that lie along vectors and would be made again for every row.
+#include "dsl/cost/Parameters.h"
 #include "dsl/dialect/Behind.h"
 #include "dsl/passes/Passes.h"
 #include "dsl/passes/Staging.h"
@@ -16,9 +17,6 @@ namespace quern {
 
 using namespace mlir;
 using namespace quern;
-
-/// Fewer operations than this are repeated rather than read back.
-static constexpr unsigned worthStoring = 8;
 
 namespace {
 /// Finds what one kernel makes again and again.
@@ -51,9 +49,10 @@ bool DearValues::isDear(Value value) const {
   unsigned cost = 0;
   auto count = [&](Operation *op) {
     bool isSlow = isa<math::SqrtOp, arith::DivFOp>(op);
-    cost += isSlow ? worthStoring : OpTrait::hasElementwiseMappableTraits(op);
-    return cost < worthStoring ? WalkResult::advance()
-                               : WalkResult::interrupt();
+    cost +=
+        isSlow ? cost::keepLeast : OpTrait::hasElementwiseMappableTraits(op);
+    return cost < cost::keepLeast ? WalkResult::advance()
+                                  : WalkResult::interrupt();
   };
   return walkBehind(value.getDefiningOp()->getOperands(), count) ||
          count(value.getDefiningOp()).wasInterrupted();

@@ -3,7 +3,7 @@
 
 #include "dsl/dialect/Behind.h"
 #include "dsl/schedule/Contraction.h"
-#include "dsl/schedule/Schedule.h"
+#include "dsl/schedule/ScheduleChooser.h"
 
 using namespace mlir;
 using namespace quern;
@@ -94,9 +94,9 @@ std::optional<Columns> quern::findColumns(const KernelModel &model,
 }
 
 /// Launches that add rows of operands to rows of states, then merge those.
-void Schedule::addStateRows(const LaunchPlan &launch, Columns found,
-                            LaunchChoice choice,
-                            SmallVectorImpl<LaunchPlan> &all) {
+void ScheduleChooser::addStateRows(const LaunchPlan &launch, Columns found,
+                                   LaunchChoice choice,
+                                   SmallVectorImpl<LaunchPlan> &all) {
   found.lanes = lanes;
   auto columns = std::make_shared<const Columns>(std::move(found));
   LaunchPlan parts;
@@ -124,8 +124,8 @@ void Schedule::addStateRows(const LaunchPlan &launch, Columns found,
 
 /// Lanes along columns read few neighbours of many rows: slow, unless the rows
 /// are few. Else whole rows are added to rows of states.
-void Schedule::addColumns(LaunchPlan launch, Columns found,
-                          SmallVectorImpl<LaunchPlan> &all) {
+void ScheduleChooser::addColumns(LaunchPlan launch, Columns found,
+                                 SmallVectorImpl<LaunchPlan> &all) {
   addStateRows(launch, std::move(found), LaunchChoice::IfPacked, all);
   launch.choice = LaunchChoice::InPlace;
   launch.columns = all.back().columns;

@@ -1,5 +1,6 @@
 // Finds contractions and sizes their blocks.
 #include "dsl/schedule/Contraction.h"
+#include "dsl/cost/Parameters.h"
 
 #include "dsl/dialect/Behind.h"
 #include "dsl/schedule/Windows.h"
@@ -175,10 +176,9 @@ static void bindWindow(const KernelModel &model, Product &product) {
   product.window = !sums.empty() && !free.empty();
   llvm::append_range(sums, free);
   product.sums = std::move(sums);
-  constexpr unsigned latency = 32; // steps of a few cycles, to the last cache
   if (product.window &&
       neighbourScore(model, product.columns, product.sums.back()) < 0)
-    product.ahead = latency;
+    product.ahead = cost::windowAhead;
 }
 
 void quern::chooseTurns(const KernelModel &model, const Tiling &tiling,
@@ -216,7 +216,7 @@ void quern::sizeBlock(const TargetInfo &target, Tiling &tiling) {
   std::int64_t row = bytes * (tiling.depth + sums);
   std::int64_t fitting = target.l2Bytes / 2 / row;
   std::int64_t rows = std::clamp<std::int64_t>(
-      llvm::bit_floor<std::uint64_t>(fitting), smallRowBlock, 512);
+      llvm::bit_floor<std::uint64_t>(fitting), cost::smallRowBlock, 512);
   tiling.rowBlock = llvm::alignTo(rows, tiling.height);
 }
 

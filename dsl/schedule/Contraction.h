@@ -95,20 +95,6 @@ void sizeBlock(const TargetInfo &target, Tiling &tiling);
 /// Two bf16 products at once, where the target and every product can.
 void pairUp(const KernelModel &model, const TargetInfo &target, Tiling &tiling);
 
-/// Rows of a unit where larger ones would leave threads without any.
-constexpr std::int64_t smallRowBlock = 128;
-
-/// Elements of a part of a sum, and of one that is `longSum` or longer.
-constexpr std::int64_t sumPart = 2048, longSumPart = 16384, longSum = 1 << 18;
-
-/// Columns, and rows times columns for each core, of sums that are made in
-/// parts: more make units enough, and lines of sums as long as what they add.
-constexpr std::int64_t deepColumns = 256, deepSquare = 8192;
-
-/// Packing pays from this many columns on, where vectors are not mostly empty;
-/// below, the launch that reads its operands in place runs.
-constexpr std::int64_t packingColumns = 8;
-
 /// How stores with these parallel axes are computed from packed factors, where
 /// they can; `uneven` axes bound the loops of others.
 std::optional<Tiling> findTiling(const KernelModel &model,

@@ -1,5 +1,6 @@
 // Tiles of sums along the lanes: rows of one operand by rows of another.
-#include "dsl/schedule/Schedule.h"
+#include "dsl/cost/Parameters.h"
+#include "dsl/schedule/ScheduleChooser.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/DenseSet.h"
@@ -52,12 +53,12 @@ static bool readsPlaces(const KernelModel &model, unsigned axis,
 
 /// Rows by columns of sums along the lanes, where two operands have an axis of
 /// their own: each vector that is read serves several sums.
-bool Schedule::planDots(LaunchPlan &launch) {
-  constexpr unsigned longest = 8, longOperand = 32;
+bool ScheduleChooser::planDots(LaunchPlan &launch) {
   for (qn::ReduceOp op : model.reductions) {
     Operation *input = op.getInputs()[0].getDefiningOp();
     if (op.getInits().size() != 1 || launch.lane < 0 ||
-        (!isa_and_nonnull<arith::MulFOp>(input) && operations > longest) ||
+        (!isa_and_nonnull<arith::MulFOp>(input) &&
+         operations > cost::dotOperations) ||
         model.axesOf(op.getAxes()) != axisBit(launch.lane))
       continue;
     auto [onlyLeft, onlyRight] =
@@ -73,17 +74,18 @@ bool Schedule::planDots(LaunchPlan &launch) {
     // cost code and gain nothing: that it serves several sums is due to copies
     // of the other axis.
     for (auto [axis, other] : {std::pair(rows, columns), {columns, rows}}) {
-      bool isLong = (operationsAlong(axis, axisBit(other)) > longOperand ||
-                     readsPlaces(model, axis, other)) &&
-                    operationsAlong(other, axisBit(axis)) <= longest &&
-                    !readsPlaces(model, other, axis);
+      bool isLong =
+          (operationsAlong(axis, axisBit(other)) > cost::dotLongOperand ||
+           readsPlaces(model, axis, other)) &&
+          operationsAlong(other, axisBit(axis)) <= cost::dotOperations &&
+          !readsPlaces(model, other, axis);
       launch.axes.push_back({.axis = axis,
                              .copies = isLong ? 1 : side,
                              .tile = (axis == rows ? 16 : 4) * side,
                              .repeats = !isLong && !target.isGpu()});
     }
     launch.dots = true;
-    launch.taskElements = 65536;
+    launch.taskElements = cost::taskCopies;
     return true;
   }
   return false;

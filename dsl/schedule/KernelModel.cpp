@@ -1,6 +1,8 @@
 // One walk over a kernel finds what each value depends on.
 #include "dsl/schedule/KernelModel.h"
 
+#include "dsl/dialect/ScheduleOps.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -46,7 +48,8 @@ void KernelModel::visitAll() {
   joined.clear();
   facts.clear();
   for (Operation &op : kernel.block())
-    visit(&op);
+    if (!isa<qn::ScheduleOp>(op))
+      visit(&op);
 }
 
 void KernelModel::materialise(qn::ReduceOp op) {
@@ -58,6 +61,11 @@ unsigned KernelModel::axisOf(StringRef name) const {
   auto found = numbers.find(name);
   assert(found != numbers.end() && "an axis nobody brought in");
   return found->second;
+}
+
+StringAttr KernelModel::nameOf(unsigned axis) const {
+  return axis < declared ? cast<StringAttr>(kernel.getAxes()[axis])
+                         : localAxis(axis).getAxisAttr();
 }
 
 qn::AxisOp KernelModel::localAxis(unsigned axis) const {

@@ -46,6 +46,7 @@ public:
   unsigned declaredAxes() const { return declared; }
   unsigned axisCount() const { return declared + locals.size(); }
   unsigned axisOf(llvm::StringRef name) const;
+  mlir::StringAttr nameOf(unsigned axis) const;
   /// The operation that brought a local axis in; null for a declared one.
   qn::AxisOp localAxis(unsigned axis) const;
   const ValueFacts &factsOf(mlir::Value value) const;

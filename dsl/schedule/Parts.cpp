@@ -1,22 +1,14 @@
 // What a GPU does otherwise where extents allow it: reductions with few results
 // in parts, squares of operands that are turned.
-#include "dsl/schedule/Schedule.h"
+#include "dsl/cost/Parameters.h"
+#include "dsl/schedule/ScheduleChooser.h"
 
 using namespace mlir;
 using namespace quern;
 
-/// Rows of a part, parts, and the rows from which on there are parts, where
-/// neighbours lie along the results.
-static constexpr std::int64_t columnRows = 64, mostParts = 256,
-                              worthwhileRows = 256;
-/// Elements of a part, and of a row that is worth parts, where neighbours lie
-/// along the rows.
-static constexpr std::int64_t rowElements = 16384, worthwhileElements = 65536;
-/// Rows that are worth parts of whole rows.
-static constexpr std::int64_t worthwhileWhole = 16;
-
 /// How the reductions behind a launch are made of parts.
-std::optional<Columns> Schedule::partsOf(const LaunchPlan &launch) const {
+std::optional<Columns>
+ScheduleChooser::partsOf(const LaunchPlan &launch) const {
   bool isTile = llvm::any_of(launch.axes, [&](const AxisPlan &axis) {
     return static_cast<int>(axis.axis) != launch.lane && axis.copies > 1;
   });
@@ -26,11 +18,11 @@ std::optional<Columns> Schedule::partsOf(const LaunchPlan &launch) const {
   if (!found)
     return std::nullopt;
   found->flat.clear();
-  found->mostParts = mostParts;
+  found->mostParts = cost::gpuPartsMost;
   unsigned lane = launch.lane;
   if (hasAxis(launch.parallel, lane)) {
-    found->partRows = columnRows;
-    found->worthwhile = worthwhileRows;
+    found->partRows = cost::gpuPartRows;
+    found->worthwhile = cost::gpuPartsFrom;
     return scores[lane] > 0 ? found : std::nullopt;
   }
   found->isRow = true;
@@ -41,14 +33,14 @@ std::optional<Columns> Schedule::partsOf(const LaunchPlan &launch) const {
   found->rows =
       isOnly || found->before[0] != lane ? found->before[0] : found->before[1];
   llvm::erase(found->before, found->rows);
-  found->partRows = isOnly ? rowElements : 1;
-  found->worthwhile = isOnly ? worthwhileElements : worthwhileWhole;
+  found->partRows = isOnly ? cost::gpuPartElements : 1;
+  found->worthwhile = isOnly ? cost::gpuElementsFrom : cost::gpuWholeFrom;
   return found;
 }
 
 /// Whether a launch of a GPU writes neighbours along its lanes, element by
 /// element, and reads some along another axis.
-bool Schedule::canTurn(const LaunchPlan &launch) const {
+bool ScheduleChooser::canTurn(const LaunchPlan &launch) const {
   if (launch.kind != LaunchKind::Stores || launch.lane < 0 ||
       !hasAxis(launch.parallel, launch.lane) || !model.scans.empty())
     return false;
@@ -67,7 +59,7 @@ bool Schedule::canTurn(const LaunchPlan &launch) const {
 
 /// The extents decide which of both runs: the launch as it was, or parts and
 /// their merge.
-void Schedule::addParts() {
+void ScheduleChooser::addParts() {
   if (model.kernel.getStaged())
     return;
   SmallVector<LaunchPlan, 2> all;

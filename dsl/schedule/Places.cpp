@@ -1,7 +1,8 @@
 // Positions that lanes compute and that several rows share: borders, mirrors,
 // weights between neighbours.
+#include "dsl/cost/Parameters.h"
 #include "dsl/dialect/Behind.h"
-#include "dsl/schedule/Schedule.h"
+#include "dsl/schedule/ScheduleChooser.h"
 #include "dsl/schedule/Windows.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -21,9 +22,6 @@ static bool hasBorders(const KernelModel &model, qn::LoadOp load, int lane) {
          });
 }
 
-/// Operations of a body that does not fit in the registers four times.
-static constexpr unsigned longPlaces = 64;
-
 /// How many operations lanes have in common along an axis.
 static unsigned sharedAlong(const KernelModel &model, int lane, unsigned axis) {
   unsigned shared = 0;
@@ -40,9 +38,9 @@ static unsigned sharedAlong(const KernelModel &model, int lane, unsigned axis) {
 /// A parallel axis along which what the lanes compute of their places stays the
 /// same, or -1: the rows of a tile have it once, in a loop inside of the
 /// lanes'. Of a long body that has to be most.
-int Schedule::placesAxis(const LaunchPlan &launch) const {
-  constexpr unsigned few = 3;
-  unsigned least = operations > longPlaces ? operations / 2 : few;
+int ScheduleChooser::placesAxis(const LaunchPlan &launch) const {
+  unsigned least =
+      operations > cost::placesLongBody ? operations / 2 : cost::placesLeast;
   bool places = false, borders = false;
   AxisSet moving;
   model.kernel.getBody().walk([&](qn::LoadOp load) {
@@ -61,8 +59,8 @@ int Schedule::placesAxis(const LaunchPlan &launch) const {
     if (!hasAxis(launch.parallel & moving, axis) ||
         static_cast<int>(axis) == launch.lane)
       continue;
-    unsigned shared =
-        sharedAlong(model, launch.lane, axis) + (borders ? few : 0);
+    unsigned shared = sharedAlong(model, launch.lane, axis) +
+                      (borders ? cost::placesLeast : 0);
     // Of those that share as much the last one has its rows closest together.
     if (shared >= std::max(most, least)) {
       most = shared;
@@ -87,7 +85,8 @@ static bool sharesSteps(const KernelModel &model, qn::ReduceOp sum, int lane) {
 /// What finds and weighs the row of a step costs as much for one vector of sums
 /// as for many: half of the registers hold sums, and what is left of a row goes
 /// by as many vectors as elsewhere, then by half as many.
-void Schedule::widenShared(const LaunchPlan &launch, AxisPlan &plan) const {
+void ScheduleChooser::widenShared(const LaunchPlan &launch,
+                                  AxisPlan &plan) const {
   auto sums = reductionsBehind(launch.stores, /*all=*/true);
   llvm::erase_if(sums, [&](qn::ReduceOp op) {
     return !hasAxis(model.axesOf(op->getResult(0)), launch.lane);
@@ -101,22 +100,21 @@ void Schedule::widenShared(const LaunchPlan &launch, AxisPlan &plan) const {
 
 /// Where little is shared, memory past the caches is better read and written a
 /// few rows at a time than in as many streams as a tile has rows.
-void Schedule::planPlaces(LaunchPlan &launch, unsigned rows) {
-  constexpr unsigned little = 8;
-  constexpr std::int64_t tile = 16;
-  unsigned together = operations > longPlaces ? 1 : 4;
+void ScheduleChooser::planPlaces(LaunchPlan &launch, unsigned rows) {
+  unsigned together = operations > cost::placesLongBody ? 1 : 4;
   llvm::erase_if(launch.axes,
                  [&](const AxisPlan &plan) { return plan.axis == rows; });
   AxisPlan plan = laneLoop(launch.lane, /*reduces=*/false);
   plan.copies = 1;
-  plan.tile = 1024;
+  plan.tile = cost::placesLine;
   launch.axes.push_back(plan);
-  AxisPlan across{.axis = rows, .copies = together, .tile = tile};
-  if (sharedAlong(model, launch.lane, rows) <= little && together < tile) {
+  AxisPlan across{.axis = rows, .copies = together, .tile = cost::placesRows};
+  if (sharedAlong(model, launch.lane, rows) <= cost::placesLittle &&
+      together < cost::placesRows) {
     qn::OperandType type = launch.stores.front().getTensor().getType();
     across.tile = together;
     across.repeats = true;
-    across.narrow = tile;
+    across.narrow = cost::placesRows;
     across.narrowBelow =
         target.l3Bytes / (2 * storedBytes(type.getElementType()));
     for (const AxisPlan &axis : launch.axes)
@@ -127,7 +125,7 @@ void Schedule::planPlaces(LaunchPlan &launch, unsigned rows) {
 }
 
 /// Tiles of rows by lanes, where something is shared among rows.
-bool Schedule::planTwoAxes(LaunchPlan &launch) {
+bool ScheduleChooser::planTwoAxes(LaunchPlan &launch) {
   if (int turned = turnedAxis(launch); turned >= 0)
     planTurned(launch, turned);
   else if (int across = placesAxis(launch); across >= 0)
@@ -140,7 +138,7 @@ bool Schedule::planTwoAxes(LaunchPlan &launch) {
 
 /// Whether rows are reduced and then written, neighbouring elements by lanes.
 /// What is costly waits in the result for its turn, and so in the caches.
-bool Schedule::writesRows(const LaunchPlan &launch) const {
+bool ScheduleChooser::writesRows(const LaunchPlan &launch) const {
   if (target.isGpu() || launch.lane < 0 || launch.dots || isLong(1) ||
       launch.kind != LaunchKind::Stores || model.localAxis(launch.lane) ||
       model.joinedAlong(launch.lane) || isUneven(launch.lane))

@@ -1,5 +1,6 @@
 // The launches that contractions become: packed, streamed, or read in place.
-#include "dsl/schedule/Schedule.h"
+#include "dsl/cost/Parameters.h"
+#include "dsl/schedule/ScheduleChooser.h"
 #include "dsl/schedule/Turned.h"
 
 using namespace mlir;
@@ -52,7 +53,7 @@ static void addDeepSums(const LaunchPlan &launch,
   parts.parallel = AxisSet();
   for (unsigned axis : tiling.batch)
     parts.parallel |= axisBit(axis);
-  parts.axes.push_back(flattened(tiling.products[0].sums, sumPart));
+  parts.axes.push_back(flattened(tiling.products[0].sums, cost::sumPart));
   parts.taskElements = 1 << 18;
   all.push_back(std::move(parts));
   merge.kind = LaunchKind::SumMerge;
@@ -77,7 +78,7 @@ static void addBlocks(const TargetInfo &target, const LaunchPlan &launch,
   }
   packed.kind = LaunchKind::Contract;
   AxisPlan rows = flattened(tiling.rows, tiling.rowBlock);
-  rows.narrow = llvm::alignTo(smallRowBlock, tiling.height);
+  rows.narrow = llvm::alignTo(cost::smallRowBlock, tiling.height);
   rows.narrowBelow =
       std::int64_t(2) * target.cores * tiling.rowBlock * tiling.blockWidth();
   rows.narrowBy.assign(tiling.rows.begin(), tiling.rows.end());
@@ -107,14 +108,14 @@ static void addBlocks(const TargetInfo &target, const LaunchPlan &launch,
 
 /// What is read where it lies: columns that few rows meet, or that the second
 /// cache holds.
-void Schedule::chooseInPlace(const LaunchPlan &launch, bool dots,
-                             Tiling &tiling) const {
+void ScheduleChooser::chooseInPlace(const LaunchPlan &launch, bool dots,
+                                    Tiling &tiling) const {
   const Product &product = tiling.products.front();
   if (tiling.products.size() != 1)
     return;
   // What is reduced in a factor would be made again in every block.
   if (!model.factsOf(product.rows).combined)
-    tiling.deepFrom = 2 * sumPart;
+    tiling.deepFrom = 2 * cost::sumPart;
   if (tiling.byColumns || dots)
     tiling.fewRows = 3;
   std::int64_t l2Elements =
@@ -134,8 +135,8 @@ void Schedule::chooseInPlace(const LaunchPlan &launch, bool dots,
 
 /// Contractions get launches that pack their factors beside those that read
 /// them in place; the extents decide at run time which of them have units.
-void Schedule::addPacked(LaunchPlan launch, Tiling found,
-                         SmallVectorImpl<LaunchPlan> &all) {
+void ScheduleChooser::addPacked(LaunchPlan launch, Tiling found,
+                                SmallVectorImpl<LaunchPlan> &all) {
   std::optional<Columns> sums = columnsOf(launch);
   bool single = found.products.size() == 1;
   found.number = launches.size() + all.size();
@@ -148,11 +149,10 @@ void Schedule::addPacked(LaunchPlan launch, Tiling found,
     inPlace.axes.push_back(AxisPlan{.axis = axis});
   bool dots = planDots(inPlace) && found.products[0].turnColumns;
   chooseInPlace(launch, dots, found);
-  constexpr std::int64_t packed = 2, packedNear = 5; // rows from which it pays
   if (auto row = rowOfWindows(launch, found); row && !found.byColumns) {
     inPlace = std::move(*row);
-    found.fewRows = packed;
-    found.fewNearRows = packedNear;
+    found.fewRows = cost::packedRows;
+    found.fewNearRows = cost::packedNearRows;
   }
   auto tiling = std::make_shared<const Tiling>(std::move(found));
   launch.tiling = inPlace.tiling = tiling;
@@ -171,8 +171,8 @@ void Schedule::addPacked(LaunchPlan launch, Tiling found,
 
 /// Products that other reductions walk over: columns packed once, then blocks
 /// of rows; for few rows nothing is packed.
-void Schedule::addRowBlocks(const LaunchPlan &launch, RowBlocks found,
-                            SmallVectorImpl<LaunchPlan> &all) {
+void ScheduleChooser::addRowBlocks(const LaunchPlan &launch, RowBlocks found,
+                                   SmallVectorImpl<LaunchPlan> &all) {
   auto blocks = std::make_shared<const RowBlocks>(std::move(found));
   LaunchPlan rows;
   rows.choice = LaunchChoice::IfPacked;
@@ -203,14 +203,15 @@ void Schedule::addRowBlocks(const LaunchPlan &launch, RowBlocks found,
   rows.blocks = std::make_shared<const RowBlocks>(
       *findRowBlocks(model, target, launch.stores, launch.parallel, uneven,
                      /*inPlace=*/true));
-  rows.axes.back().tile = rowsInPlace;
+  rows.axes.back().tile = cost::rowsInPlace;
   all.push_back(std::move(rows));
 }
 
 /// How a launch keeps products for blocks of rows. Launches of `open` that keep
 /// the same ones join it.
 std::optional<RowBlocks>
-Schedule::rowBlocksOf(LaunchPlan &launch, std::vector<LaunchPlan> &open) const {
+ScheduleChooser::rowBlocksOf(LaunchPlan &launch,
+                             std::vector<LaunchPlan> &open) const {
   auto find = [&](const LaunchPlan &of) {
     return findRowBlocks(model, target, of.stores, of.parallel, uneven,
                          /*inPlace=*/false);
@@ -239,7 +240,7 @@ Schedule::rowBlocksOf(LaunchPlan &launch, std::vector<LaunchPlan> &open) const {
   return blocks;
 }
 
-void Schedule::addContractions() {
+void ScheduleChooser::addContractions() {
   SmallVector<LaunchPlan, 2> all;
   auto addOthers = [&](LaunchPlan launch) {
     std::optional<LaunchPlan> narrow = narrowLines(launch);

@@ -1,5 +1,7 @@
 // Finds launches that keep blocks of products.
 #include "dsl/schedule/RowBlocks.h"
+#include "dsl/cost/Parameters.h"
+#include "dsl/cost/Work.h"
 
 #include "dsl/dialect/Behind.h"
 
@@ -10,7 +12,6 @@ using namespace mlir;
 using namespace quern;
 
 /// Fewer operations than this are repeated rather than read back.
-static constexpr unsigned worthKeeping = 8;
 
 namespace {
 /// Collects what a RowBlocks is made of, for one launch.
@@ -36,7 +37,7 @@ struct Finder {
   void findResults();
   KeptSums &sumsOver(AxisSet columns);
   unsigned keep(Value value, Value where);
-  unsigned costOf(Value value) const;
+  unsigned operationsAlongInner(Value value) const;
   bool isScore(Value value) const;
   void findBounds();
   InnerBound boundOf(Value where, bool isLower) const;
@@ -222,21 +223,12 @@ void Finder::keepFactors() {
   }
 }
 
-/// The arithmetic behind a value at every position of the inner axis.
-unsigned Finder::costOf(Value value) const {
-  llvm::SmallPtrSet<Operation *, 32> seen;
-  SmallVector<Value> open{value};
-  unsigned cost = 0;
-  while (!open.empty()) {
-    Value next = open.pop_back_val();
-    Operation *op = next.getDefiningOp();
-    if (!op || !(model.axesOf(next) & inner) || isa<qn::ReduceOp>(op) ||
-        !seen.insert(op).second)
-      continue;
-    cost += OpTrait::hasElementwiseMappableTraits(op);
-    llvm::append_range(open, op->getOperands());
-  }
-  return cost;
+/// What a value takes at every position of the inner axis, without reductions.
+unsigned Finder::operationsAlongInner(Value value) const {
+  return cost::operationsBehind(value, [&](Value next) {
+    return bool(model.axesOf(next) & inner) &&
+           !next.getDefiningOp<qn::ReduceOp>();
+  });
 }
 
 void Finder::keepIfDear(Value value) {
@@ -245,7 +237,7 @@ void Finder::keepIfDear(Value value) {
   if (!known && !value.hasOneUse() &&
       value.getType() == result.scores.element &&
       (model.axesOf(value) & ~batch) == (rows | inner) &&
-      costOf(value) >= worthKeeping)
+      operationsAlongInner(value) >= cost::keepLeast)
     keep(value, Value());
 }
 
@@ -365,8 +357,9 @@ std::optional<RowBlocks> Finder::find() {
   result.scores.batch = axisList(batch);
   result.scores.rows = axisList(rows);
   result.scores.columns = axisList(inner);
-  result.scores.rowBlock =
-      result.inPlace ? rowsInPlace : std::int64_t(4) * result.scores.height;
+  result.scores.rowBlock = result.inPlace
+                               ? cost::rowsInPlace
+                               : std::int64_t(4) * result.scores.height;
   findValues();
   keepFactors();
   keepInputs();

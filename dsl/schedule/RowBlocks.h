@@ -45,9 +45,6 @@ struct RowBlocks {
   std::int64_t rowBlock() const { return scores.rowBlock; }
 };
 
-/// Packing columns pays from more rows than these on.
-constexpr std::int64_t rowsInPlace = 32;
-
 /// How stores with these parallel axes are computed by blocks of rows, where
 /// some product has an axis that another reduction removes.
 std::optional<RowBlocks> findRowBlocks(const KernelModel &model,

@@ -1,10 +1,11 @@
 // Short rows: how many of them a unit has, and which are made side by side.
-#include "dsl/schedule/Schedule.h"
+#include "dsl/cost/Parameters.h"
+#include "dsl/schedule/ScheduleChooser.h"
 
 using namespace mlir;
 using namespace quern;
 
-AxisSet Schedule::combinedOf(const LaunchPlan &launch) const {
+AxisSet ScheduleChooser::combinedOf(const LaunchPlan &launch) const {
   AxisSet combined;
   for (qn::StoreOp store : launch.stores)
     combined |= model.factsOf(store).combined;
@@ -14,41 +15,36 @@ AxisSet Schedule::combinedOf(const LaunchPlan &launch) const {
 /// A unit of one short row would mostly look for its place, and compute again
 /// what its neighbours have in common: it gets several, fewer where each of
 /// them is added up from some elements.
-void Schedule::planShortRows(LaunchPlan &launch) const {
-  constexpr std::int64_t rows = 16, sums = 4, shortRow = 512;
+void ScheduleChooser::planShortRows(LaunchPlan &launch) const {
   AxisSet combined = combinedOf(launch);
   if (launch.axes.empty() || target.isGpu() ||
       (combined & AxisSet::below(model.declaredAxes())))
     return;
   AxisPlan &plan = launch.axes.back();
-  plan.narrow = combined ? sums : rows;
-  plan.narrowBelow = shortRow;
+  plan.narrow = combined ? cost::shortRowSums : cost::shortRowRows;
+  plan.narrowBelow = cost::shortRow;
   plan.narrowBy = {unsigned(launch.lane)};
 }
-
-/// Rows of so many vectors are short.
-static constexpr std::int64_t shortVectors = 4;
 
 /// Tiles of sums, or one row after the other. What merges the lanes of a row is
 /// a chain, and most of the time of a short one: several of these are made side
 /// by side, none waiting for the others' chains. Of sums over several axes
 /// those are short of which all positions together are few.
-void Schedule::planReduced(LaunchPlan &launch) {
-  constexpr unsigned longest = 128, few = 32;
-  unsigned rows = operations <= few ? 8 : 4;
-  constexpr std::int64_t units = 4, shortRow = 512;
+void ScheduleChooser::planReduced(LaunchPlan &launch) {
+  std::int64_t rows =
+      operations <= cost::besideLight ? cost::besideMost : cost::besideMost / 2;
   bool isOrdered = llvm::any_of(
       model.reductions, [](qn::ReduceOp op) { return op.getOrdered(); });
   bool isDots = planDots(launch);
   launch.streams = launch.streamsRows = writesRows(launch);
   if (isDots || !model.kernel.getShortRows() || target.isGpu() || isOrdered ||
       launch.lane < 0 || model.localAxis(launch.lane) || launch.axes.empty() ||
-      isUneven(launch.axes.back().axis) || operations > longest)
+      isUneven(launch.axes.back().axis) || operations > cost::besideOperations)
     return;
   AxisPlan &plan = launch.axes.back();
   plan.copies = rows;
-  plan.narrow = units * rows;
-  plan.narrowBelow = shortRow;
+  plan.narrow = cost::besideUnits * rows;
+  plan.narrowBelow = cost::shortRow;
   plan.narrowBy = {unsigned(launch.lane)};
   AxisSet others = combinedOf(launch) & ~launch.parallel;
   for (unsigned axis = 0; axis < model.declaredAxes(); ++axis)
@@ -57,9 +53,9 @@ void Schedule::planReduced(LaunchPlan &launch) {
   launch.again = plan.narrowBy.size() > 1;
   if (launch.again) {
     plan.several = rows;
-    plan.severalFrom = rows * units * target.cores;
+    plan.severalFrom = rows * cost::besideUnits * target.cores;
   }
-  std::int64_t longestBeside = shortVectors * lanes;
+  std::int64_t longestBeside = cost::shortVectors * lanes;
   if (portableAxis(launch))
     longestBeside =
         std::min<std::int64_t>(longestBeside, portableLoop(launch.lane).lanes);
@@ -73,14 +69,14 @@ void Schedule::planReduced(LaunchPlan &launch) {
 /// they do where arithmetic takes the time. Masks cost up to a sixth in the
 /// caches; but where rows are written as well, loops without them run ahead of
 /// the stores, and out of the last cache gain less.
-RowOrder Schedule::orderOfRows(ArrayRef<qn::ReduceOp> members,
-                               const LaunchPlan &launch) const {
-  constexpr unsigned line = 64, few = 12;
+RowOrder LoopChoice::orderOfRows(ArrayRef<qn::ReduceOp> members,
+                                 const LaunchPlan &launch) const {
+  constexpr unsigned line = 64; // bytes of a cache line
   bool isFirst = llvm::all_of(members, [&](qn::ReduceOp op) {
     return model.factsOf(op->getResult(0)).rank == 1;
   });
-  if (!isFirst || operationsAlong(launch.lane) > few ||
-      shortVectors * target.vectorBytes <= line)
+  if (!isFirst || operationsAlong(launch.lane) > cost::rowByRow ||
+      cost::shortVectors * target.vectorBytes <= line)
     return RowOrder::InTurns;
   bool writes = llvm::any_of(launch.stores, [&](qn::StoreOp store) {
     return hasAxis(model.factsOf(store).axes, launch.lane);

@@ -1,14 +1,11 @@
 // Reductions of everything: parts of an axis reduced by many tasks, then
 // merged.
+#include "dsl/cost/Parameters.h"
 #include "dsl/dialect/Behind.h"
-#include "dsl/schedule/Schedule.h"
+#include "dsl/schedule/ScheduleChooser.h"
 
 using namespace mlir;
 using namespace quern;
-
-/// Elements of one part of an axis that neighbours lie along, and rows of one
-/// part where they lie along another.
-static constexpr std::int64_t partElements = 16384, partRows = 16;
 
 /// Whether the values come from a scan: a part would begin it anew.
 static bool takesScan(qn::ReduceOp op) {
@@ -19,7 +16,7 @@ static bool takesScan(qn::ReduceOp op) {
   });
 }
 
-bool Schedule::isSplit(qn::ReduceOp op) const {
+bool ScheduleChooser::isSplit(qn::ReduceOp op) const {
   AxisSet axes = model.axesOf(op.getAxes());
   AxisSet declared = AxisSet::below(model.declaredAxes());
   unsigned first = model.axisOf(cast<StringAttr>(op.getAxes()[0]));
@@ -31,7 +28,7 @@ bool Schedule::isSplit(qn::ReduceOp op) const {
 
 /// Finds reductions whose result is one value for the whole kernel, where the
 /// stores that need them have no axis that tasks could share.
-void Schedule::splitReductions() {
+void ScheduleChooser::splitReductions() {
   bool alone = false;
   if (model.kernel.getStaged()) // its launches come first
     return;
@@ -65,7 +62,7 @@ void Schedule::splitReductions() {
   }
 }
 
-void Schedule::splitGroup(ArrayRef<qn::ReduceOp> members) {
+void ScheduleChooser::splitGroup(ArrayRef<qn::ReduceOp> members) {
   LaunchPlan partials;
   partials.kind = LaunchKind::Partials;
   llvm::append_range(partials.reductions, members);
@@ -78,8 +75,8 @@ void Schedule::splitGroup(ArrayRef<qn::ReduceOp> members) {
     if (axis >= model.declaredAxes())
       continue;
     bool lane = static_cast<int>(axis) == partials.lane;
-    partials.axes.push_back(
-        AxisPlan{.axis = axis, .tile = lane ? partElements : partRows});
+    partials.axes.push_back(AxisPlan{
+        .axis = axis, .tile = lane ? cost::partElements : cost::partRows});
     break;
   }
   LaunchPlan merge = partials;
@@ -87,10 +84,10 @@ void Schedule::splitGroup(ArrayRef<qn::ReduceOp> members) {
   partials.taskElements =
       std::max<std::int64_t>(2048, 65536 / (1 + operations / 4));
   for (qn::ReduceOp op : members) {
-    model.materialise(op);
+    marked.materialise(op);
     for (Value result : op->getResults()) {
-      offsets[result] = finals;
-      finals += 8;
+      made.offsets[result] = made.partsOffset;
+      made.partsOffset += 8;
     }
   }
   launches.push_back(std::move(partials));
@@ -99,13 +96,13 @@ void Schedule::splitGroup(ArrayRef<qn::ReduceOp> members) {
 
 /// Parts are counted, every one learns how many stand before it, and each is
 /// written apart from the others.
-void Schedule::addCompact(qn::CompactOp compact) {
+void ScheduleChooser::addCompact(qn::CompactOp compact) {
   unsigned axis = model.axisOf(compact.getAxis());
   LaunchPlan counts;
   counts.kind = LaunchKind::Partials;
   counts.reductions.push_back(compact.getCounting());
   counts.lane = axis;
-  counts.axes.push_back(AxisPlan{.axis = axis, .tile = partElements});
+  counts.axes.push_back(AxisPlan{.axis = axis, .tile = cost::partElements});
   counts.taskElements = 65536;
   LaunchPlan begins = counts;
   begins.kind = LaunchKind::Begins;

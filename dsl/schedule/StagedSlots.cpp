@@ -91,6 +91,16 @@ StagedSlots::StagedSlots(const KernelModel &model)
   }
 }
 
+StagedSlots::StagedSlots(const KernelModel &model, ArrayRef<std::int64_t> slots)
+    : slotOfOperand(slots), first(model.kernel.callerArguments()) {
+  auto operands = model.kernel.block().getArguments().drop_front(first);
+  for (auto [slot, operand] : llvm::zip(slots, operands)) {
+    types.resize(std::max<std::size_t>(types.size(), slot + 1));
+    if (!types[slot])
+      types[slot] = cast<qn::OperandType>(operand.getType());
+  }
+}
+
 unsigned StagedSlots::slotOf(BlockArgument operand) const {
   return slotOfOperand[operand.getArgNumber() - first];
 }

@@ -12,10 +12,16 @@ unsigned storedBytes(mlir::Type element);
 /// is written when nothing reads the one before it any more.
 class StagedSlots {
 public:
+  StagedSlots() = default;
+  /// Slots by the lives of what the kernel stages.
   explicit StagedSlots(const KernelModel &model);
+  /// The slots that a schedule gives.
+  StagedSlots(const KernelModel &model, llvm::ArrayRef<std::int64_t> slots);
 
   /// The slot of a staged operand.
   unsigned slotOf(mlir::BlockArgument operand) const;
+  /// The slot of each staged operand.
+  llvm::ArrayRef<std::int64_t> numbers() const { return slotOfOperand; }
   /// The operands that the slots are as large as, in the order of the slots.
   llvm::ArrayRef<qn::OperandType> slots() const { return types; }
 
@@ -28,7 +34,7 @@ private:
             llvm::SmallPtrSetImpl<mlir::Operation *> &seen);
 
   llvm::SmallVector<qn::OperandType> types;
-  llvm::SmallVector<unsigned> slotOfOperand;
+  llvm::SmallVector<std::int64_t> slotOfOperand;
   llvm::SmallVector<Life> lives;
   unsigned first = 0; ///< the number of the first staged argument
 };

@@ -1,7 +1,8 @@
 // Operands that have their neighbours across the lanes: which axis they lie
 // along, and the tiles that are transposed.
 #include "dsl/schedule/Turned.h"
-#include "dsl/schedule/Schedule.h"
+#include "dsl/cost/Parameters.h"
+#include "dsl/schedule/ScheduleChooser.h"
 
 using namespace mlir;
 using namespace quern;
@@ -17,9 +18,9 @@ int quern::neighboursOf(const KernelModel &model, qn::LoadOp load) {
 
 /// A parallel axis along which some operand has its neighbours while the lanes
 /// run across them, or -1.
-int Schedule::turnedAxis(const LaunchPlan &launch) const {
+int ScheduleChooser::turnedAxis(const LaunchPlan &launch) const {
   int found = -1;
-  if (operations > longestTurned && !target.isGpu())
+  if (operations > cost::turnedOperations && !target.isGpu())
     return found;
   model.kernel.getBody().walk([&](qn::LoadOp load) {
     // Memory of a GPU's block holds no truth values.
@@ -52,7 +53,6 @@ std::optional<int> LaunchPlan::alongTurned(const KernelModel &model,
 /// Where lines of the results are shorter than a square, lanes run along the
 /// operand.
 std::optional<LaunchPlan> quern::narrowLines(const LaunchPlan &launch) {
-  constexpr std::int64_t run = 1024;
   if (launch.kind != LaunchKind::Stores || launch.turned < 0)
     return std::nullopt;
   LaunchPlan narrow = launch;
@@ -65,7 +65,7 @@ std::optional<LaunchPlan> quern::narrowLines(const LaunchPlan &launch) {
   narrow.axes.pop_back_n(2);
   narrow.axes.push_back(AxisPlan{.axis = unsigned(launch.turned),
                                  .lanes = launch.axes.end()[-2].lanes,
-                                 .tile = run});
+                                 .tile = cost::narrowRun});
   narrow.axes.push_back(AxisPlan{.axis = unsigned(launch.lane),
                                  .tile = launch.axes.back().copies});
   return narrow;
@@ -75,10 +75,10 @@ std::optional<LaunchPlan> quern::narrowLines(const LaunchPlan &launch) {
 /// tile of them is read and written by whole cache lines. A tile is long along
 /// the lanes, so that results are written in runs, and the tiles that lie
 /// beside each other in the operand follow each other: its pages are at hand.
-void Schedule::planTurned(LaunchPlan &launch, unsigned turned) {
-  constexpr std::int64_t least = 256, runBytes = 512;
+void ScheduleChooser::planTurned(LaunchPlan &launch, unsigned turned) {
   unsigned side = squareSide(lanes, target.vectorBytes);
-  std::int64_t run = std::max(least, runBytes * lanes / target.vectorBytes);
+  std::int64_t run = std::max(cost::turnedLine, cost::turnedLineBytes * lanes /
+                                                    target.vectorBytes);
   launch.turned = turned;
   llvm::erase_if(launch.axes,
                  [&](const AxisPlan &plan) { return plan.axis == turned; });
@@ -86,5 +86,5 @@ void Schedule::planTurned(LaunchPlan &launch, unsigned turned) {
       AxisPlan{.axis = unsigned(launch.lane), .lanes = lanes, .tile = run});
   launch.axes.push_back(
       AxisPlan{.axis = turned, .copies = side, .tile = 4 * side});
-  launch.taskElements = 16384;
+  launch.taskElements = cost::turnedTask;
 }

@@ -1,9 +1,10 @@
 // Finds the axes of windows and plans launches that reduce over them.
 #include "dsl/schedule/Windows.h"
+#include "dsl/cost/Parameters.h"
 
 #include "dsl/dialect/Behind.h"
 #include "dsl/schedule/Contraction.h"
-#include "dsl/schedule/Schedule.h"
+#include "dsl/schedule/ScheduleChooser.h"
 
 using namespace mlir;
 using namespace quern;
@@ -97,9 +98,9 @@ static bool readsWhole(const KernelModel &model, const LaunchPlan &launch,
 /// what is stored. What all of them read is read by a vector's windows one
 /// after the other, from the caches. `once`: all turns along the lanes are
 /// masked.
-void Schedule::planWindow(LaunchPlan &launch, unsigned rows, unsigned lane,
-                          bool once) {
-  constexpr unsigned height = 4;
+void ScheduleChooser::planWindow(LaunchPlan &launch, unsigned rows,
+                                 unsigned lane, bool once) {
+  constexpr auto height = unsigned(cost::windowRows);
   AxisPlan across{.axis = rows,
                   .copies = height,
                   .tile = std::int64_t(4) * height,
@@ -121,8 +122,8 @@ void Schedule::planWindow(LaunchPlan &launch, unsigned rows, unsigned lane,
 
 /// One row of windows has nothing that a register tile would share: as without
 /// a contraction, lanes run along the results.
-std::optional<LaunchPlan> Schedule::rowOfWindows(const LaunchPlan &launch,
-                                                 const Tiling &tiling) {
+std::optional<LaunchPlan>
+ScheduleChooser::rowOfWindows(const LaunchPlan &launch, const Tiling &tiling) {
   unsigned lane = tiling.columns.back();
   int windows = windowAxis(model, launch.stores, launch.parallel, lane);
   if (tiling.products.size() != 1 || tiling.pairs || windows < 0)
@@ -166,7 +167,8 @@ static bool areNeighbours(const KernelModel &model, unsigned axis) {
 /// Where lines of the results are shorter than half a vector and than the
 /// windows, lanes run along those that lie in lines too; and along long windows
 /// wherever lanes along the results would gather.
-std::optional<LaunchPlan> Schedule::alongWindows(const LaunchPlan &launch) {
+std::optional<LaunchPlan>
+ScheduleChooser::alongWindows(const LaunchPlan &launch) {
   if (!model.kernel.getShortRows() || target.isGpu() || launch.lane < 0 ||
       !hasAxis(launch.parallel, launch.lane) || launch.axes.empty() ||
       portableAxis(launch))

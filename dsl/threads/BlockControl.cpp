@@ -208,6 +208,12 @@ void ThreadEmitter::sharedFor(scf::ForOp op) {
   bindShared(op.getResults(), made.getResults());
 }
 
+/// The first block of a region, where code goes from now on.
+Block *ThreadEmitter::begin(Region &region, TypeRange types) {
+  return b.createBlock(&region, {}, types,
+                       SmallVector<Location>(types.size(), loc));
+}
+
 void ThreadEmitter::sharedWhile(scf::WhileOp op) {
   scf::ConditionOp test = op.getConditionOp();
   SmallVector<Value> before(op.getBeforeArguments());
@@ -220,15 +226,13 @@ void ThreadEmitter::sharedWhile(scf::WhileOp op) {
       handed.push_back(result.getType());
   auto made = scf::WhileOp::create(b, loc, handed, states);
   OpBuilder::InsertionGuard guard(b);
-  Block *head = b.createBlock(&made.getBefore(), {}, types,
-                              SmallVector<Location>(types.size(), loc));
+  Block *head = begin(made.getBefore(), types);
   bindShared(before, head->getArguments());
   region(op.getBefore().front());
   Value goes = agreed(test.getCondition(), op);
   keepOthers(after, test.getArgs());
   scf::ConditionOp::create(b, loc, goes, sharedOnly(after, test.getArgs()));
-  Block *body = b.createBlock(&made.getAfter(), {}, handed,
-                              SmallVector<Location>(handed.size(), loc));
+  Block *body = begin(made.getAfter(), handed);
   bindShared(after, body->getArguments());
   region(op.getAfter().front());
   keepOthers(before, op.getYieldOp().getOperands());

@@ -63,8 +63,9 @@ Value ThreadEmitter::atomicLanes(qn::AtomicOp op, const Address &at,
       return from.scalar;
     return vector::ExtractOp::create(b, loc, vectorOf(from), number);
   };
-  Value offsets = laneOffsets(at, isShared);
-  Type offset = isShared ? b.getI32Type() : b.getI64Type();
+  bool isNarrow = isShared && !at.isFar;
+  Value offsets = laneOffsets(at, isNarrow);
+  Type offset = isNarrow ? b.getI32Type() : b.getI64Type();
   Value results = op.getOld().use_empty() ? Value() : zero(wide(stored));
   for (unsigned number = 0; number < lanes; ++number) {
     Value takes =

@@ -316,11 +316,9 @@ void ThreadEmitter::whileLoop(scf::WhileOp op) {
   auto made = scf::WhileOp::create(b, loc, handed, states);
   {
     OpBuilder::InsertionGuard guard(b);
-    Block *before = b.createBlock(&made.getBefore(), {}, types,
-                                  SmallVector<Location>(types.size(), loc));
+    Block *before = begin(made.getBefore(), types);
     whileTest(op, before->getArguments(), divided);
-    Block *after = b.createBlock(&made.getAfter(), {}, handed,
-                                 SmallVector<Location>(handed.size(), loc));
+    Block *after = begin(made.getAfter(), handed);
     whileRound(op, after->getArguments(), divided);
   }
   ValueRange last = made.getResults();

@@ -7,8 +7,7 @@
 using namespace mlir;
 using namespace quern;
 
-/// A comparison as it reads with its sides exchanged.
-static arith::CmpIPredicate exchanged(arith::CmpIPredicate predicate) {
+arith::CmpIPredicate quern::exchanged(arith::CmpIPredicate predicate) {
   using Predicate = arith::CmpIPredicate;
   switch (predicate) {
   case Predicate::slt:
@@ -61,9 +60,8 @@ std::optional<ThreadEmitter::Meeting> ThreadEmitter::meeting(scf::ForOp loop) {
     } else if (compare.getLhs() != own) {
       continue;
     }
-    // Without bounds the sum of a number and the lane's might wrap round.
-    if (other == own || !loop.isDefinedOutsideOfLoop(other) ||
-        !model.ranges.interval(other))
+    // The sum of a far number and the lane's might wrap.
+    if (other == own || !loop.isDefinedOutsideOfLoop(other) || !hasRoom(other))
       continue;
     Lanes line = get(other);
     bool isStrict = predicate == Predicate::slt || predicate == Predicate::sge;
@@ -153,10 +151,14 @@ Value ThreadEmitter::below(Lanes value, Lanes bound) {
 }
 
 /// Bounds differ between lanes: rounds go on while any lane is in range. A
-/// position that is linear in the lane stays so.
+/// position that is linear in the lane stays so. The position of a lane that is
+/// done goes on; where it could wrap, the loop carries which lanes are not
+/// done.
 void ThreadEmitter::dividedLoop(scf::ForOp op, Lanes lower, Lanes upper,
                                 Lanes step) {
-  bool isLinear = !lower.vector && step.isUniform();
+  bool wraps = !llvm::all_of(op->getOperands().take_front(3),
+                             [&](Value bound) { return hasRoom(bound); });
+  bool isLinear = !lower.vector && step.isUniform() && !wraps;
   Value first = isLinear ? lower.scalar : vectorOf(lower);
   Value stride = isLinear ? step.scalar : vectorOf(step);
   auto position = [&](Value now) {
@@ -166,21 +168,21 @@ void ThreadEmitter::dividedLoop(scf::ForOp op, Lanes lower, Lanes upper,
   for (auto [argument, init] :
        llvm::zip(op.getRegionIterArgs(), op.getInitArgs()))
     inits.push_back(vectorOf(get(init)));
-  SmallVector<Type> types(ValueRange(inits).getTypes());
-  SmallVector<Type> handed = types;
-  handed.push_back(wide(b.getI1Type()));
+  if (wraps)
+    inits.push_back(both(spread(constant(1, b.getI1Type())), scope->mask));
+  SmallVector<Type> types(ValueRange(inits).getTypes()), handed = types;
+  if (!wraps)
+    handed.push_back(wide(b.getI1Type()));
   auto made = scf::WhileOp::create(b, loc, handed, inits);
   OpBuilder::InsertionGuard guard(b);
-  Block *before = b.createBlock(&made.getBefore(), {}, types,
-                                SmallVector<Location>(types.size(), loc));
-  Value inRange =
-      both(scope->mask, below(position(before->getArgument(0)), upper));
+  Block *before = begin(made.getBefore(), types);
   Values forward(before->getArguments());
+  Value goesOn = wraps ? forward.pop_back_val() : scope->mask;
+  Value inRange = both(goesOn, below(position(forward.front()), upper));
   forward.push_back(inRange);
   scf::ConditionOp::create(b, loc, anyLane(inRange), forward);
 
-  Block *after = b.createBlock(&made.getAfter(), {}, handed,
-                               SmallVector<Location>(handed.size(), loc));
+  Block *after = begin(made.getAfter(), handed);
   LaneScope around(scope, after->getArguments().back());
   scope = &around;
   set(op.getInductionVar(), position(after->getArgument(0)));
@@ -193,6 +195,8 @@ void ThreadEmitter::dividedLoop(scf::ForOp op, Lanes lower, Lanes upper,
          llvm::zip(op.getYieldedValues(), after->getArguments().drop_front()))
       next.push_back(arith::SelectOp::create(b, loc, around.mask,
                                              vectorOf(get(value)), old));
+    if (wraps)
+      next.push_back(around.mask);
     scf::YieldOp::create(b, loc, next);
   });
   scope = around.outer;

@@ -60,7 +60,9 @@ void ThreadEmitter::addOffset(Address &at, Value &sum, Lanes index,
   if (index.step == 0)
     return;
   if (!factor) {
-    at.step += index.step * stride.fixed;
+    at.step = static_cast<std::int64_t>(static_cast<std::uint64_t>(at.step) +
+                                        static_cast<std::uint64_t>(index.step) *
+                                            stride.fixed);
     return;
   }
   plus(at.offsets, times(laneNumbers(b.getI64Type(), index.step)));
@@ -87,6 +89,8 @@ ThreadEmitter::address(Operation *op, Value place, ValueRange indices,
   }
   if (isOwn)
     at.step += isa<ComplexType>(memory.getElementType()) ? 2 : 1;
+  // Of far steps only some lanes are inside, and the base is not.
+  at.isFar = !llvm::isInt<24>(at.step);
   if (at.offsets && at.step) {
     at.offsets = arith::AddIOp::create(b, loc, at.offsets,
                                        laneNumbers(b.getI64Type(), at.step));
@@ -191,14 +195,19 @@ Lanes ThreadEmitter::readAt(Address &at, Type type) {
   bool isUniform = !at.offsets && at.step == 0;
   if (isUniform) {
     // A lane that is out of range elsewhere reads nothing.
-    Value good = at.good;
-    if (at.mask && at.mask != scope->mask)
-      good = both(good, anyLane(at.mask));
+    bool isPart = at.mask && at.mask != scope->mask;
+    Value good = isPart ? both(at.good, anyLane(at.mask)) : at.good;
     Value raw = guarded(good, at.element, [&]() -> Value {
       return LLVM::LoadOp::create(b, loc, at.element, at.base,
                                   byteWidth(at.element));
     });
-    return {fromMemory(raw, type), 0, {}};
+    Value value = fromMemory(raw, type);
+    if (!isPart)
+      return {value, 0, {}};
+    Type all = wide(type);
+    return {{},
+            0,
+            arith::SelectOp::create(b, loc, at.mask, spread(value), zero(all))};
   }
   Type vector = wide(at.element);
   Value raw = guarded(at.good, vector, [&]() -> Value {

@@ -25,7 +25,8 @@ Value ThreadEmitter::laneNumbers(Type type, std::int64_t step) {
   auto integer = cast<IntegerType>(type);
   SmallVector<APInt> numbers;
   for (unsigned lane = 0; lane < lanes; ++lane)
-    numbers.push_back(APInt(64, lane * step, true).trunc(integer.getWidth()));
+    numbers.push_back(
+        (APInt(64, lane) * APInt(64, step, true)).trunc(integer.getWidth()));
   auto vector = cast<VectorType>(wide(type));
   return arith::ConstantOp::create(b, loc,
                                    DenseElementsAttr::get(vector, numbers));
@@ -143,12 +144,16 @@ std::optional<Lanes> ThreadEmitter::linear(Operation *op,
   auto made = [&](Values scalars, std::int64_t step) {
     return Lanes{cloneWith(op, scalars, 1).front(), step, {}};
   };
+  // Steps wrap as the values do.
+  auto bits = [](std::int64_t step) {
+    return static_cast<std::uint64_t>(step);
+  };
   if (isa<arith::AddIOp>(op))
     return made({operands[0].scalar, operands[1].scalar},
-                operands[0].step + operands[1].step);
+                bits(operands[0].step) + bits(operands[1].step));
   if (isa<arith::SubIOp>(op))
     return made({operands[0].scalar, operands[1].scalar},
-                operands[0].step - operands[1].step);
+                bits(operands[0].step) - bits(operands[1].step));
   if (isa<arith::TruncIOp>(op))
     return made({operands[0].scalar}, operands[0].step);
   if (isa<arith::MulIOp>(op))
@@ -156,7 +161,7 @@ std::optional<Lanes> ThreadEmitter::linear(Operation *op,
       if (auto factor = constantOf(op->getOperand(1 - side));
           factor && operands[side].step && operands[1 - side].isUniform())
         return made({operands[0].scalar, operands[1].scalar},
-                    operands[side].step * *factor);
+                    bits(operands[side].step) * bits(*factor));
   if (isa<arith::SelectOp>(op) && operands[0].isUniform() &&
       operands[1].step == operands[2].step)
     return made({operands[0].scalar, operands[1].scalar, operands[2].scalar},
@@ -189,8 +194,13 @@ Value ThreadEmitter::lanesBelow(Value first, Value bound, bool orEqual) {
 
 /// Fits 31 bits in every thread.
 bool ThreadEmitter::isNarrow(Value value) const {
-  auto bounds = model.ranges.interval(value);
-  return bounds && bounds->low > INT32_MIN && bounds->high < INT32_MAX;
+  return model.ranges.isWithin(value, INT32_MIN + 1, INT32_MAX - 1);
+}
+
+/// A few such numbers and a lane's number have a sum of 64 bits.
+bool ThreadEmitter::hasRoom(Value value) const {
+  constexpr std::int64_t most = std::int64_t(1) << 60;
+  return model.ranges.isWithin(value, -most, most);
 }
 
 /// A linear value against a uniform one needs no vector of wide integers.
@@ -203,24 +213,13 @@ std::optional<Lanes> ThreadEmitter::compare(arith::CmpIOp op, Lanes left,
     return Lanes{cloneWith(op, {left.scalar, right.scalar}, 1).front(), 0, {}};
   if (!op.getLhs().getType().isInteger(64))
     return std::nullopt;
+  Value line = op.getLhs();
   if (left.step == 0) {
-    std::swap(left, right);
-    switch (predicate) {
-    case Predicate::slt:
-      predicate = Predicate::sgt;
-      break;
-    case Predicate::sle:
-      predicate = Predicate::sge;
-      break;
-    case Predicate::sgt:
-      predicate = Predicate::slt;
-      break;
-    case Predicate::sge:
-      predicate = Predicate::sle;
-      break;
-    default:
+    if (predicate < Predicate::slt || predicate > Predicate::sge)
       return std::nullopt;
-    }
+    std::swap(left, right);
+    line = op.getRhs();
+    predicate = exchanged(predicate);
   }
   if (left.step != 1 || right.step != 0)
     return std::nullopt;
@@ -238,7 +237,8 @@ std::optional<Lanes> ThreadEmitter::compare(arith::CmpIOp op, Lanes left,
   bool orEqual = predicate == Predicate::sle || predicate == Predicate::sgt;
   bool isBelow = predicate == Predicate::slt || predicate == Predicate::sle;
   bool isAbove = predicate == Predicate::sgt || predicate == Predicate::sge;
-  if (!isBelow && !isAbove)
+  // Lanes whose number wraps are no run from the first one.
+  if ((!isBelow && !isAbove) || !hasRoom(line))
     return std::nullopt;
   Value below = lanesBelow(left.scalar, right.scalar, orEqual);
   return Lanes{{}, 0, isBelow ? below : without({}, below)};

@@ -1,4 +1,5 @@
 // Memory of a task: shared and local arrays, and values that outlive a stage.
+#include "dsl/lower/TaskMemory.h"
 #include "dsl/threads/ThreadEmitter.h"
 
 #include "mlir/IR/Matchers.h"
@@ -6,9 +7,6 @@
 
 using namespace mlir;
 using namespace quern;
-
-/// What a task takes of its thread's stack at most.
-static constexpr std::int64_t maximumBytes = 1 << 20;
 
 /// Vectors of threads in a block, at most.
 static std::int64_t vectorsOf(const ThreadModel &model, unsigned lanes) {
@@ -35,7 +33,7 @@ Value ThreadEmitter::reserve(Type element, std::int64_t count) {
       llvm::alignTo(count * (element.getIntOrFloatBitWidth() / 8), alignment);
   b.setInsertionPoint(entryEnd);
   Type pointer = LLVM::LLVMPointerType::get(b.getContext());
-  if (stackBytes + bytes <= maximumBytes) {
+  if (stackBytes + bytes <= mostOnStack) {
     stackBytes += bytes;
     return LLVM::AllocaOp::create(b, loc, pointer, element, constant(count),
                                   alignment);

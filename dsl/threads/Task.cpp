@@ -1,6 +1,8 @@
 // The plan and task functions of an explicit kernel, and its loops over blocks
 // and threads.
+#include "dsl/dialect/CountedOperations.h"
 #include "dsl/gpu/Grid.h"
+#include "dsl/lower/HostPlan.h"
 #include "dsl/threads/Mark.h"
 #include "dsl/threads/ThreadEmitter.h"
 #include "dsl/threads/Threads.h"
@@ -83,19 +85,22 @@ void ThreadEmitter::buildPlan(ModuleOp module, StringRef name) {
   LLVM::ReturnOp::create(b, loc, ValueRange());
 }
 
-/// `mostBlocks` or fewer, in floats: the product may have more than 64 bits.
+/// `mostBlocks` or fewer. The product may have more than 64 bits, so the last
+/// count is compared with how often the others fit into that number.
 Value ThreadEmitter::hasCountableBlocks() {
-  auto number = [&](double value) -> Value {
-    return arith::ConstantOp::create(b, loc, b.getF64FloatAttr(value));
-  };
-  Value all = number(1);
-  for (unsigned dimension = 0; dimension < 3; ++dimension)
-    all =
-        arith::MulFOp::create(b, loc, all,
-                              arith::SIToFPOp::create(b, loc, b.getF64Type(),
-                                                      launchValue(dimension)));
-  return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLE, all,
-                               number(static_cast<double>(mostBlocks)));
+  Value least = launchValue(2), most = constant(mostBlocks);
+  for (unsigned dimension : {0, 1}) {
+    Value count = launchValue(dimension);
+    least = arith::MinUIOp::create(b, loc, least, count);
+    count = arith::MaxUIOp::create(b, loc, count, constant(1));
+    most = arith::DivUIOp::create(b, loc, most, count);
+  }
+  using Predicate = arith::CmpIPredicate;
+  Value fits =
+      arith::CmpIOp::create(b, loc, Predicate::ule, launchValue(2), most);
+  Value isEmpty =
+      arith::CmpIOp::create(b, loc, Predicate::eq, least, constant(0));
+  return arith::OrIOp::create(b, loc, fits, isEmpty);
 }
 
 /// At least no blocks, one thread along every dimension, and not too many.
@@ -251,14 +256,16 @@ std::optional<KernelAbi> quern::lowerThreads(qn::KernelOp kernel,
   Packet packet(kernel);
   KernelAbi abi;
   abi.words = packet.words;
-  OpBuilder builder(kernel.getContext());
+  CountedOperations counted(*kernel.getContext());
+  OpBuilder builder(kernel.getContext(), &counted);
   auto module = kernel->getParentOfType<ModuleOp>();
   ThreadEmitter emitter(model, target, packet, abi.sites, builder);
   std::string name = kernel.getSymName().str();
-  abi.launches.push_back({name + "_plan", name + "_task"});
-  emitter.buildPlan(module, abi.launches.back().plan);
-  emitter.buildTask(module, abi.launches.back().task);
-  if (!emitter.valid)
+  LaunchEntry &launch = abi.launches.emplace_back();
+  launch.task = name + "_task";
+  emitter.buildPlan(module, planOf(launch.task));
+  emitter.buildTask(module, launch.task);
+  if (!emitter.valid || !takePlan(module, launch))
     return std::nullopt;
   kernel.erase();
   return abi;

@@ -34,6 +34,9 @@ struct LaneScope {
   LaneScope(LaneScope *outer, mlir::Value mask) : outer(outer), mask(mask) {}
 };
 
+/// A comparison of order as it reads with its sides exchanged.
+mlir::arith::CmpIPredicate exchanged(mlir::arith::CmpIPredicate predicate);
+
 class ThreadEmitter {
 public:
   using Values = llvm::SmallVector<mlir::Value>;
@@ -72,6 +75,7 @@ private:
   void together(mlir::Operation *op);
   void sharedIf(mlir::scf::IfOp op);
   void sharedFor(mlir::scf::ForOp op);
+  mlir::Block *begin(mlir::Region &region, mlir::TypeRange types);
   void sharedWhile(mlir::scf::WhileOp op);
   Values sharedOnly(mlir::ValueRange like, mlir::ValueRange values);
   void keepOthers(mlir::ValueRange targets, mlir::ValueRange values);
@@ -97,6 +101,7 @@ private:
                               llvm::ArrayRef<Lanes> operands);
   std::optional<Lanes> compare(mlir::arith::CmpIOp op, Lanes left, Lanes right);
   bool isNarrow(mlir::Value value) const;
+  bool hasRoom(mlir::Value value) const;
   mlir::Value lanesBelow(mlir::Value first, mlir::Value bound, bool orEqual);
   llvm::SmallVector<Lanes> elementwise(mlir::Operation *op,
                                        llvm::ArrayRef<Lanes> operands);
@@ -153,6 +158,7 @@ private:
     mlir::Value base;
     std::int64_t step = 0; ///< from lane to lane
     mlir::Value offsets;   ///< instead of `step`: one for each lane
+    bool isFar = false;    ///< whether lanes' offsets may need 64 bits
     mlir::Type element;    ///< in memory
     mlir::Value mask;      ///< lanes that take part; null: all
     mlir::Value good;      ///< uniform address: whether it is in range; or null

@@ -221,7 +221,9 @@ ThreadModel::evaluate(Value value, std::array<std::int64_t, 3> thread) const {
   auto b = evaluate(op->getOperand(1), thread);
   if (!a || !b)
     return std::nullopt;
-  APInt x(64, *a, true), y(64, *b, true);
+  // As wide as the operands, which wrap there.
+  unsigned bits = op->getOperand(0).getType().getIntOrFloatBitWidth();
+  APInt x(bits, *a, true, true), y(bits, *b, true, true);
   if (isa<arith::RemUIOp, arith::DivUIOp>(op) && y.isZero())
     return std::nullopt;
   if (auto compare = dyn_cast<arith::CmpIOp>(op))

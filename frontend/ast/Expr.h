@@ -84,10 +84,13 @@ struct NameExpr : ExprOf<Expr::Kind::Name> {
   Identifier name() const { return {data, span}; }
 };
 
-/// `*C`: a pack of axes, or its positions.
+/// `*C`: a pack of axes; `*index(C)` and `*size(C)`: one value for each of
+/// them.
 struct PackExpr : ExprOf<Expr::Kind::Pack> {
   Identifier name;
-  PackExpr(Span span, Identifier name) : NodeOf(span), name(name) {}
+  Identifier function; ///< `index` or `size`; empty for the pack itself
+  PackExpr(Span span, Identifier name, Identifier function)
+      : NodeOf(span), name(name), function(function) {}
 };
 
 struct UnaryExpr : ExprOf<Expr::Kind::Unary> {

@@ -100,9 +100,10 @@ void Writer::leaf(const Expr *expr) {
     out << (literal->value ? "true" : "false");
   else if (const auto *name = llvm::dyn_cast<NameExpr>(expr))
     out << name->name().text();
-  else if (const auto *pack = llvm::dyn_cast<PackExpr>(expr))
-    out << '*' << pack->name.text();
-  else if (const auto *callee = llvm::dyn_cast<ExternExpr>(expr)) {
+  else if (const auto *pack = llvm::dyn_cast<PackExpr>(expr)) {
+    out << '*' << pack->function.text() << (pack->function ? "(" : "")
+        << pack->name.text() << (pack->function ? ")" : "");
+  } else if (const auto *callee = llvm::dyn_cast<ExternExpr>(expr)) {
     out << "extern ";
     quoted(callee->overload);
   } else

@@ -1,5 +1,8 @@
 // Reads at computed positions: `x[i, c]` and `x.at(C = i, outside = 0)`.
+#include "frontend/check/Edges.h"
 #include "frontend/check/Lists.h"
+
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace quern;
 using namespace quern::check;
@@ -10,9 +13,9 @@ bool DeclarationChecker::positionAxes(const Expression *base,
                                       llvm::SmallVectorImpl<AxisId> &own,
                                       Span span) {
   const Type &type = *base->type;
-  bool isTable = llvm::isa<ConstantTableExpression>(base);
+  const auto *table = llvm::dyn_cast<ConstantTableExpression>(base);
   if (type.isArray()) {
-    own.resize(isTable ? 1 : type.extents.size());
+    own.resize(table ? table->table->extents.size() : type.extents.size());
     return true;
   }
   if (type.isList() && type.elements.front()->isScalar()) {
@@ -38,6 +41,7 @@ bool DeclarationChecker::positionAxes(const Expression *base,
 
 const Expression *DeclarationChecker::positionValue(const ast::Expr *expr,
                                                     AxisId axis) {
+  llvm::SaveAndRestore use(axisUse, AxisUse::Position);
   const Expression *value = settle(checkScalarOrAligned(expr));
   if (!value)
     return nullptr;
@@ -135,7 +139,7 @@ bool DeclarationChecker::isOutOfArray(const Expression *base,
     const auto *known = llvm::dyn_cast<ConstantExpression>(position);
     std::optional<std::size_t> length;
     if (table)
-      length = table->table->values.size();
+      length = table->table->extents[number];
     else if (base->type->isArray())
       if (const auto *extent =
               llvm::dyn_cast<ConstantExpression>(base->type->extents[number]))
@@ -172,12 +176,20 @@ const Expression *DeclarationChecker::index(const ast::IndexExpr &expr) {
     reportPositionCount(expr, own);
     return nullptr;
   }
-  llvm::SmallVector<const Expression *, 4> positions;
-  for (auto [argument, axis] : llvm::zip(expr.indices, own)) {
+  llvm::SmallVector<const Expression *, 4> positions(own.size());
+  llvm::SmallVector<AxisId, 4> ordered(own);
+  bool hasAxes = base->type->isScalar();
+  if (hasAxes &&
+      !putInOrder(base, ordered, "`[…]`",
+                  "name them: `x.at(" + spell(own.front()) + " = …)`"))
+    return nullptr;
+  for (auto [number, argument] : llvm::enumerate(expr.indices)) {
+    AxisId axis = ordered[number];
     const Expression *position = positionValue(argument.value, axis);
     if (!position || isInFront(position, axis))
       return nullptr;
-    positions.push_back(position);
+    positions[hasAxes ? llvm::find(own, axis) - own.begin() : number] =
+        position;
   }
   if (isOutOfArray(base, positions))
     return nullptr;
@@ -189,29 +201,24 @@ static std::string optionNear(llvm::StringRef name) {
   Suggestion suggestion(name);
   suggestion.consider("outside");
   suggestion.consider("when");
+  suggestion.consider("edge");
   return suggestion.hint();
 }
 
-/// `x.at(H = …, *S = …, outside = v, when = c)`.
+/// `x.at(H = …, *S = …, outside = v, edge = clamp, when = c)`;
+/// `x.offset(H = -1)` is `x.at(H = index(H) - 1)`.
 const Expression *DeclarationChecker::at(const ast::CallExpr &expr,
-                                         const Expression *base) {
+                                         const Expression *base,
+                                         bool isOffset) {
   llvm::SmallVector<AxisId, 4> own;
   if (!positionAxes(base, own, expr.span))
     return nullptr;
   llvm::SmallVector<const Expression *, 4> positions(own.size());
-  const Expression *outside = nullptr, *when = nullptr;
+  ReadOptions options(*this, base);
   for (const ast::Argument &argument : expr.arguments) {
     llvm::StringRef name = argument.name.text();
-    if (name == "outside" && !argument.isPack) {
-      ScalarType type = base->scalar();
-      outside = checkAs(argument.value, type);
-      if (!outside)
-        return nullptr;
-      continue;
-    }
-    if (name == "when" && !argument.isPack) {
-      when = checkCondition(argument.value);
-      if (!when)
+    if (options.take(argument)) {
+      if (!options.isValid())
         return nullptr;
       continue;
     }
@@ -225,7 +232,7 @@ const Expression *DeclarationChecker::at(const ast::CallExpr &expr,
       report(argument.name.span, diag::UnknownAxis, name).hint(near);
       return nullptr;
     }
-    if (!placeAt(argument, own, positions, base))
+    if (!placeAt(argument, own, positions, base, isOffset))
       return nullptr;
   }
   bool needsAll = !base->type->isScalar();
@@ -235,7 +242,9 @@ const Expression *DeclarationChecker::at(const ast::CallExpr &expr,
            own.size());
     return nullptr;
   }
-  return makeLoad(expr.span, base, positions, outside, when);
+  if (!options.placeAtEdges(own, positions))
+    return nullptr;
+  return makeLoad(expr.span, base, positions, options.outside, options.when);
 }
 
 /// The one of `own` whose extent is just this compile-time parameter: `D` in
@@ -257,11 +266,40 @@ static AxisId extentGivenBy(const ConstantParameter *parameter, AxisList own,
   return found;
 }
 
-/// Enters one named position of `at`.
+/// The position along an axis, or along each axis of a pack.
+const Expression *DeclarationChecker::ownPosition(AxisId axis, Span span) {
+  if (!axes[axis.index].pack)
+    return axisBuiltin(Builtin::Index, axis, span);
+  AxisList over = builder.list(llvm::ArrayRef(axis));
+  auto *node = make<PackElementExpression>(
+      span, types.scalar(ScalarType::integer(), over, rankRoot(axis)));
+  node->pack = axis;
+  node->isIndex = true;
+  return node;
+}
+
+/// `index(H) + i - 1` of `x.offset(H = i - 1)`; for a pack one value for each
+/// axis, or one for all of them.
+const Expression *DeclarationChecker::offsetPosition(const ast::Expr *expr,
+                                                     AxisId axis) {
+  const Expression *offset = settle(checkScalarOrAligned(expr));
+  if (!offset)
+    return nullptr;
+  bool isInteger =
+      !(maskOf(offset->scalar()) & ~check::maskOf(Constraint::Int));
+  if (isInteger && offset->scalar() != ScalarType::integer())
+    offset = makeCast(offset, ScalarType::integer(), expr->span);
+  return makeBinary(BinaryOperator::Add, expr->span, expr->span,
+                    ownPosition(axis, expr->span), offset);
+}
+
+/// Enters one named position of `at` or `offset`.
 bool DeclarationChecker::placeAt(
     const ast::Argument &argument, AxisList own,
     llvm::SmallVectorImpl<const Expression *> &positions,
-    const Expression *base) {
+    const Expression *base, bool isOffset) {
+  argumentNames.readName(argument);
+  argumentNames.repeatable.insert(argument.name.span.begin);
   AxisId axis;
   Binding *binding = lookup(argument.name.text());
   if (binding && binding->kind == Binding::Kind::ConstantParameter)
@@ -270,6 +308,8 @@ bool DeclarationChecker::placeAt(
     axis = axisNamed(argument.name);
   if (!axis.valid())
     return false;
+  if (axes[axis.index].pack)
+    argumentNames.readStar(argument);
   const auto *found = llvm::find(own, axis);
   if (found == own.end()) {
     report(argument.name.span, diag::AxisNotInOperand, argument.name.text())
@@ -286,6 +326,7 @@ bool DeclarationChecker::placeAt(
     report(argument.name.span, diag::RepeatedAxis, argument.name.text());
     return false;
   }
-  place = positionValue(argument.value, axis);
+  place = isOffset ? offsetPosition(argument.value, axis)
+                   : positionValue(argument.value, axis);
   return place != nullptr;
 }

@@ -15,13 +15,54 @@ void DeclarationChecker::assign(const ast::AssignStmt &stmt,
   assignVariable(target, stmt, into);
 }
 
+/// Says what to write instead of an assignment to what cannot be assigned.
+void DeclarationChecker::refuseTarget(const ast::Expr *target,
+                                      const Variable &variable) {
+  const auto *parameter = llvm::find_if(parameters, [&](const Parameter &row) {
+    return row.variable == &variable;
+  });
+  bool isWhole = parameter != parameters.end() && parameter->isTensor &&
+                 place == Place::Lifted;
+  // One mistake, one error: later assignments of the name are not blamed.
+  if (!isSilent && !refusedTargets.insert(&variable).second) {
+    hasFailed = true;
+    return;
+  }
+  auto report = this->report(target->span, diag::AssignToLet, variable.name);
+  report.label(variable.span, "defined here");
+  bool isParameter = variable.kind == VariableKind::Parameter;
+  if (variable.kind == VariableKind::Let)
+    report.hint("define it with `var`");
+  else if (isWhole && results.empty())
+    report.hint(("a parameter that is written is `mut`: `" + variable.name +
+                 ": mut " + parameter->text + "`")
+                    .str());
+  else if (place == Place::Kernel && !variable.type->isScalar())
+    report.hint("a thread writes elements: `" +
+                nameOfElement(variable.name, *variable.type) + " = …`");
+  else if (isParameter && loops != 0)
+    report.hint(("`" + variable.name +
+                 "` is a parameter; before the loop begin a variable with it: "
+                 "`var y = " +
+                 variable.name + "`")
+                    .str());
+  else if (isParameter)
+    report.hint(("`" + variable.name +
+                 "` is a parameter; name the new value: `let y = …`")
+                    .str());
+}
+
 /// The variable that may be assigned by this name; reports why not.
 const Variable *DeclarationChecker::assignable(const ast::Expr *target) {
   const auto *name = llvm::dyn_cast<ast::NameExpr>(ast::withoutParens(target));
   if (!name) {
     hasFailed = true;
     if (!llvm::isa<ast::ErrorExpr>(target))
-      report(target->span, diag::NotAssignable);
+      report(target->span, diag::NotAssignable)
+          .hint(llvm::isa<ast::MemberExpr>(target)
+                    ? "a part of a reduction returns the whole state: "
+                      "`return (x, s.at)`"
+                    : "");
     return nullptr;
   }
   Binding *binding = lookup(name->name().text());
@@ -53,18 +94,18 @@ const Variable *DeclarationChecker::assignable(const ast::Expr *target) {
                  place == Place::Lifted;
   if (isWhole && parameter->isMutable)
     return variable;
-  auto report = this->report(target->span, diag::AssignToLet, variable->name);
-  report.label(variable->span, "defined here");
-  if (variable->kind == VariableKind::Let)
-    report.hint("define it with `var`");
-  else if (isWhole)
-    report.hint(("what is written is declared so: `" + variable->name +
-                 ": mut " + parameter->text + "`")
-                    .str());
-  else if (place == Place::Kernel && !variable->type->isScalar())
-    report.hint("a thread writes elements: `" +
-                nameOfElement(variable->name, *variable->type) + " = …`");
+  refuseTarget(target, *variable);
   return nullptr;
+}
+
+/// The `mut` parameter that a variable of lifted text is, or is written for;
+/// null for others.
+const Parameter *
+DeclarationChecker::mutableParameter(const Variable &variable) const {
+  const auto *found = llvm::find_if(parameters, [&](const Parameter &row) {
+    return row.variable == parameterOf(&variable);
+  });
+  return found == parameters.end() ? nullptr : found;
 }
 
 /// In lifted text a variable depends on all that its values and the conditions
@@ -87,8 +128,12 @@ const Expression *DeclarationChecker::valueFor(const Variable &target,
     return nullptr;
   if (target.type->isScalar()) {
     value = coerce(asScalar(value), target.type->scalar);
-    if (value && target.kind == VariableKind::Var && place == Place::Lifted)
-      noteAxes(target, value->axes());
+    if (!value || place != Place::Lifted)
+      return value;
+    if (const Parameter *parameter = mutableParameter(target))
+      return fitsAxes(value, parameter->dimensions, target.span) ? value
+                                                                 : nullptr;
+    noteAxes(target, value->axes());
     return value;
   }
   if (target.type->isList() && target.type->elements.front()->isTensor()) {
@@ -110,18 +155,21 @@ void DeclarationChecker::assignVariable(const ast::Expr *target,
   if (!variable && place == Place::Kernel)
     return;
   const Expression *value = check(stmt.value);
-  if (!variable || !value)
+  if (!variable)
     return;
-  if (stmt.isCompound)
+  if (value && stmt.isCompound)
     value = makeBinary(typedOperator(stmt.op), stmt.span, stmt.span,
                        variableValue(*variable, target->span), value);
   value = valueFor(*variable, value);
   if (!value) {
+    hasFailed = true;
     // One mistake, one error: further uses of the variable are not blamed.
     if (Binding *binding = lookup(variable->name))
       binding->kind = Binding::Kind::Poison;
     return;
   }
+  if (variable->kind == VariableKind::Var)
+    axisOrders.define(*variable, value, axes);
   auto *node = makeStatement<AssignStatement>(stmt.span);
   node->targets = builder.list(llvm::ArrayRef(variable));
   node->value = value;
@@ -152,8 +200,16 @@ void DeclarationChecker::assignTuple(const ast::AssignStmt &stmt,
              spell(given->scalar), spell(target->type->scalar));
       return;
     }
-    if (target->kind == VariableKind::Var && place == Place::Lifted)
-      noteAxes(*target, given->axes);
+    if (place != Place::Lifted)
+      continue;
+    if (const Parameter *parameter = mutableParameter(*target)) {
+      if (!fitsAxes(elementOf(value, number), parameter->dimensions,
+                    target->span))
+        return;
+      continue;
+    }
+    noteAxes(*target, given->axes);
+    axisOrders.define(*target, value, axes, static_cast<int>(number));
   }
   auto *node = makeStatement<AssignStatement>(stmt.span);
   node->targets = builder.list(targets);

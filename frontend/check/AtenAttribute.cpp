@@ -9,8 +9,10 @@ using namespace quern::typed;
 std::optional<unsigned>
 AttributeChecker::parameterIndex(llvm::StringRef name) const {
   for (auto [number, parameter] : llvm::enumerate(checker.parameters))
-    if (parameter.variable->name == name)
+    if (parameter.variable->name == name) {
+      checker.lookup(name);
       return static_cast<unsigned>(number);
+    }
   return std::nullopt;
 }
 

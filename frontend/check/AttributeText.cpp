@@ -37,10 +37,8 @@ void AttributeChecker::attribute(const ast::Attribute &attribute,
   if (flagAttribute(attribute, result))
     return;
   Suggestion suggestion(name);
-  for (llvm::StringRef known :
-       {"aten", "backward", "from", "expect", "portable", "fastmath",
-        "unchecked", "commutative"})
-    suggestion.consider(known);
+#define QN_ATTRIBUTE(spelling) suggestion.consider(spelling);
+#include "frontend/check/AttributeNames.def"
   checker.report(attribute.name.span, diag::UnknownAttribute, name)
       .hint(suggestion.hint());
 }
@@ -80,6 +78,7 @@ bool AttributeChecker::saved(const ast::Expr *expr,
   const auto *name = llvm::dyn_cast<ast::NameExpr>(ast::withoutParens(expr));
   llvm::StringRef text = name ? name->name().text() : llvm::StringRef();
   if (isParameterOrResult(text)) {
+    checker.lookup(text);
     saves.push_back(text);
     return true;
   }

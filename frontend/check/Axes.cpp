@@ -1,5 +1,6 @@
 // Axis sets of expressions: unions in order of first appearance.
 #include "frontend/check/DeclarationChecker.h"
+#include "frontend/typed/Walk.h"
 
 using namespace quern;
 using namespace quern::check;
@@ -83,10 +84,57 @@ AxisId DeclarationChecker::jointPack(Expressions operands) {
       alignPacks(pack, other);
     pack = rankRoot(other);
   }
+  if (pack.valid() && place == Place::Lifted)
+    for (const Expression *operand : operands)
+      if (!operand->type->pack.valid())
+        reportWholePack(operand);
   return pack;
+}
+
+/// `*index(S) < size(*S)`: the product of all extents where each axis has a
+/// value of its own.
+void DeclarationChecker::reportWholePack(const Expression *operand) {
+  typed::walk(operand, [&](const Expression &e) {
+    const auto *builtin = llvm::dyn_cast<BuiltinExpression>(&e);
+    bool isWhole = builtin && builtin->axis.valid() &&
+                   builtin->axis.index < axes.size() &&
+                   axes[builtin->axis.index].pack &&
+                   (builtin->builtin == Builtin::Size ||
+                    builtin->builtin == Builtin::Index);
+    if (!isWhole || isSilent)
+      return;
+    llvm::StringRef name = axes[builtin->axis.index].name;
+    llvm::StringRef form = builtinInfo(builtin->builtin).spelling;
+    std::string each = ("*" + form + "(" + name + ")").str();
+    module.diagnostics
+        .report(e.span, diag::WholePack, (form + "(*" + name + ")").str())
+        .hint("for each axis it is `" + each + "`")
+        .fix(e.span, each);
+  });
 }
 
 const Type *DeclarationChecker::pointwise(ScalarType scalar,
                                           Expressions operands) {
   return types.scalar(scalar, uniteAll(operands), jointPack(operands));
+}
+
+/// Puts axes of a value in the order that positions count them in; reports two
+/// that have none.
+bool DeclarationChecker::putInOrder(const Expression *value,
+                                    llvm::MutableArrayRef<AxisId> list,
+                                    llvm::StringRef user,
+                                    llvm::StringRef hint) {
+  std::optional<UnorderedAxes> found = axisOrders.sort(value, list, axes);
+  if (!found)
+    return true;
+  std::string all;
+  for (AxisId axis : list)
+    all += (all.empty() ? "" : ", ") + spell(axis);
+  std::string type = spell(value->scalar()) + "[" + all + "]";
+  report(value->span, diag::AxesUnordered, user, spell(found->first),
+         spell(found->second),
+         found->isContradiction ? "come in both orders" : "have no order")
+      .hint(hint + ", or name the value with its type: `let y: " + type +
+            " = …`");
+  return false;
 }

@@ -1,8 +1,7 @@
 // Runs over a declaration's body, in as many passes as it takes.
 #include "frontend/check/AttributeChecker.h"
 #include "frontend/check/Divided.h"
-#include "frontend/check/MetRows.h"
-#include "frontend/check/OldValues.h"
+#include "frontend/check/MutReads.h"
 #include "frontend/check/Presence.h"
 #include "frontend/typed/AlongLocal.h"
 #include "frontend/typed/Rounds.h"
@@ -72,15 +71,20 @@ void DeclarationChecker::adoptSignature() {
 }
 
 void DeclarationChecker::checkBody() {
-  // After a wrong signature every use of it in the body would be blamed.
-  if (declaration.hasError)
+  // After a wrong signature every use of it in the body would be blamed. Who
+  // wants the names has it read all the same, in silence.
+  bool wasWrong = declaration.hasError;
+  if (wasWrong && !module.names)
     return;
+  isSilent |= wasWrong;
   adoptSignature();
   place = placeOf(declaration.kind);
   if (const auto *reduction = llvm::dyn_cast<ast::ReductionDecl>(&text))
     checkReductionBody(*reduction);
   else
     runBody(llvm::cast<ast::CallableDecl>(text).body);
+  warnUnusedNames();
+  checkArgumentNames();
   AttributeChecker(*this).check();
   // Which results a call has is known before its target is.
   for (auto [number, result] : llvm::enumerate(results)) {
@@ -93,26 +97,15 @@ void DeclarationChecker::checkBody() {
   }
   declaration.axes = builder.list(axes);
   declaration.extentChecks = builder.list(extentChecks);
-  declaration.hasError = hasFailed;
+  declaration.hasError = hasFailed || wasWrong;
 }
 
-/// A `mut` parameter is stored once, at the end: a text that goes on with what
-/// it has assigned is mostly another language's. And who scatters rows wants
-/// one result of each.
+/// A `mut` parameter is stored once, at the end: what is assigned before and
+/// read by nothing is lost.
 void DeclarationChecker::warnWhole() {
-  for (const OldValue &old : oldValues(declaration))
-    report(old.read->span, diag::OldValue, source(old.read->span))
-        .label(old.assigned->span, "assigned here")
-        .hint("name the new value with `let` and go on with that, or the old "
-              "one in front of the assignment");
-  for (const MetRows &met : metRows(declaration)) {
-    const Axis &row = declaration.axis(met.axis);
-    std::string axis = (row.pack ? "*" : "") + row.name.str();
-    report(met.scatter->span, diag::RowsMeet, axis)
-        .label(met.scatter->into->span, "this has no `" + axis + "`")
-        .hint("what is changed needs the axis too: a parameter that has it, or "
-              "a `var` whose type says it");
-  }
+  for (const LostValue &value : lostValues(declaration))
+    report(value.lost->span, diag::LostValue, value.variable->name)
+        .label(value.next->span, "assigned again here");
 }
 
 /// A barrier that some threads of a block do not reach for certain.
@@ -150,25 +143,34 @@ void DeclarationChecker::checkWhole() {
 
 /// The axes of a `var` in a rowwise follow from assignments that stand behind
 /// its uses: silent passes find them before the one that counts.
-void DeclarationChecker::runBody(const ast::Block &body) {
+void DeclarationChecker::widenVariables(const ast::Block &body) {
   constexpr unsigned passes = 16;
   std::size_t axisCount = axes.size();
-  if (declaration.kind == DeclarationKind::Rowwise && hasVariables(body)) {
-    bool wasSilent = isSilent;
-    isSilent = true;
-    for (unsigned pass = 0; pass != passes; ++pass) {
-      hasWidened = false;
-      (void)block(body);
-      axes.truncate(axisCount);
-      extentChecks.clear();
-      controlAxes = {};
-      if (!hasWidened)
-        break;
-    }
-    isSilent = wasSilent;
-    hasFailed = false;
+  if (declaration.kind != DeclarationKind::Rowwise || !hasVariables(body))
+    return;
+  bool wasSilent = isSilent;
+  isSilent = true;
+  for (unsigned pass = 0; pass != passes; ++pass) {
+    hasWidened = false;
+    auto known = names;
+    (void)wholeBody(body);
+    names = std::move(known);
+    axes.truncate(axisCount);
+    extentChecks.clear();
+    controlAxes = {};
+    if (!hasWidened)
+      break;
   }
-  declaration.body = block(body);
+  isSilent = wasSilent;
+  hasFailed = false;
+}
+
+void DeclarationChecker::runBody(const ast::Block &body) {
+  widenVariables(body);
+  findMutVariables(body);
+  if (!mutVariables.empty())
+    widenVariables(body);
+  declaration.body = wholeBody(body);
   bool isKernel = declaration.kind == DeclarationKind::Kernel;
   if (isKernel && !firstLaunch && !hasFailed)
     report(text.name.span, diag::MissingLaunch, text.name.text())

@@ -7,6 +7,8 @@ using namespace quern::typed;
 
 const Expression *DeclarationChecker::builtinCall(const ast::CallExpr &expr,
                                                   Builtin builtin) {
+  if (module.names)
+    module.noteBuiltin(module.text(expr.callee->span), builtin);
   switch (builtinInfo(builtin).group) {
   case BuiltinGroup::Scalar:
     if (builtin == Builtin::Require)
@@ -230,7 +232,8 @@ const Expression *DeclarationChecker::position(const ast::CallExpr &expr,
     const ast::Expr *argument = ast::withoutParens(expr.arguments[0].value);
     if (const auto *plain = llvm::dyn_cast<ast::NameExpr>(argument))
       axis = axisNamed(plain->name());
-    else if (const auto *pack = llvm::dyn_cast<ast::PackExpr>(argument))
+    else if (const auto *pack = llvm::dyn_cast<ast::PackExpr>(argument);
+             pack && !pack->function)
       axis = axisNamed(pack->name);
     else
       report(argument->span, diag::UnknownAxis, source(argument->span));
@@ -260,7 +263,7 @@ const Expression *DeclarationChecker::presence(const ast::CallExpr &expr) {
     reportUnknown(name->name());
     return nullptr;
   }
-  const Variable *variable = binding ? binding->variable : nullptr;
+  const Variable *variable = binding ? parameterOf(binding->variable) : nullptr;
   if (binding && binding->kind == Binding::Kind::Poison)
     return nullptr;
   if (!variable || !variable->isOptional) {
@@ -418,8 +421,9 @@ DeclarationChecker::methodCall(const ast::CallExpr &expr,
   const Expression *value = check(member.base);
   if (!value || !usable(value))
     return nullptr;
-  if (member.member.text() == "at")
-    return at(expr, value);
+  bool isOffset = method == "offset" && place == Place::Lifted;
+  if (method == "at" || isOffset)
+    return at(expr, value, isOffset);
   std::optional<Builtin> view = viewNamed(member.member.text());
   if (view && value->type->isTensor())
     return viewCall(expr, value, *view);

@@ -1,6 +1,8 @@
 // Calls: finds out what is called, and matches arguments with parameters.
 #include "frontend/check/DeclarationChecker.h"
 
+#include "llvm/Support/SaveAndRestore.h"
+
 using namespace quern;
 using namespace quern::check;
 using namespace quern::typed;
@@ -13,6 +15,7 @@ std::optional<ScalarType> DeclarationChecker::typeNamed(const ast::Expr *expr) {
     if (found != names.end()) {
       if (found->second.kind != Binding::Kind::TypeParameter)
         return std::nullopt;
+      module.noteName(name->name().text(), found->second, declaration, axes);
       return ScalarType::parameter(found->second.index);
     }
     if (name->name().text() == "int")
@@ -26,6 +29,7 @@ std::optional<ScalarType> DeclarationChecker::typeNamed(const ast::Expr *expr) {
       call ? llvm::dyn_cast<ast::NameExpr>(call->callee) : nullptr;
   if (!function || call->arguments.size() != 1 || call->over)
     return std::nullopt;
+  argumentNames.expect(call->arguments);
   llvm::StringRef name = function->name().text();
   if (name != "acc" && name != "real" && name != "complex" && name != "bits")
     return std::nullopt;
@@ -36,9 +40,12 @@ std::optional<ScalarType> DeclarationChecker::typeNamed(const ast::Expr *expr) {
 }
 
 const Expression *DeclarationChecker::call(const ast::CallExpr &expr) {
+  argumentNames.expect(expr.brackets);
+  argumentNames.expect(expr.arguments);
   const ast::Expr *callee = ast::withoutParens(expr.callee);
   if (std::optional<ScalarType> type = typeNamed(callee))
     return cast(expr, *type);
+  llvm::SaveAndRestore use(axisUse, AxisUse::Any);
   if (const auto *name = llvm::dyn_cast<ast::NameExpr>(callee))
     return namedCall(expr, name->name());
   if (const auto *member = llvm::dyn_cast<ast::MemberExpr>(callee))
@@ -107,24 +114,10 @@ const Expression *DeclarationChecker::specialForm(const ast::CallExpr &expr,
                                                   llvm::StringRef name,
                                                   bool &isSpecial) {
   isSpecial = true;
-  if (name == "scan")
-    return scan(expr);
-  if (name == "sort_by")
-    return sortBy(expr);
-  if (name == "concat")
-    return concat(expr);
-  if (name == "scatter")
-    return scatter(expr);
-  if (name == "present")
-    return presence(expr);
-  if (name == "is_float")
-    return kindTest(expr, Constraint::Float);
-  if (name == "is_int")
-    return kindTest(expr, Constraint::Int);
-  if (name == "is_bool")
-    return kindTest(expr, Constraint::Bool);
-  if (name == "is_complex")
-    return kindTest(expr, Constraint::Complex);
+#define QN_SPECIAL_FORM(spelling, value)                                       \
+  if (name == spelling)                                                        \
+    return value;
+#include "frontend/check/SpecialForms.def"
   isSpecial = false;
   return nullptr;
 }
@@ -134,7 +127,9 @@ const Expression *DeclarationChecker::symbolCall(const ast::CallExpr &expr,
                                                  const ast::Identifier &name) {
   symbol.isUsed = true;
   const Declaration &callee = expr.over ? *symbol.reduction : *symbol.callable;
-  module.noteCall({&declaration, &callee, name.span});
+  if (!declaration.hasError)
+    module.noteCall({&declaration, &callee, name.span});
+  module.noteDeclaration(name.text(), callee);
   module.sign(callee);
   // An error in a signature was reported where it stands.
   if (callee.hasError) {
@@ -210,8 +205,10 @@ bool DeclarationChecker::matchArgument(const ast::Argument &argument,
                                        const Declaration &callee,
                                        CallArguments &arguments) {
   std::optional<std::size_t> number = place;
-  if (argument.name)
+  if (argument.name) {
     number = parameterNamed(callee, argument.name.text());
+    argumentNames.readName(argument);
+  }
   if (!number) {
     Suggestion suggestion(argument.name.text());
     for (const Parameter &parameter : callee.parameters)
@@ -222,6 +219,8 @@ bool DeclarationChecker::matchArgument(const ast::Argument &argument,
     return false;
   }
   const Parameter &parameter = callee.parameters[*number];
+  if (argument.name)
+    module.noteArgument(argument.name.text(), callee, *parameter.variable);
   if (arguments.spans[*number].valid()) {
     report(argument.span(), diag::RepeatedArgument, parameter.variable->name)
         .label(arguments.spans[*number], "given here already");

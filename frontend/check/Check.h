@@ -14,6 +14,8 @@
 namespace quern {
 
 class DiagnosticEngine;
+class NameIndex;
+class SourceFile;
 class SourceManager;
 
 namespace ast {
@@ -48,14 +50,19 @@ public:
   ~ModuleLibrary();
 
   /// Checks `module`. Reports to `diagnostics`; the result is never null, but
-  /// declarations with an error are marked `hasError`.
-  std::shared_ptr<const typed::TypedModule>
-  check(const ast::Module &module, llvm::StringRef name,
-        DiagnosticEngine &diagnostics);
+  /// declarations with an error are marked `hasError`. With `names` it collects
+  /// what the names of the text stand for, also in declarations with a syntax
+  /// error, whose bodies are otherwise not looked at.
+  std::shared_ptr<const typed::TypedModule> check(const ast::Module &module,
+                                                  llvm::StringRef name,
+                                                  DiagnosticEngine &diagnostics,
+                                                  NameIndex *names = nullptr);
   /// The checked module of that name through the loader; null when the loader
   /// has none. Its diagnostics go to `diagnostics` the first time.
   std::shared_ptr<const typed::TypedModule>
   load(llvm::StringRef name, DiagnosticEngine &diagnostics, Span use = {});
+  /// The texts that came through the loader.
+  llvm::ArrayRef<const SourceFile *> files() const;
   /// For the checker itself: the names that a module of the prelude brings.
   const check::SymbolTable &preludeNames(const typed::TypedModule &module);
 

@@ -20,6 +20,8 @@ using typed::Type;
 using AxisList = llvm::ArrayRef<AxisId>;
 using TypeList = llvm::SmallVectorImpl<ScalarType>;
 using ValueList = llvm::SmallVectorImpl<const Expression *>;
+using Constants = llvm::SmallVectorImpl<typed::Constant>;
+using TableExtents = llvm::SmallVector<std::int64_t, 2>;
 
 /// The name of a concrete type; nothing else is called so where it matters.
 inline bool isTypeName(llvm::StringRef name) {
@@ -53,6 +55,9 @@ enum class Place : std::uint8_t {
   Host,  ///< bodies of op
   Extent ///< extents of axes, launch, defaults: host scalars
 };
+
+/// Where a value is used, as far as it decides what an axis may mean there.
+enum class AxisUse : std::uint8_t { Any, Position, Extent };
 
 /// A type as a signature writes it.
 struct WrittenType {

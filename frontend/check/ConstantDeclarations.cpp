@@ -26,13 +26,58 @@ bool DeclarationChecker::constantEntry(
     return true;
   }
   std::string problem;
-  std::optional<Constant> made =
-      eval::constantValue(*value, declaration, problem);
+  std::optional<Constant> made = eval::constantValue(
+      *value, declaration, module.diagnostics.constantBudget(), problem);
   if (!made)
     report(expr->span, diag::NotConstant).note(problem);
   else
     values.push_back(*made);
   return made.has_value();
+}
+
+/// The extents that a table's type says; nothing after a message.
+std::optional<llvm::SmallVector<std::int64_t, 2>>
+DeclarationChecker::tableExtents(const ast::TensorType &type) {
+  WrittenType written;
+  if (!tensorType(type, written, false))
+    return std::nullopt;
+  llvm::SmallVector<std::int64_t, 2> extents;
+  for (auto [text, dimension] :
+       llvm::zip_equal(type.dimensions, written.dimensions)) {
+    const auto *count = llvm::dyn_cast_if_present<ConstantExpression>(
+        axes[dimension.axis().index].extent);
+    if (!count) {
+      report(text.span, diag::ConstantNotInteger);
+      return std::nullopt;
+    }
+    extents.push_back(count->value.integer);
+  }
+  return extents;
+}
+
+/// Enters the values of a table, whose rows are lists: one list an axis.
+bool DeclarationChecker::tableEntries(const ast::Expr *value, ScalarType type,
+                                      const ast::TensorType &text,
+                                      llvm::ArrayRef<std::int64_t> extents,
+                                      llvm::SmallVectorImpl<Constant> &values) {
+  if (extents.empty())
+    return constantEntry(value, type, values);
+  const auto *list = llvm::dyn_cast<ast::ListExpr>(ast::withoutParens(value));
+  if (!list || list->iterable) {
+    report(value->span, diag::ConstType)
+        .hint("a table has a list for each axis: `[[1, 2], [3, 4]]`");
+    return false;
+  }
+  std::size_t axis = text.dimensions.size() - extents.size();
+  std::size_t given = list->elements.size();
+  if (static_cast<std::int64_t>(given) != extents.front()) {
+    report(value->span, diag::TableLength, given, extents.front())
+        .label(text.dimensions[axis].span, "declared here");
+    return false;
+  }
+  return llvm::all_of(list->elements, [&](const ast::Expr *element) {
+    return tableEntries(element, type, text, extents.drop_front(), values);
+  });
 }
 
 const ConstantTable *
@@ -45,42 +90,27 @@ DeclarationChecker::constantTable(const ast::ConstDecl &decl) {
       scalarType(tensor ? tensor->element : decl.type);
   if (!type)
     return nullptr;
-  llvm::SmallVector<Constant, 16> values;
-  const auto *list = llvm::dyn_cast<ast::ListExpr>(decl.value);
-  if (!tensor) {
-    if (!constantEntry(decl.value, *type, values))
-      return nullptr;
-  } else if (!list || tensor->dimensions.size() != 1) {
-    report(list ? decl.type->span : decl.value->span, diag::ConstType);
+  if (tensor && tensor->dimensions.empty()) {
+    report(decl.type->span, diag::ConstType);
     return nullptr;
-  } else {
-    for (const ast::Expr *element : list->elements)
-      if (!constantEntry(element, *type, values))
-        return nullptr;
-    if (!checkTableLength(*tensor, values.size(), decl.value->span))
-      return nullptr;
   }
+  llvm::SmallVector<Constant, 16> values;
+  std::optional<llvm::SmallVector<std::int64_t, 2>> extents;
+  if (tensor && !(extents = tableExtents(*tensor)))
+    return nullptr;
+  bool isGood = tensor
+                    ? tableEntries(decl.value, *type, *tensor, *extents, values)
+                    : constantEntry(decl.value, *type, values);
+  checkArgumentNames();
+  if (!isGood || hasFailed)
+    return nullptr;
   auto *table = builder.make<ConstantTable>();
   table->name = decl.name.text();
   table->span = decl.name.span;
   table->element = type->element();
   table->isTable = tensor != nullptr;
+  if (extents)
+    table->extents = builder.list(*extents);
   table->values = builder.list(values);
   return table;
-}
-
-bool DeclarationChecker::checkTableLength(const ast::TensorType &type,
-                                          std::size_t given, Span value) {
-  WrittenType written;
-  if (!tensorType(type, written, false))
-    return false;
-  AxisId only = written.dimensions.front().axis();
-  const auto *count =
-      llvm::dyn_cast_if_present<ConstantExpression>(axes[only.index].extent);
-  if (!count)
-    report(type.dimensions[0].span, diag::ConstantNotInteger);
-  else if (count->value.integer != static_cast<std::int64_t>(given))
-    report(value, diag::TableLength, given, count->value.integer)
-        .label(type.dimensions[0].span, "declared here");
-  return !hasFailed;
 }

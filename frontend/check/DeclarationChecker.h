@@ -1,16 +1,12 @@
 // Checks one declaration: first its signature, then its body.
 #pragma once
 
-#include "frontend/check/CheckerTypes.h"
+#include "frontend/check/CheckerState.h"
 #include "frontend/check/ModuleChecker.h"
-
-#include "llvm/ADT/DenseSet.h"
-#include "llvm/ADT/SmallPtrSet.h"
-#include "llvm/ADT/SmallVector.h"
 
 namespace quern::check {
 
-class DeclarationChecker {
+class DeclarationChecker : CheckerState {
 public:
   DeclarationChecker(ModuleChecker &module, const ast::Decl &text,
                      typed::Declaration &declaration);
@@ -29,10 +25,12 @@ public:
 private:
   friend class AttributeChecker;
   friend class ListChecker;
-  bool constantEntry(const ast::Expr *expr, ScalarType type,
-                     llvm::SmallVectorImpl<typed::Constant> &values);
-  bool checkTableLength(const ast::TensorType &type, std::size_t given,
-                        Span value);
+  friend class ReadOptions;
+  bool constantEntry(const ast::Expr *expr, ScalarType type, Constants &values);
+  std::optional<TableExtents> tableExtents(const ast::TensorType &type);
+  bool tableEntries(const ast::Expr *value, ScalarType type,
+                    const ast::TensorType &text,
+                    llvm::ArrayRef<std::int64_t> extents, Constants &values);
 
   // Signature.cpp, WrittenTypes.cpp, Generics.cpp
   void checkGenerics(llvm::ArrayRef<ast::GenericParam> generics);
@@ -89,6 +87,8 @@ private:
   const Expression *bindingValue(const Binding &binding, Span span);
   const Expression *variableValue(const typed::Variable &variable, Span span);
   const Expression *axisValue(AxisId axis, Span span);
+  const Expression *axisBuiltin(Builtin builtin, AxisId axis, Span span);
+  void reportBareAxis(llvm::StringRef axis, llvm::StringRef star, Span span);
   const Expression *symbolValue(const Symbol &symbol,
                                 const ast::Identifier &name);
   const Expression *constantParameterValue(unsigned index, Span span);
@@ -168,10 +168,13 @@ private:
   std::string spell(const Expression *value) const;
   std::string spell(AxisId axis) const;
   std::string source(Span span) const;
+  std::string constraintWithin(ScalarType type, ElementMask allowed) const;
   bool requireMask(ScalarType type, ElementMask allowed, Span span,
                    llvm::StringRef what);
 
   // Axes.cpp
+  bool putInOrder(const Expression *value, llvm::MutableArrayRef<AxisId> axes,
+                  llvm::StringRef user, llvm::StringRef hint);
   AxisList unite(AxisList a, AxisList b);
   AxisList uniteAll(Expressions values);
   AxisList without(AxisList axes, AxisList removed);
@@ -180,6 +183,7 @@ private:
   const Type *pointwise(ScalarType scalar, Expressions operands);
   void alignPacks(AxisId a, AxisId b);
   AxisId jointPack(Expressions operands);
+  void reportWholePack(const Expression *operand);
 
   // Calls.cpp, Inference.cpp, LiftedCalls.cpp
   const Expression *call(const ast::CallExpr &expr);
@@ -255,6 +259,13 @@ private:
   AxisId derivedAxis(const typed::Axis &axis, const Expression *extent,
                      Span span);
 
+  // Arguments.cpp
+  bool reportRepeatedName(llvm::ArrayRef<ast::Argument> arguments);
+  void checkArgumentNames();
+  bool namesResults(const ast::Expr *value,
+                    llvm::ArrayRef<llvm::StringRef> given,
+                    llvm::ArrayRef<llvm::StringRef> wanted, Places &places);
+
   // Builtins.cpp
   const Expression *builtinCall(const ast::CallExpr &expr, Builtin builtin);
   const Expression *scalarBuiltin(const ast::CallExpr &expr, Builtin builtin);
@@ -311,7 +322,8 @@ private:
 
   // Access.cpp, Scatter.cpp
   const Expression *index(const ast::IndexExpr &expr);
-  const Expression *at(const ast::CallExpr &expr, const Expression *base);
+  const Expression *at(const ast::CallExpr &expr, const Expression *base,
+                       bool isOffset);
   const Expression *makeLoad(Span span, const Expression *base,
                              Expressions positions, const Expression *outside,
                              const Expression *when);
@@ -329,7 +341,10 @@ private:
   bool scatterMonoid(const ast::Expr *with, ScatterParts &parts);
   const Expression *makeScatter(const ast::CallExpr &expr, ScatterParts &parts);
   bool placeAt(const ast::Argument &argument, AxisList own,
-               ValueList &positions, const Expression *base);
+               ValueList &positions, const Expression *base,
+               bool isOffset = false);
+  const Expression *ownPosition(AxisId axis, Span span);
+  const Expression *offsetPosition(const ast::Expr *expr, AxisId axis);
 
   // KernelText.cpp, KernelMemory.cpp, HostText.cpp
   const Expression *threadBuiltin(const ast::CallExpr &expr, Builtin builtin);
@@ -366,6 +381,7 @@ private:
                       StatementList &into);
   void store(const ast::AssignStmt &stmt, StatementList &into);
   const typed::Variable *assignable(const ast::Expr *target);
+  void refuseTarget(const ast::Expr *target, const typed::Variable &variable);
   const Expression *valueFor(const typed::Variable &target,
                              const Expression *value);
   void noteAxes(const typed::Variable &variable, AxisList axes);
@@ -379,8 +395,14 @@ private:
   void forRange(const ast::ForStmt &stmt, const ast::CallExpr &range,
                 StatementList &into);
   void whileStatement(const ast::WhileStmt &stmt, StatementList &into);
+
   void returnStatement(const ast::ReturnStmt &stmt, StatementList &into);
   const Expression *stored(const Expression *value, ScalarType type);
+  // ResultAxes.cpp
+  bool lacksAxis(const Expression *value, AxisId axis, Span declared);
+  bool fitsAxes(const Expression *value,
+                llvm::ArrayRef<typed::Dimension> dimensions, Span declared);
+  const Expression *expand(const ast::CallExpr &expr);
   const Expression *returned(const Expression *value,
                              const typed::Result &result, Span span);
   void launch(const ast::LaunchStmt &stmt, StatementList &into);
@@ -412,6 +434,8 @@ private:
                                       std::size_t number);
   void misplaced(Span span, llvm::StringRef what);
   void warnUnused(const Binding &binding, llvm::StringRef name);
+  std::string endedHint(llvm::StringRef name);
+  void warnUnusedNames();
 
   // Narrowing.cpp
   struct Facts;
@@ -439,6 +463,14 @@ private:
   void checkBarriers();
   void warnWhole();
   void runBody(const ast::Block &body);
+  void widenVariables(const ast::Block &body);
+  // MutVariables.cpp
+  const Parameter *mutableParameter(const typed::Variable &variable) const;
+  const typed::Variable *parameterOf(const typed::Variable *variable) const;
+  void findMutVariables(const ast::Block &body);
+  void openMutVariables(StatementList &into);
+  void storeMutVariables(Span span, StatementList &into);
+  typed::Block wholeBody(const ast::Block &body);
   static bool fallsThrough(typed::Block block);
   static llvm::StringRef returnHint(typed::Block block);
 
@@ -463,38 +495,6 @@ private:
   typed::TypeContext &types;
   const ast::Decl &text;
   typed::Declaration &declaration;
-
-  Place place = Place::Scalar;
-  bool isSilent = false;  ///< the text had a syntax error, or a trial pass
-  bool hasFailed = false; ///< an error was reported, or would have been
-  unsigned depth = 0, loops = 0, nesting = 0;
-
-  llvm::SmallVector<typed::TypeParameter, 4> typeParameters;
-  llvm::SmallVector<const typed::ConstantParameter *, 4> constantParameters;
-  llvm::SmallVector<typed::Axis, 8> axes;
-  llvm::SmallVector<typed::Parameter, 8> parameters;
-  llvm::SmallVector<typed::Result, 4> results;
-  llvm::SmallVector<typed::ExtentCheck, 2> extentChecks;
-  llvm::SmallVector<ElementMask, 4> masks; ///< per type parameter, narrowed
-  llvm::SmallPtrSet<const typed::Variable *, 4> knownPresent, knownAbsent;
-
-  llvm::DenseMap<llvm::StringRef, Binding> names;
-  /// What inner scopes replaced, to be put back; nothing: the name was new.
-  llvm::SmallVector<std::pair<llvm::StringRef, std::optional<Binding>>, 16>
-      shadowed;
-  /// Axes whose bare name was used as a position: maybe the extent was meant.
-  llvm::DenseSet<unsigned> namedPositions;
-  /// Axes of the conditions around the statement at hand.
-  AxisList controlAxes;
-  /// Axes that a `var` of lifted text gets from assignments behind its
-  /// definition, by the definition's place; grows over passes.
-  llvm::DenseMap<unsigned, llvm::SmallVector<AxisId, 4>> widened;
-  bool hasWidened = false;
-  /// What a part of a reduction returns; null: not known yet.
-  const Type *returnType = nullptr;
-  bool learnsReturn = false; ///< the first `return` decides `returnType`
-  /// Of a kernel, once it is met.
-  std::optional<Span> firstLaunch;
 };
 
 } // namespace quern::check

@@ -10,6 +10,10 @@ using namespace quern::typed;
 
 const Expression *DeclarationChecker::check(const ast::Expr *expr) {
   constexpr unsigned deepest = 512;
+  if (module.diagnostics.isStopped()) {
+    hasFailed = true;
+    return nullptr;
+  }
   if (depth == deepest) {
     report(expr->span, diag::TooDeep, deepest)
         .hint("name parts of it with `let`");
@@ -90,9 +94,9 @@ static const VariableExpression *uncast(const Expression *value) {
 
 /// An optional operand, or a cast of it, that is not known to be present here.
 bool DeclarationChecker::isAbsent(const Expression *value) const {
-  const VariableExpression *variable = uncast(value);
-  return variable && variable->variable->isOptional &&
-         !knownPresent.contains(variable->variable);
+  const VariableExpression *name = uncast(value);
+  const Variable *variable = name ? parameterOf(name->variable) : nullptr;
+  return variable && variable->isOptional && !knownPresent.contains(variable);
 }
 
 bool DeclarationChecker::usable(const Expression *value) {
@@ -109,8 +113,18 @@ const Expression *DeclarationChecker::asScalar(const Expression *value,
   if (!value)
     return nullptr;
   const Type &type = *value->type;
+  // A name whose value was wrong in one place is not blamed in the next.
+  auto blameOnce = [&] {
+    const auto *name = llvm::dyn_cast<VariableExpression>(value);
+    Binding *binding = name ? lookup(name->variable->name) : nullptr;
+    bool isItsName = binding && binding->kind == Binding::Kind::Variable &&
+                     binding->variable == name->variable;
+    if (isItsName && !isSilent)
+      binding->kind = Binding::Kind::Poison;
+  };
   if (type.isTuple()) {
     report(value->span, diag::TupleAsScalar, type.elements.size());
+    blameOnce();
     return nullptr;
   }
   if (type.isVoid()) {
@@ -119,6 +133,7 @@ const Expression *DeclarationChecker::asScalar(const Expression *value,
   }
   if (type.isString()) {
     report(value->span, diag::StringMisplaced);
+    blameOnce();
     return nullptr;
   }
   if (!type.isScalar()) {
@@ -246,16 +261,35 @@ const Expression *DeclarationChecker::selectTuple(const Expression *condition,
     elementTypes.push_back(one->type);
   }
   Span span = join(left->span, right->span);
+  bool areNamed = !left->type->names.empty() && !right->type->names.empty();
+  if (areNamed && left->type->names != right->type->names) {
+    report(right->span, diag::TupleNames).label(left->span, "the other value");
+    return nullptr;
+  }
   auto *node =
       make<TupleExpression>(span, types.tuple(elementTypes, left->type->names));
   node->elements = builder.list(elements);
   return node;
 }
 
+/// Values in one tuple, those of its own tuples counted: a few lines that each
+/// hold the one above twice would have more than memory.
+static constexpr std::uint64_t mostValues = 1024;
+
+static std::uint64_t valuesOf(const Type &type) {
+  if (!type.isTuple())
+    return 1;
+  std::uint64_t values = 0;
+  for (const Type *element : type.elements)
+    values += valuesOf(*element);
+  return values;
+}
+
 const Expression *DeclarationChecker::tuple(const ast::TupleExpr &expr) {
   llvm::SmallVector<const Expression *, 4> elements;
   llvm::SmallVector<const Type *, 4> elementTypes;
   llvm::SmallVector<llvm::StringRef, 4> elementNames;
+  argumentNames.expect(expr.elements);
   for (const ast::Argument &element : expr.elements) {
     const Expression *value = settle(check(element.value));
     if (!value)
@@ -264,6 +298,13 @@ const Expression *DeclarationChecker::tuple(const ast::TupleExpr &expr) {
     elementTypes.push_back(value->type);
     if (element.name)
       elementNames.push_back(element.name.text());
+  }
+  std::uint64_t values = 0;
+  for (const Type *type : elementTypes)
+    values += valuesOf(*type);
+  if (values > mostValues) {
+    report(expr.span, diag::TooMany, mostValues, "values of a tuple");
+    return nullptr;
   }
   if (elementNames.size() != elements.size())
     elementNames.clear();

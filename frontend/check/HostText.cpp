@@ -176,10 +176,11 @@ DeclarationChecker::externCall(const ast::CallExpr &expr,
   if (!standsIn(Place::Host, expr.span, "extern"))
     return nullptr;
   llvm::SmallVector<const Expression *, 4> arguments;
-  llvm::SmallVector<llvm::StringRef, 4> argumentNames;
+  llvm::SmallVector<llvm::StringRef, 4> argumentTexts;
   const Type *first = nullptr;
   for (const ast::Argument &argument : expr.arguments) {
-    argumentNames.push_back(argument.name.text());
+    argumentTexts.push_back(argument.name.text());
+    argumentNames.readName(argument);
     if (llvm::isa<ast::NoneExpr>(argument.value)) {
       arguments.push_back(nullptr);
       continue;
@@ -207,7 +208,7 @@ DeclarationChecker::externCall(const ast::CallExpr &expr,
   auto *node = make<ExternExpression>(expr.span, type);
   node->symbol = callee.overload;
   node->arguments = builder.list(arguments);
-  node->names = builder.list(argumentNames);
+  node->names = builder.list(argumentTexts);
   return node;
 }
 

@@ -31,6 +31,14 @@ bool DeclarationChecker::genericArgument(const ast::Argument &argument,
     return false;
   }
   GenericOrder order = callee.generics[position];
+  bool isGiven = order.isType ? generics.types[order.index].has_value()
+                              : generics.constants[order.index] != nullptr;
+  if (isGiven) {
+    report(argument.span(), diag::RepeatedArgument,
+           order.isType ? callee.typeParameters[order.index].name
+                        : callee.constantParameters[order.index]->name);
+    return false;
+  }
   if (!order.isType)
     return constantGeneric(argument, *callee.constantParameters[order.index],
                            generics.constants[order.index]);
@@ -48,10 +56,13 @@ bool DeclarationChecker::namedGeneric(const ast::Argument &argument,
                                       const Declaration &callee,
                                       GenericArguments &generics) {
   llvm::StringRef name = argument.name.text();
+  argumentNames.readName(argument);
   for (auto [number, order] : llvm::enumerate(callee.generics)) {
     llvm::StringRef candidate =
         order.isType ? callee.typeParameters[order.index].name
                      : callee.constantParameters[order.index]->name;
+    if (candidate == name)
+      module.noteGeneric(name, callee, order);
     if (candidate == name)
       return genericArgument(argument, callee, number, generics);
   }
@@ -84,7 +95,8 @@ bool DeclarationChecker::axisGeneric(const ast::Argument &argument,
     ast::Identifier name;
     if (const auto *plain = llvm::dyn_cast<ast::NameExpr>(expr))
       name = plain->name();
-    else if (const auto *pack = llvm::dyn_cast<ast::PackExpr>(expr))
+    else if (const auto *pack = llvm::dyn_cast<ast::PackExpr>(expr);
+             pack && !pack->function)
       name = pack->name;
     if (!name) {
       report(expr->span, diag::UnknownAxis, source(expr->span));
@@ -103,6 +115,8 @@ bool DeclarationChecker::axisGeneric(const ast::Argument &argument,
     return false;
   }
   bool isPlain = !callee.axis(axis).pack;
+  if (!isPlain)
+    argumentNames.readStar(argument);
   if (isPlain && (bound.size() != 1 || axes[bound.front().index].pack)) {
     report(argument.span(), diag::PackMismatch, callee.axis(axis).name,
            "several axes", "one axis");

@@ -112,6 +112,7 @@ bool DeclarationChecker::atomicWords(ast::CallExpr &expr, AtomicWords &words) {
     bool isOrder = argument.name.text() == "order";
     if (!isOrder && argument.name.text() != "scope")
       return isGood;
+    argumentNames.readName(argument);
     const auto *text = llvm::dyn_cast<ast::StringExpr>(argument.value);
     if (text && isOrder)
       words.order = memoryOrderNamed(text->value);
@@ -194,6 +195,23 @@ void DeclarationChecker::launch(const ast::LaunchStmt &stmt,
   into.push_back(node);
 }
 
+/// Whether an array is not too large, as far as that is known.
+static bool isGoodSize(const ast::StorageStmt &stmt,
+                       std::optional<ElementType> element,
+                       llvm::ArrayRef<const Expression *> extents,
+                       DiagnosticEngine &diagnostics) {
+  llvm::SmallVector<std::int64_t, 4> counts;
+  for (const Expression *extent : extents) {
+    const auto *known = llvm::dyn_cast<ConstantExpression>(extent);
+    if (!known || !element)
+      return true;
+    counts.push_back(known->value.integer);
+  }
+  unsigned bytes = element ? bitsOf(*element) / 8 : 0;
+  return isGoodArray(stmt.name.text(), counts, bytes, stmt.type->span,
+                     diagnostics);
+}
+
 /// `shared tile: T[TILE, TILE + 1]`, `local a: T[16]`.
 void DeclarationChecker::storage(const ast::StorageStmt &stmt,
                                  StatementList &into) {
@@ -227,6 +245,9 @@ void DeclarationChecker::storage(const ast::StorageStmt &stmt,
     isValid &= extent != nullptr;
     extents.push_back(extent);
   }
+  if (isValid && !isSilent)
+    isValid = isGoodSize(stmt, onlyElement(maskOf(*element)), extents,
+                         module.diagnostics);
   if (!isValid) {
     hasFailed = true;
     define(stmt.name.text(), Binding{});

@@ -3,6 +3,8 @@
 
 #include "frontend/Frontend.h"
 
+#include "llvm/ADT/ScopeExit.h"
+
 using namespace quern;
 using namespace quern::check;
 using namespace quern::typed;
@@ -26,22 +28,29 @@ ModuleLibrary::visiblePrelude(DiagnosticEngine &diagnostics) {
     return state->base->visiblePrelude(diagnostics);
   if (!state->isPreludeStarted) {
     state->isPreludeStarted = true;
+    // Where memory ends on the way, the next text begins again.
+    llvm::scope_exit undo([&] {
+      state->prelude.clear();
+      state->isPreludeStarted = false;
+    });
     for (const std::string &name : state->preludeNames)
       if (auto module = load(name, diagnostics))
         state->prelude.push_back(std::move(module));
+    undo.release();
   }
   return state->prelude;
 }
 
 std::shared_ptr<const TypedModule>
 ModuleLibrary::check(const ast::Module &module, llvm::StringRef name,
-                     DiagnosticEngine &diagnostics) {
+                     DiagnosticEngine &diagnostics, NameIndex *names) {
   // Copied: loading goes on while modules of the prelude are checked.
   std::vector<std::shared_ptr<const TypedModule>> prelude =
       visiblePrelude(diagnostics).vec();
-  return ModuleChecker(*this, module, name, state->sources, prelude,
-                       diagnostics)
-      .run();
+  ModuleChecker checker(*this, module, name, state->sources, prelude,
+                        diagnostics);
+  checker.names = names;
+  return checker.run();
 }
 
 std::shared_ptr<const TypedModule>
@@ -72,12 +81,22 @@ ModuleLibrary::load(llvm::StringRef name, DiagnosticEngine &diagnostics,
       diagnostics.report(use, diag::UnknownModule, name);
     return nullptr;
   }
+  state->files.push_back(file);
   state->loading.push_back(name.str());
+  // It is kept for others, who wait for the whole of it.
+  std::stop_token stop = diagnostics.holdOn();
+  llvm::scope_exit restore([&] {
+    diagnostics.resume(std::move(stop));
+    state->loading.pop_back();
+  });
   std::unique_ptr<ast::Module> tree = parse(*file, diagnostics);
   std::shared_ptr<const TypedModule> checked = check(*tree, name, diagnostics);
-  state->loading.pop_back();
   state->modules[name] = checked;
   return checked;
+}
+
+llvm::ArrayRef<const SourceFile *> ModuleLibrary::files() const {
+  return state->files;
 }
 
 const SymbolTable &ModuleLibrary::preludeNames(const TypedModule &module) {

@@ -21,6 +21,7 @@ struct ModuleLibrary::State {
   bool isPreludeStarted = false;
   llvm::StringMap<std::shared_ptr<const typed::TypedModule>> modules;
   std::vector<std::string> loading; ///< for cycles
+  std::vector<const SourceFile *> files;
   llvm::DenseMap<const typed::TypedModule *, check::SymbolTable> names;
 };
 

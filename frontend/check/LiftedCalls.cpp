@@ -129,6 +129,13 @@ bool DeclarationChecker::bindOperand(
     open.push_back(axis);
     packs += callee.axis(axis).pack;
   }
+  std::string name = callee.name.str();
+  std::string last = own.empty() ? "" : callee.axis(own.back()).name.str();
+  // A pack that takes all of them does not ask for their order.
+  if (open.size() > 1 &&
+      !putInOrder(value, rest, "`" + name + "`",
+                  "name them: `" + name + "[" + last + " = …](…)`"))
+    return false;
   std::size_t plain = open.size() - packs;
   bool fits = packs == 1 ? rest.size() >= plain : rest.size() == open.size();
   if (fits)

@@ -153,6 +153,7 @@ const Expression *ListChecker::typed(const Expression *value) {
 bool ListChecker::counts(const ast::Pattern &pattern,
                          const ast::CallExpr &range, Loop &loop) {
   std::size_t count = range.arguments.size();
+  checker.argumentNames.expect(range.arguments);
   for (const ast::Argument &argument : range.arguments)
     loop.range.push_back(checker.checkInteger(argument.value));
   if (count == 0 || count > 3)
@@ -186,10 +187,11 @@ ListChecker::Loop ListChecker::loopOver(const ast::Pattern &pattern,
     bind(pattern, loop);
     return loop;
   }
-  if (const ast::CallExpr *zip = callOf(iterable, "zip"))
+  if (const ast::CallExpr *zip = callOf(iterable, "zip")) {
+    checker.argumentNames.expect(zip->arguments);
     for (const ast::Argument &argument : zip->arguments)
       loop.lists.push_back(checker.check(argument.value));
-  else
+  } else
     loop.lists.push_back(checker.check(iterable));
   for (const Expression *list : loop.lists) {
     bool isList =

@@ -1,6 +1,8 @@
 // Branches and loops.
 #include "frontend/check/Lists.h"
 
+#include "llvm/Support/SaveAndRestore.h"
+
 using namespace quern;
 using namespace quern::check;
 using namespace quern::typed;
@@ -86,8 +88,11 @@ void DeclarationChecker::forRange(const ast::ForStmt &stmt,
                                   StatementList &into) {
   std::size_t count = range.arguments.size();
   llvm::SmallVector<const Expression *, 3> bounds;
-  for (const ast::Argument &argument : range.arguments)
+  argumentNames.expect(range.arguments);
+  for (const ast::Argument &argument : range.arguments) {
+    llvm::SaveAndRestore use(axisUse, AxisUse::Extent);
     bounds.push_back(checkInteger(argument.value));
+  }
   bool isPlain = !stmt.pattern.isTuple;
   if (count == 0 || count > 3)
     report(range.span, diag::RangeArguments, count);
@@ -113,6 +118,9 @@ void DeclarationChecker::forRange(const ast::ForStmt &stmt,
     node->variable = patternVariable(stmt.pattern.names[0],
                                      types.scalar(ScalarType::integer(), over),
                                      VariableKind::Loop);
+    for (const Expression *bound : {node->lower, node->upper, node->step})
+      if (node->variable)
+        axisOrders.define(*node->variable, bound, axes);
   }
   ++loops;
   node->body = block(stmt.body);
@@ -131,7 +139,7 @@ void DeclarationChecker::whileStatement(const ast::WhileStmt &stmt,
   bool needsBound = place == Place::Lifted || place == Place::Scalar;
   if (needsBound && !stmt.bound)
     report(stmt.span, diag::UnboundedLoop, keyword(declaration.kind))
-        .hint("write `while … bound 64:`");
+        .hint("`while … bound 64:` stops after 64 iterations, done or not");
   AxisList outer = controlAxes;
   if (condition)
     controlAxes = unite(controlAxes, condition->axes());

@@ -95,6 +95,7 @@ void ModuleChecker::declare(const ast::Decl &decl) {
   addSymbol(decl.name, isReduction ? nullptr : declaration,
             isReduction ? declaration : nullptr);
   builder.add(declaration);
+  noteDeclaration(decl.name.text(), *declaration);
   order[declaration] = static_cast<unsigned>(work.size());
   work.push_back({&decl, declaration});
 }
@@ -124,6 +125,8 @@ void ModuleChecker::import(const ast::UseDecl &decl) {
     from = library.load(decl.name.text(), diagnostics, decl.name.span);
   if (from)
     builder.use(from);
+  if (from)
+    noteModule(decl.name.text(), *from);
   for (const ast::ImportedName &name : decl.names) {
     if (from) {
       importName(*from, decl, name);
@@ -193,6 +196,8 @@ void ModuleChecker::importName(const TypedModule &from,
                 name.name.text())
         .hint(hint);
   }
+  noteSymbol(name.name.text(), symbol);
+  noteSymbol(local.text(), symbol);
   auto [place, isNew] = symbols.try_emplace(local.text(), symbol);
   if (!isNew)
     diagnostics.report(local.span, diag::Redefinition, local.text())
@@ -215,8 +220,15 @@ void ModuleChecker::addPrelude(Symbol &symbol, llvm::StringRef name) {
   }
 }
 
-/// The module's own names first, the prelude's last.
 const Symbol *ModuleChecker::lookup(llvm::StringRef name) {
+  const Symbol *symbol = find(name);
+  if (symbol)
+    noteSymbol(name, *symbol);
+  return symbol;
+}
+
+/// The module's own names first, the prelude's last.
+const Symbol *ModuleChecker::find(llvm::StringRef name) {
   auto found = symbols.find(name);
   if (found != symbols.end()) {
     found->second.isUsed = true;

@@ -3,6 +3,7 @@
 
 #include "frontend/ast/Decl.h"
 #include "frontend/check/Check.h"
+#include "frontend/check/NameIndex.h"
 #include "frontend/check/Symbols.h"
 #include "frontend/diagnostics/Engine.h"
 #include "frontend/typed/ModuleBuilder.h"
@@ -15,6 +16,7 @@ struct CallEdge {
   Span span;
 };
 
+struct Binding;
 class ModuleChecker;
 /// Null after an error.
 const typed::ConstantTable *checkConstant(const ast::ConstDecl &text,
@@ -42,13 +44,30 @@ public:
   void suggest(Suggestion &suggestion) const;
   void noteCall(const CallEdge &edge) { calls.push_back(edge); }
   llvm::StringRef text(Span span) const { return sources.text(span); }
+  unsigned lineOf(Span span) const { return sources.locate(span.begin).line; }
+
+  /// Tell `names` what a piece of the text stands for; NameIndex.cpp.
+  void noteName(llvm::StringRef name, const Binding &binding,
+                const typed::Declaration &declaration,
+                llvm::ArrayRef<typed::Axis> axes);
+  void noteArgument(llvm::StringRef name, const typed::Declaration &callee,
+                    const typed::Variable &parameter);
+  void noteGeneric(llvm::StringRef name, const typed::Declaration &callee,
+                   typed::GenericOrder order);
+  void noteBuiltin(llvm::StringRef name, typed::Builtin builtin);
+  void noteDeclaration(llvm::StringRef name,
+                       const typed::Declaration &declaration);
+  void noteSymbol(llvm::StringRef name, const Symbol &symbol);
+  void noteModule(llvm::StringRef name, const typed::TypedModule &module);
 
   typed::ModuleBuilder builder;
   DiagnosticEngine &diagnostics;
+  NameIndex *names = nullptr; ///< null: nobody asks for them
   /// Types of literals until a use decides; they never reach the result.
   const typed::Type *weakInteger, *weakFloat;
 
 private:
+  const Symbol *find(llvm::StringRef name);
   void declare(const ast::Decl &decl);
   void import(const ast::UseDecl &decl);
   bool isPrelude(const typed::TypedModule &module) const;

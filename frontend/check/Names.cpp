@@ -10,6 +10,7 @@ using namespace quern::typed;
 bool DeclarationChecker::define(llvm::StringRef name, const Binding &binding) {
   if (name == "_")
     return true;
+  module.noteName(name, binding, declaration, axes);
   auto [place, isNew] = names.try_emplace(name, binding);
   if (isNew) {
     shadowed.emplace_back(name, std::nullopt);
@@ -42,8 +43,32 @@ void DeclarationChecker::warnUnused(const Binding &binding,
                  (binding.kind == Binding::Kind::Variable &&
                   (binding.variable->kind == VariableKind::Let ||
                    binding.variable->kind == VariableKind::Storage));
+  if (isSilent)
+    return;
+  if (binding.kind == Binding::Kind::Variable)
+    endedNames[name] = binding.span;
   if (isLocal && !binding.isUsed && !hasFailed && !name.starts_with("_"))
-    report(binding.span, diag::UnusedVariable, name);
+    unusedNames.push_back({name, binding.span});
+}
+
+/// "`y` (line 3) ends with its block", where a block before had that name.
+std::string DeclarationChecker::endedHint(llvm::StringRef name) {
+  auto ended = endedNames.find(name);
+  if (ended == endedNames.end())
+    return "";
+  llvm::erase_if(unusedNames,
+                 [&](const auto &unused) { return unused.first == name; });
+  unsigned line = module.lineOf(ended->second);
+  return ("`" + name + "` (line " + llvm::Twine(line) +
+          ") ends with its block; write `var " + name +
+          " = …` before the block, and assign it there")
+      .str();
+}
+
+void DeclarationChecker::warnUnusedNames() {
+  for (const auto &[name, span] : unusedNames)
+    report(span, diag::UnusedVariable, name);
+  unusedNames.clear();
 }
 
 Binding *DeclarationChecker::lookup(llvm::StringRef name) {
@@ -51,6 +76,7 @@ Binding *DeclarationChecker::lookup(llvm::StringRef name) {
   if (found == names.end())
     return nullptr;
   found->second.isUsed = true;
+  module.noteName(name, found->second, declaration, axes);
   return &found->second;
 }
 
@@ -83,7 +109,9 @@ void DeclarationChecker::reportUnknown(const ast::Identifier &name,
   for (const auto &[candidate, binding] : names)
     suggestion.consider(candidate);
   module.suggest(suggestion);
-  std::string near = suggestion.hint();
+  std::string near = endedHint(name.text());
+  if (near.empty())
+    near = suggestion.hint();
   if (!foreign.empty())
     hint = foreign;
   else if (!near.empty())
@@ -196,22 +224,55 @@ const Expression *DeclarationChecker::axisValue(AxisId axis, Span span) {
               axes[axis.index].name + ")`");
     return nullptr;
   }
-  bool isIndex = place == Place::Lifted;
-  if (isIndex)
-    namedPositions.insert(axis.index);
-  const Type *type = isIndex ? types.scalar(ScalarType::integer(),
-                                            builder.list(llvm::ArrayRef(axis)))
-                             : types.integer();
-  auto *node = make<BuiltinExpression>(span, type);
-  node->builtin = isIndex ? Builtin::Index : Builtin::Size;
+  if (place != Place::Lifted)
+    return axisBuiltin(Builtin::Size, axis, span);
+  bool isExtent = axisUse == AxisUse::Extent && !variableAxes.count(axis.index);
+  const Expression *value =
+      axisBuiltin(isExtent ? Builtin::Size : Builtin::Index, axis, span);
+  if (!variableAxes.count(axis.index)) {
+    reportBareAxis(axes[axis.index].name, "", span);
+    bareAxes.insert(value);
+  }
+  return value;
+}
+
+/// `index(C)` or `size(C)`.
+const Expression *DeclarationChecker::axisBuiltin(Builtin builtin, AxisId axis,
+                                                  Span span) {
+  bool isIndex = builtin == Builtin::Index;
+  auto *node = make<BuiltinExpression>(
+      span,
+      types.scalar(ScalarType::integer(),
+                   isIndex ? builder.list(llvm::ArrayRef(axis)) : AxisList()));
+  node->builtin = builtin;
   node->axis = axis;
   return node;
+}
+
+/// In lifted text the name of an axis is no value. The check goes on as if the
+/// likelier of the two were written, so that each mistake of a text is found at
+/// once.
+void DeclarationChecker::reportBareAxis(llvm::StringRef axis,
+                                        llvm::StringRef star, Span span) {
+  std::string position = (star + "index(" + axis + ")").str();
+  std::string extent = (star + "size(" + axis + ")").str();
+  if (isSilent)
+    return;
+  auto report =
+      module.diagnostics.report(span, diag::BareAxis, (star + axis).str());
+  if (axisUse == AxisUse::Position)
+    report.hint("the position is `" + position + "`").fix(span, position);
+  else if (axisUse == AxisUse::Extent)
+    report.hint("its extent is `" + extent + "`").fix(span, extent);
+  else
+    report.hint("the position is `" + position + "`, the extent `" + extent +
+                "`");
 }
 
 const Expression *DeclarationChecker::packValue(const ast::PackExpr &text) {
   // `*k` of a parameter `k: int[*S]` is its value for each axis, as `k` is.
   Binding *binding = lookup(text.name.text());
-  if (binding && binding->kind == Binding::Kind::Variable &&
+  if (binding && binding->kind == Binding::Kind::Variable && !text.function &&
       binding->variable->type->pack.valid())
     return variableValue(*binding->variable, text.span);
   if (binding && binding->kind == Binding::Kind::Variable) {
@@ -227,12 +288,22 @@ const Expression *DeclarationChecker::packValue(const ast::PackExpr &text) {
            "an axis");
     return nullptr;
   }
-  bool isIndex = place == Place::Lifted;
+  bool isLifted = place == Place::Lifted;
+  llvm::StringRef function = text.function.text();
+  if (!isLifted && function == "index") {
+    report(text.span, diag::IndexOutsideLifted, keyword(declaration.kind));
+    return nullptr;
+  }
+  bool isIndex = isLifted && function != "size";
   AxisList over = isIndex ? builder.list(llvm::ArrayRef(axis)) : AxisList();
   auto *node = make<PackElementExpression>(
       text.span, types.scalar(ScalarType::integer(), over, rankRoot(axis)));
   node->pack = axis;
   node->isIndex = isIndex;
+  if (isLifted && !text.function && !variableAxes.count(axis.index)) {
+    reportBareAxis(text.name.text(), "*", text.span);
+    bareAxes.insert(node);
+  }
   return node;
 }
 

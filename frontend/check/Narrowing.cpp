@@ -91,7 +91,7 @@ const Expression *DeclarationChecker::constCondition(const ast::Expr *expr) {
     return nullptr;
   if (!isCompileTimeValue(condition)) {
     report(expr->span, diag::ConstConditionNotConstant)
-        .hint("leave out `const`");
+        .hint("write `if` without `const`");
     return nullptr;
   }
   return fold(condition);

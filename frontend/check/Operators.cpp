@@ -4,6 +4,8 @@
 #include "frontend/typed/Arithmetic.h"
 #include "frontend/typed/ConstantValue.h"
 
+#include "llvm/Support/SaveAndRestore.h"
+
 #include <cmath>
 
 using namespace quern;
@@ -95,6 +97,10 @@ const Expression *DeclarationChecker::binaryChain(const ast::BinaryExpr &expr) {
     value = check(first);
   }
   for (const ast::BinaryExpr *binary : llvm::reverse(spine)) {
+    bool divides = binary->op == ast::BinaryOp::Divide ||
+                   binary->op == ast::BinaryOp::FloorDivide ||
+                   binary->op == ast::BinaryOp::Modulo;
+    llvm::SaveAndRestore use(axisUse, divides ? AxisUse::Extent : axisUse);
     const Expression *right = check(binary->right);
     value = makeBinary(typedOperator(binary->op), binary->span,
                        binary->operatorSpan, value, right);
@@ -168,7 +174,13 @@ std::string DeclarationChecker::castHint(const Expression *to,
            "` by its first value; write `var " + name + " = " +
            spell(of->scalar()) + "(" + source(binding->alias->span) + ")`";
   }
-  if (!into && rank(to) < rank(of))
+  // What a caller chooses stays: a number meets `T` as a `T`.
+  auto isChosen = [&](const Expression *operand) {
+    return !operand->scalar().isConcrete() && rank(operand).first;
+  };
+  bool isBetter =
+      isChosen(to) != isChosen(of) ? isChosen(of) : rank(to) < rank(of);
+  if (!into && isBetter)
     std::swap(to, of);
   return "write a cast, for instance `" + spell(to->scalar()) + "(" +
          source(of->span) + ")`";
@@ -201,6 +213,10 @@ bool DeclarationChecker::unify(const Expression *&left,
     return false;
   if (sameType(left->scalar(), right->scalar()))
     return true;
+  if (bareAxes.contains(left) || bareAxes.contains(right)) {
+    hasFailed = true;
+    return false;
+  }
   report(span, diag::OperandMismatch, what, spell(left->scalar()),
          spell(right->scalar()))
       .label(left->span, "`" + spell(left->scalar()) + "`")

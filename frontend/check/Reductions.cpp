@@ -2,6 +2,8 @@
 #include "frontend/check/Over.h"
 #include "frontend/typed/ThreadAxes.h"
 
+#include "llvm/Support/SaveAndRestore.h"
+
 using namespace quern;
 using namespace quern::check;
 using namespace quern::typed;
@@ -62,6 +64,7 @@ bool DeclarationChecker::openOver(const ast::OverClause &clause, Over &over) {
 
 /// `i: lo .. hi`: an axis of its own, known up to the end of the call.
 bool DeclarationChecker::localAxis(const ast::OverAxis &text, Over &over) {
+  llvm::SaveAndRestore use(axisUse, AxisUse::Extent);
   const Expression *lower =
       coerce(checkScalarOrAligned(text.lower), ScalarType::integer());
   const Expression *upper =
@@ -92,6 +95,7 @@ bool DeclarationChecker::localAxis(const ast::OverAxis &text, Over &over) {
   axis.lower = lower;
   axis.upper = upper;
   AxisId id = newAxis(axis, true);
+  variableAxes.insert(id.index);
   over.axes.push_back(id);
   over.spans.push_back(text.name.span);
   // A ragged axis makes the result depend on what its bounds depend on.
@@ -152,6 +156,7 @@ bool DeclarationChecker::monoidArguments(llvm::ArrayRef<ast::Argument> given,
       arguments.operands.push_back(value);
       continue;
     }
+    argumentNames.readName(argument);
     const auto *found =
         llvm::find_if(monoid.parameters, [&](const Parameter &row) {
           return row.variable->name == argument.name.text();
@@ -168,6 +173,7 @@ bool DeclarationChecker::monoidArguments(llvm::ArrayRef<ast::Argument> given,
           .hint(hint);
       return false;
     }
+    module.noteArgument(argument.name.text(), monoid, *found->variable);
     arguments.parameters[found - monoid.parameters.begin()] = value;
   }
   for (auto [value, row] : llvm::zip(arguments.parameters, monoid.parameters)) {

@@ -52,11 +52,22 @@ bool DeclarationChecker::returnValue(const ast::Expr *expr, std::size_t number,
 
 bool DeclarationChecker::returnValues(const ast::ReturnStmt &stmt,
                                       ReturnedValues &returned) {
+  llvm::SmallVector<llvm::StringRef, 4> own, given;
+  for (const Result &result : results)
+    if (!result.name.empty())
+      own.push_back(result.name);
+  Places places;
   const auto *tuple = llvm::dyn_cast<ast::TupleExpr>(stmt.value);
   if (tuple && tuple->elements.size() != 1) {
-    bool succeeded = true;
-    for (auto [number, element] : llvm::enumerate(tuple->elements))
-      succeeded &= returnValue(element.value, number, returned);
+    argumentNames.expect(tuple->elements);
+    if (areAllNamed(tuple->elements))
+      for (const ast::Argument &element : tuple->elements)
+        given.push_back(element.name.text());
+    bool succeeded = namesResults(stmt.value, given, own, places);
+    for (auto [number, element] : llvm::enumerate(tuple->elements)) {
+      std::size_t place = given.empty() ? number : places[number];
+      succeeded &= returnValue(tuple->elements[place].value, number, returned);
+    }
     return succeeded;
   }
   // With several results one value stands for all, and is a tuple.
@@ -67,8 +78,11 @@ bool DeclarationChecker::returnValues(const ast::ReturnStmt &stmt,
   if (!whole || !whole->type->isTuple())
     return true;
   returned.values.clear();
+  if (!namesResults(stmt.value, whole->type->names, own, places))
+    return false;
   for (unsigned index = 0; index != whole->type->elements.size(); ++index)
-    returned.values.push_back(elementOf(whole, index));
+    returned.values.push_back(
+        elementOf(whole, places.empty() ? index : places[index]));
   return true;
 }
 
@@ -108,6 +122,7 @@ void DeclarationChecker::returnStatement(const ast::ReturnStmt &stmt,
   if (!stmt.value) {
     if (!results.empty())
       report(stmt.span, diag::ReturnCount, 0, results.size());
+    storeMutVariables(stmt.span, into);
     into.push_back(makeStatement<ReturnStatement>(stmt.span));
     return;
   }
@@ -140,6 +155,7 @@ void DeclarationChecker::returnStatement(const ast::ReturnStmt &stmt,
     report(stmt.span, diag::TooMany, most, "results that may be `none`");
     return;
   }
+  storeMutVariables(stmt.span, into);
   into.push_back(returnUnder(stmt.span, all, 0));
 }
 
@@ -151,36 +167,18 @@ const Expression *DeclarationChecker::stored(const Expression *value,
     return coerce(value, type);
   bool isAccumulated = value->scalar().isAccumulator() ||
                        llvm::isa<ReduceExpression, ScanExpression>(value);
-  if (isAccumulated && value->scalar() == type.accumulator())
+  if (!isAccumulated || value->scalar() != type.accumulator())
+    return coerce(value, type);
+  ElementMask rounded =
+      check::maskOf(Constraint::Float) | check::maskOf(Constraint::Complex);
+  if (!(maskOf(type) & ~rounded))
     return makeCast(value, type, value->span);
-  return coerce(value, type);
-}
-
-/// What to do with an axis that the result does not have.
-static std::string remainingHint(const std::string &axis, bool hasName,
-                                 bool isPosition) {
-  if (!hasName)
-    return "what has an extent and no name is read at single places, `x[0]`; "
-           "with a name it is an axis: `x: T[C]`";
-  return "remove it by a reduction `over " + axis +
-         "`, or add it to the result" +
-         (isPosition ? "; its extent is `size(" + axis + ")`" : "");
-}
-
-/// "C + D" of the axis that `concat` made of those two; else empty.
-static std::string joinedExtent(llvm::ArrayRef<Axis> axes, AxisId axis) {
-  if (!axes[axis.index].name.ends_with("'"))
-    return "";
-  auto nameOf = [&](const Expression *size) {
-    return axes[llvm::cast<BuiltinExpression>(size)->axis.index].name.str();
-  };
-  std::string names;
-  const Expression *sum = axes[axis.index].upper;
-  while (const auto *both = llvm::dyn_cast<BinaryExpression>(sum)) {
-    names = " + " + nameOf(both->right) + names;
-    sum = both->left;
-  }
-  return nameOf(sum) + names;
+  llvm::StringRef written = module.text(value->span);
+  report(value->span, diag::NarrowedStore, spell(value->scalar()), spell(type))
+      .hint("write the cast: `" + spell(type) + "(" + source(value->span) +
+            ")`")
+      .fix(value->span, spell(type) + "(" + written + ")");
+  return nullptr;
 }
 
 /// Checks one returned value against its declared result.
@@ -207,28 +205,7 @@ const Expression *DeclarationChecker::returned(const Expression *value,
   value = stored(asScalar(value), result.element);
   if (!value)
     return nullptr;
-  AxisList declared;
-  for (const Dimension &dimension : result.dimensions)
-    declared = unite(declared, dimension.parts);
-  for (AxisId axis : underControl(value->type)->axes) {
-    if (contains(declared, axis))
-      continue;
-    std::string joined = joinedExtent(axes, axis);
-    std::string hint =
-        remainingHint(spell(axis), !axes[axis.index].name.empty(),
-                      namedPositions.contains(axis.index));
-    if (!joined.empty())
-      hint =
-          "what `concat` joins is an axis of its own; name it in the result, "
-          "with its extent: `D = " +
-          joined + "`";
-    report(value->span, diag::AxisRemains,
-           joined.empty() ? spell(axis) : joined)
-        .label(result.span, "declared here")
-        .hint(hint);
-    return nullptr;
-  }
-  return value;
+  return fitsAxes(value, result.dimensions, result.span) ? value : nullptr;
 }
 
 /// A part of a reduction returns its states, or what `finish` yields.
@@ -267,24 +244,31 @@ void DeclarationChecker::returnPart(const ast::ReturnStmt &stmt,
 const Expression *DeclarationChecker::tupleAs(const Expression *value,
                                               const Type &type,
                                               const ast::ReturnStmt &stmt) {
-  const auto *written =
-      llvm::dyn_cast<ast::TupleExpr>(ast::withoutParens(stmt.value));
+  const ast::TupleExpr *written = writtenTuple(stmt.value);
   const auto *made = llvm::dyn_cast<TupleExpression>(value);
+  Places places;
+  if (!namesResults(stmt.value, value->type->names, type.names, places))
+    return nullptr;
+  bool isInOrder = llvm::is_sorted(places);
   if (!written || !made) {
-    for (auto [given, wanted] : llvm::zip(value->type->elements, type.elements))
-      if (!sameType(given->scalar, wanted->scalar)) {
-        report(value->span, diag::TypeMismatch, source(value->span),
-               spell(given->scalar), spell(wanted->scalar));
-        return nullptr;
-      }
-    return value;
+    for (auto [number, wanted] : llvm::enumerate(type.elements)) {
+      const Type *given =
+          value->type->elements[isInOrder ? number : places[number]];
+      if (sameType(given->scalar, wanted->scalar))
+        continue;
+      report(value->span, diag::TypeMismatch, source(value->span),
+             spell(given->scalar), spell(wanted->scalar));
+      return nullptr;
+    }
+    if (isInOrder)
+      return value;
   }
   llvm::SmallVector<const Expression *, 4> elements;
-  for (auto [element, text, wanted] :
-       llvm::zip(made->elements, written->elements, type.elements)) {
-    const Expression *one = element;
-    if (llvm::isa<ConstantExpression>(one))
-      one = check(text.value);
+  for (auto [number, wanted] : llvm::enumerate(type.elements)) {
+    unsigned place = isInOrder ? number : places[number];
+    const Expression *one = elementOf(value, place);
+    if (written && llvm::isa<ConstantExpression>(one))
+      one = check(written->elements[place].value);
     one = coerce(asScalar(one), wanted->scalar);
     if (!one)
       return nullptr;

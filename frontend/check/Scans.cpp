@@ -12,6 +12,7 @@ const Declaration *DeclarationChecker::monoidNamed(const ast::Expr *expr) {
   const Symbol *symbol = name ? module.lookup(name->name().text()) : nullptr;
   if (symbol && symbol->reduction) {
     symbol->isUsed = true;
+    module.noteDeclaration(name->name().text(), *symbol->reduction);
     module.noteCall({&declaration, symbol->reduction, expr->span});
     if (symbol->reduction->hasError)
       hasFailed = true;
@@ -30,6 +31,7 @@ const Declaration *DeclarationChecker::monoidNamed(const ast::Expr *expr) {
 
 bool DeclarationChecker::compileTimeFlag(const ast::Argument &argument,
                                          const Expression *&flag) {
+  argumentNames.readName(argument);
   flag = argument.value ? fold(checkCondition(argument.value)) : nullptr;
   if (!flag)
     return false;

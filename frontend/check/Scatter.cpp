@@ -17,6 +17,7 @@ struct DeclarationChecker::ScatterParts {
 bool DeclarationChecker::scatterArgument(const ast::Argument &argument,
                                          ScatterParts &parts) {
   llvm::StringRef name = argument.name.text();
+  argumentNames.readName(argument);
   if (name == "at")
     parts.at = &argument;
   else if (name == "with")
@@ -70,6 +71,11 @@ bool DeclarationChecker::scatterPositions(const ast::Expr *at,
     report(at->span, diag::PositionCount, 1, own.size());
     return false;
   }
+  llvm::SmallVector<AxisId, 4> ordered(own);
+  if (!areAllNamed(tuple->elements) &&
+      !putInOrder(parts.into, ordered, "`at`",
+                  "name them: `at = (" + spell(own.front()) + " = …)`"))
+    return false;
   for (auto [number, element] : llvm::enumerate(tuple->elements)) {
     if (element.name) {
       if (!placeAt(element, own, parts.positions, parts.into))
@@ -80,9 +86,11 @@ bool DeclarationChecker::scatterPositions(const ast::Expr *at,
       report(at->span, diag::PositionCount, tuple->elements.size(), own.size());
       return false;
     }
-    parts.positions[number] = positionValue(element.value, own[number]);
-    if (!parts.positions[number])
+    AxisId axis = ordered[number];
+    const Expression *position = positionValue(element.value, axis);
+    if (!position)
       return false;
+    parts.positions[llvm::find(own, axis) - own.begin()] = position;
   }
   return true;
 }
@@ -117,11 +125,16 @@ const Expression *DeclarationChecker::scatter(const ast::CallExpr &expr) {
   for (const ast::Argument &argument : expr.arguments)
     if (!scatterArgument(argument, parts))
       return nullptr;
-  if (!parts.into || !parts.value || !parts.at) {
+  if (!parts.into || !parts.value || !parts.at || !parts.with) {
+    bool lacksWith = parts.into && parts.value && parts.at;
     report(expr.span, diag::MissingArgument, "scatter",
            !parts.into    ? "into"
            : !parts.value ? "the value"
-                          : "at");
+           : !parts.at    ? "at"
+                          : "with")
+        .hint(lacksWith ? "`with = sum` adds values that meet in one place, "
+                          "`with = last` keeps the last one"
+                        : "");
     return nullptr;
   }
   if (parts.into->axes().empty()) {
@@ -129,7 +142,7 @@ const Expression *DeclarationChecker::scatter(const ast::CallExpr &expr) {
     return nullptr;
   }
   if (!scatterPositions(parts.at->value, parts) ||
-      (parts.with && !scatterMonoid(parts.with->value, parts)))
+      !scatterMonoid(parts.with->value, parts))
     return nullptr;
   return makeScatter(expr, parts);
 }

@@ -12,7 +12,9 @@ DeclarationChecker::DeclarationChecker(ModuleChecker &module,
                                        const ast::Decl &text,
                                        Declaration &declaration)
     : module(module), builder(module.builder), types(module.builder.types()),
-      text(text), declaration(declaration), isSilent(text.hasError) {}
+      text(text), declaration(declaration) {
+  isSilent = text.hasError;
+}
 
 void DeclarationChecker::checkSignature() {
   place = Place::Extent;
@@ -28,6 +30,8 @@ void DeclarationChecker::checkSignature() {
     finishGenerics(callable.generics);
     checkResults(callable.result);
   }
+  warnUnusedNames();
+  checkArgumentNames();
   declaration.parameters = builder.list(parameters);
   declaration.results = builder.list(results);
   declaration.axes = builder.list(axes);
@@ -158,6 +162,8 @@ void DeclarationChecker::addParameter(const ast::Param &text) {
   bool givesExtent = known != names.end() &&
                      known->second.kind == Binding::Kind::Axis &&
                      isHostScalar(text, written) && !parameter.pack.valid();
+  if (givesExtent)
+    module.noteName(text.name.text(), known->second, declaration, axes);
   Variable *variable =
       newVariable(givesExtent ? "_" : text.name.text(), text.name.span,
                   VariableKind::Parameter, variableType(parameter));
@@ -228,8 +234,8 @@ const Expression *DeclarationChecker::defaultOf(const ast::Expr *written,
       !isGivenByText(value))
     return value;
   std::string problem;
-  std::optional<Constant> made =
-      eval::constantValue(*value, declaration, problem);
+  std::optional<Constant> made = eval::constantValue(
+      *value, declaration, module.diagnostics.constantBudget(), problem);
   if (!made)
     return value;
   auto *node = make<ConstantExpression>(value->span, value->type);

@@ -83,7 +83,13 @@ const Variable *DeclarationChecker::patternVariable(const ast::Identifier &name,
 }
 
 void DeclarationChecker::let(const ast::LetStmt &stmt, StatementList &into) {
+  if (!stmt.pattern.isTuple)
+    argumentNames.readTuple(stmt.value);
   const Expression *value = check(stmt.value);
+  if (stmt.pattern.names.empty()) { // `let () = x`: the parser refuses it
+    hasFailed = true;
+    return;
+  }
   if (value && !usable(value))
     value = nullptr;
   AxisList named;
@@ -105,6 +111,9 @@ void DeclarationChecker::let(const ast::LetStmt &stmt, StatementList &into) {
     return;
   }
   bindPattern(stmt.pattern, settle(value), stmt.span, into);
+  auto made = names.find(stmt.pattern.names[0].text());
+  if (!named.empty() && made != names.end() && made->second.variable)
+    axisOrders.write(*made->second.variable, named);
 }
 
 void DeclarationChecker::bindPattern(const ast::Pattern &pattern,
@@ -130,10 +139,14 @@ void DeclarationChecker::bindPattern(const ast::Pattern &pattern,
   node->value = value;
   node->isTuple = pattern.isTuple;
   llvm::SmallVector<const Variable *, 4> variables;
-  for (auto [number, name] : llvm::enumerate(pattern.names))
-    variables.push_back(patternVariable(
+  for (auto [number, name] : llvm::enumerate(pattern.names)) {
+    const Variable *made = patternVariable(
         name, pattern.isTuple ? value->type->elements[number] : value->type,
-        VariableKind::Let));
+        VariableKind::Let);
+    if (made)
+      axisOrders.define(*made, value, axes, pattern.isTuple ? number : -1);
+    variables.push_back(made);
+  }
   node->variables = builder.list(variables);
   into.push_back(node);
 }
@@ -167,6 +180,10 @@ void DeclarationChecker::variable(const ast::VarStmt &stmt,
   auto *node = makeStatement<LetStatement>(stmt.span);
   node->value = value;
   const Variable *made = patternVariable(stmt.name, type, VariableKind::Var);
+  if (made)
+    axisOrders.define(*made, value, axes);
+  if (made && !named.empty())
+    axisOrders.write(*made, named);
   if (made && isLiteral)
     names[made->name].alias = value;
   node->variables = builder.list(llvm::ArrayRef(made));

@@ -124,6 +124,29 @@ std::string DeclarationChecker::source(Span span) const {
          "…";
 }
 
+static constexpr Constraint allConstraints[] = {
+#define QN_CONSTRAINT(enumerator, spelling, ...) Constraint::enumerator,
+#include "frontend/typed/Constraints.def"
+};
+
+/// "T: Real": the widest constraint of a type parameter that admits only
+/// `allowed`; empty where there is none.
+std::string DeclarationChecker::constraintWithin(ScalarType type,
+                                                 ElementMask allowed) const {
+  if (type.isConcrete())
+    return "";
+  std::optional<Constraint> best;
+  auto size = [](ElementMask mask) { return llvm::popcount(mask); };
+  for (Constraint each : allConstraints) {
+    ElementMask mask = check::maskOf(each);
+    if (!(mask & ~allowed) &&
+        (!best || size(mask) > size(check::maskOf(*best))))
+      best = each;
+  }
+  llvm::StringRef name = typeParameters[type.parameterIndex()].name;
+  return best ? (name + ": " + spelling(*best)).str() : "";
+}
+
 /// Every element the type may be must be among those allowed.
 bool DeclarationChecker::requireMask(ScalarType type, ElementMask allowed,
                                      Span span, llvm::StringRef what) {
@@ -139,6 +162,9 @@ bool DeclarationChecker::requireMask(ScalarType type, ElementMask allowed,
     report.hint("`|` joins bits and binds before `<`; write `or`");
   else if (what == "mma" || what.ends_with("_tile"))
     report.hint("tiles are of floats; sum other products in a loop");
+  else if (std::string narrower = constraintWithin(type, possible & allowed);
+           !narrower.empty())
+    report.hint("write `" + narrower + "`");
   if (type.isConcrete())
     return false;
   std::string_view example = quern::spelling(firstElement(bad));

@@ -34,21 +34,45 @@ void ModuleChecker::learn(Work &entry) {
     DeclarationChecker(*this, *entry.text, *entry.declaration).learnResult();
 }
 
+/// Checks a declaration and all that it calls, without recursion: chains of
+/// calls may be as long as a text.
 bool ModuleChecker::complete(const Declaration &declaration) {
-  Work *entry = workOn(declaration);
-  if (!entry || entry->step == Work::Step::Checked)
-    return !declaration.hasError;
-  if (entry->step == Work::Step::Open)
-    return false;
-  sign(*entry);
-  entry->step = Work::Step::Open;
-  std::size_t first = calls.size();
-  DeclarationChecker(*this, *entry->text, *entry->declaration).checkBody();
-  bool isGood = !declaration.hasError;
-  for (std::size_t i = first, last = calls.size(); i != last; ++i)
-    isGood &= complete(*calls[i].callee);
-  entry->step = Work::Step::Checked;
-  return isGood;
+  struct Open {
+    Work *entry;
+    std::size_t next, last; ///< its calls that are not followed yet
+    bool isGood;
+  };
+  llvm::SmallVector<Open, 8> open;
+  // Whether it is good, where that is known; else it is opened.
+  auto known = [&](const Declaration &callee) -> std::optional<bool> {
+    Work *entry = workOn(callee);
+    if (!entry || entry->step == Work::Step::Checked)
+      return !callee.hasError;
+    if (entry->step == Work::Step::Open)
+      return false;
+    sign(*entry);
+    entry->step = Work::Step::Open;
+    std::size_t first = calls.size();
+    DeclarationChecker(*this, *entry->text, *entry->declaration).checkBody();
+    open.push_back({entry, first, calls.size(), !callee.hasError});
+    return std::nullopt;
+  };
+  if (std::optional<bool> isGood = known(declaration))
+    return *isGood;
+  while (true) {
+    if (open.back().next != open.back().last) {
+      const Declaration &callee = *calls[open.back().next++].callee;
+      if (std::optional<bool> isGood = known(callee))
+        open.back().isGood &= *isGood;
+      continue;
+    }
+    bool isGood = open.back().isGood;
+    open.back().entry->step = Work::Step::Checked;
+    open.pop_back();
+    if (open.empty())
+      return isGood;
+    open.back().isGood &= isGood;
+  }
 }
 
 void ModuleChecker::constant(const ast::ConstDecl &decl) {
@@ -89,6 +113,8 @@ void ModuleChecker::makeConstants() {
     Symbol &symbol = symbols[decl->name.text()];
     makeConstant(symbol);
     bool isFirst = symbol.span == decl->name.span;
+    if (isFirst)
+      noteSymbol(decl->name.text(), symbol);
     if (symbol.constant && isFirst)
       builder.add(symbol.constant);
   }

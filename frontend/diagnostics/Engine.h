@@ -1,6 +1,7 @@
 // Collects diagnostics: data first, rendered elsewhere.
 #pragma once
 
+#include "frontend/Budget.h"
 #include "frontend/diagnostics/Kinds.h"
 #include "frontend/source/SourceManager.h"
 
@@ -20,6 +21,12 @@ struct DiagnosticLabel {
   std::string text;
 };
 
+/// Text that takes the place of a span; an empty span inserts.
+struct DiagnosticEdit {
+  Span span;
+  std::string text;
+};
+
 struct SourceDiagnostic {
   const DiagnosticInfo *info = nullptr;
   Span span; ///< invalid when the diagnostic has no place
@@ -27,6 +34,8 @@ struct SourceDiagnostic {
   std::vector<DiagnosticLabel> labels;
   std::vector<std::string> notes;
   std::string hint;
+  /// Applied together they fix the mistake; empty where a person must decide.
+  std::vector<DiagnosticEdit> fix;
 
   std::string code() const; ///< "QN0123"
 };
@@ -49,6 +58,11 @@ public:
   DiagnosticBuilder &hint(const llvm::Twine &text) {
     if (diagnostic)
       diagnostic->hint = text.str();
+    return *this;
+  }
+  DiagnosticBuilder &fix(Span span, const llvm::Twine &text) {
+    if (diagnostic)
+      diagnostic->fix.push_back({span, text.str()});
     return *this;
   }
 
@@ -79,7 +93,22 @@ public:
   /// Errors that were counted but not kept.
   unsigned suppressedCount() const { return suppressed; }
   /// A stage that sees this may stop: nothing more will be kept.
-  bool limitReached() const { return errors >= errorLimit; }
+  bool limitReached() const { return errors >= errorLimit || isStopped(); }
+
+  /// What the text may cost, and who waits for what is found: once `stop` is
+  /// requested nobody does.
+  void setLimits(const TextLimits &limits, std::stop_token stop = {}) {
+    mostTokens = limits.tokens;
+    constants = Budget(limits.steps, stop);
+    waiting = std::move(stop);
+  }
+  std::uint64_t tokenLimit() const { return mostTokens; }
+  /// Of making the constants of the text.
+  Budget &constantBudget() { return constants; }
+  bool isStopped() const { return waiting.stop_requested(); }
+  /// From here on the work is done to its end; gives what `resume` takes.
+  std::stop_token holdOn() { return std::exchange(waiting, {}); }
+  void resume(std::stop_token stop) { waiting = std::move(stop); }
   /// Orders what is stored by place; stages report in their own order.
   void sort();
 
@@ -91,6 +120,9 @@ private:
   DiagnosticBuilder add(Span span, const DiagnosticInfo &info,
                         llvm::ArrayRef<std::string> arguments);
 
+  std::uint64_t mostTokens = TextLimits().tokens;
+  Budget constants{TextLimits().steps};
+  std::stop_token waiting;
   std::vector<SourceDiagnostic> stored;
   unsigned errorLimit, errors = 0, warnings = 0, suppressed = 0;
 };

@@ -46,6 +46,14 @@ static void writeJson(json::OStream &out, const SourceDiagnostic &diagnostic,
   auto labels = placedLabels(diagnostic, sources);
   out.object([&] {
     out.attribute("code", diagnostic.code());
+    if (!diagnostic.fix.empty())
+      out.attributeArray("fix", [&] {
+        for (const DiagnosticEdit &edit : diagnostic.fix)
+          out.object([&] {
+            out.attribute("replacement", clean(edit.text));
+            writePlace(out, sources, edit.span);
+          });
+      });
     if (!diagnostic.hint.empty())
       out.attribute("hint", clean(diagnostic.hint));
     if (!labels.empty())

@@ -51,15 +51,19 @@ std::string describe(const Positions &positions) {
 Value Evaluator::loadTable(const LoadExpression &node, const Where &where) {
   const auto &name = llvm::cast<ConstantTableExpression>(*node.base);
   const ConstantTable &table = *name.table;
-  Value position = expression(*node.positions.front(), where);
-  if (failure)
-    return position;
-  std::int64_t count = static_cast<std::int64_t>(table.values.size());
-  if (position.asInteger() < 0 || position.asInteger() >= count)
-    return fail(("index " + llvm::Twine(position.asInteger()) + " of table `" +
-                 table.name + "` with " + llvm::Twine(count) + " elements")
-                    .str());
-  Value value = Value::of(table.element, table.values[position.asInteger()]);
+  std::int64_t place = 0;
+  for (auto [axis, count] : llvm::zip_equal(node.positions, table.extents)) {
+    Value position = expression(*axis, where);
+    if (failure)
+      return position;
+    if (position.asInteger() < 0 || position.asInteger() >= count)
+      return fail(("index " + llvm::Twine(position.asInteger()) +
+                   " of table `" + table.name + "` with " + llvm::Twine(count) +
+                   " elements")
+                      .str());
+    place = place * count + position.asInteger();
+  }
+  Value value = Value::of(table.element, table.values[place]);
   return eval::cast(value, computeTypeOf(table.element));
 }
 

@@ -8,6 +8,7 @@ using namespace quern::eval;
 
 std::optional<Constant> eval::constantValue(const Expression &expression,
                                             const Declaration &owner,
+                                            Budget &budget,
                                             std::string &problem) {
   ElementType type = expression.scalar().element();
   if (kindOf(type) == ElementKind::Complex) {
@@ -15,7 +16,7 @@ std::optional<Constant> eval::constantValue(const Expression &expression,
     return std::nullopt;
   }
   Evaluator evaluator;
-  evaluator.limits = {.steps = 1000000, .calls = 256, .knowsTarget = false};
+  evaluator.limits = {.budget = &budget, .calls = 256, .knowsTarget = false};
   Frame frame{owner, {}, {}, {}, {}, {}};
   Value value = evaluator.expression(expression, {frame, nullptr, {}});
   if (evaluator.failure) {

@@ -1,6 +1,7 @@
 // Runs compile-time expressions that call `fn`s.
 #pragma once
 
+#include "frontend/Budget.h"
 #include "frontend/typed/Declaration.h"
 
 #include <optional>
@@ -9,10 +10,11 @@
 namespace quern::eval {
 
 /// The value of `expression`, which stands in `owner`, in the element type of
-/// its type; nothing, with the reason in `problem`, where it takes too long or
-/// has none.
+/// its type; nothing, with the reason in `problem`, where it takes more than is
+/// left of `budget` or has none.
 std::optional<typed::Constant>
 constantValue(const typed::Expression &expression,
-              const typed::Declaration &owner, std::string &problem);
+              const typed::Declaration &owner, Budget &budget,
+              std::string &problem);
 
 } // namespace quern::eval

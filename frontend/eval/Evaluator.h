@@ -1,6 +1,7 @@
 // The evaluator's one class; its parts stand in a file per construct.
 #pragma once
 
+#include "frontend/Budget.h"
 #include "frontend/eval/Frame.h"
 #include "frontend/typed/Statement.h"
 
@@ -9,6 +10,7 @@ namespace quern::eval {
 /// How far a run may go before it fails.
 struct Limits {
   std::uint64_t steps = UINT64_MAX; ///< expressions evaluated
+  Budget *budget = nullptr; ///< steps and values that several runs share
   unsigned calls = 4096;            ///< within one another
   bool knowsTarget = true;          ///< questions about the target have answers
   bool isExact = false; ///< `int`s do not wrap, nothing is divided by zero
@@ -44,6 +46,7 @@ private:
 
   Value fail(std::string message);
   bool spendStep();
+  bool spend(std::uint64_t count);
 
   // Expressions.cpp
   Value known(const Expression &node, const Where &where);

@@ -163,9 +163,26 @@ Value Evaluator::targetQuery(const TargetExpression &node) {
 
 bool Evaluator::spendStep() {
   if (limits.steps-- != 0)
-    return true;
+    return spend(1);
   fail("it takes too many steps");
   return false;
+}
+
+bool Evaluator::spend(std::uint64_t count) {
+  if (!limits.budget || limits.budget->spend(count))
+    return true;
+  fail("the constants of the text take more than " +
+       std::to_string(limits.budget->limit()) +
+       " steps; `QUERN_MOST_STEPS` sets the limit");
+  return false;
+}
+
+/// Values that a copy copies.
+static std::uint64_t sizeOf(const Value &value) {
+  std::uint64_t size = 1;
+  for (const Value &element : value.elements)
+    size += sizeOf(element);
+  return size;
 }
 
 /// A value of the type's kind, for what goes on until a failure is seen.
@@ -188,6 +205,8 @@ Value Evaluator::expression(const Expression &node, const Where &where) {
   if (failure || !spendStep())
     return meaningless(*node.type, where.frame);
   Value value = known(node, where);
+  if (value.isAggregate && limits.budget)
+    spend(sizeOf(value));
   return failure ? meaningless(*node.type, where.frame) : value;
 }
 

@@ -21,7 +21,8 @@ Lexer::Lexer(const SourceFile &file, DiagnosticEngine &diagnostics)
       textBegin(file.text().begin()), textEnd(file.text().end()),
       cursor(textBegin) {
   // Kernels have two tokens every five bytes; a bad guess costs one copy.
-  tokens.tokens.reserve(file.text().size() / 5 * 2 + 16);
+  std::uint64_t guess = file.text().size() / 5 * 2 + 16;
+  tokens.tokens.reserve(std::min(guess, diagnostics.tokenLimit()));
 }
 
 TokenBuffer Lexer::run() {
@@ -64,7 +65,7 @@ void Lexer::lexLines() {
   while (!atEnd() && !gaveUp && !diagnostics.limitReached()) {
     startLine();
     // Past the limit of errors nothing more will be said.
-    while (!gaveUp && !diagnostics.limitReached()) {
+    while (!gaveUp && !diagnostics.limitReached() && !isTooLong()) {
       while (characters::is(*cursor, characters::blank))
         ++cursor;
       if (*cursor == '#')
@@ -79,6 +80,16 @@ void Lexer::lexLines() {
     }
     endLine();
   }
+}
+
+/// Comments are kept as well.
+bool Lexer::isTooLong() {
+  std::uint64_t limit = diagnostics.tokenLimit();
+  if (tokens.size() + tokens.commentSpans.size() <= limit)
+    return false;
+  diagnostics.report(spanOf(cursor, cursor), diag::TextTooLong, limit)
+      .hint("`QUERN_MOST_TOKENS` sets the limit");
+  return gaveUp = true;
 }
 
 void Lexer::skipComment() {

@@ -23,6 +23,7 @@ private:
   // Lexer.cpp
   bool textIsReadable();
   void lexLines();
+  bool isTooLong();
   void lexToken();
   void lexName();
   void lexPunctuation();

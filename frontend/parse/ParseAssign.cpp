@@ -35,6 +35,27 @@ std::optional<BinaryOp> Parser::compoundOperator() const {
   }
 }
 
+/// Whether a later line of this declaration assigns the name.
+bool Parser::isAssignedLater(llvm::StringRef name) const {
+  constexpr std::size_t farthest = 4096;
+  for (std::size_t ahead = 1; ahead != farthest; ++ahead) {
+    Kind before = peek(ahead - 1), kind = peek(ahead);
+    bool begins = before == Kind::Newline || before == Kind::Indent ||
+                  before == Kind::Dedent;
+    bool isNext =
+        begins && (kind == Kind::KwFn || kind == Kind::KwElementwise ||
+                   kind == Kind::KwRowwise || kind == Kind::KwOp ||
+                   kind == Kind::KwKernel || kind == Kind::KwReduction);
+    if (kind == Kind::EndOfFile || isNext)
+      return false;
+    if (begins && kind == Kind::Identifier &&
+        tokens.text(position + ahead) == name &&
+        (peek(ahead + 1) == Kind::Assign || compoundAt(ahead + 1)))
+      return true;
+  }
+  return false;
+}
+
 const Stmt *Parser::parseExpressionOrAssignment() {
   Span begin = here();
   // At the begin of a line any foreign word is out of place.
@@ -54,8 +75,10 @@ const Stmt *Parser::parseExpressionOrAssignment() {
   if (at(Kind::Assign) || compoundOperator())
     return finishAssignment(begin, expr);
   if (at(Kind::Colon) && llvm::isa<NameExpr>(expr)) {
-    fail(begin, diag::AnnotatedAssignment, tokens.file().text(begin))
-        .hint("write `let " + tokens.file().text(begin) +
+    llvm::StringRef name = tokens.file().text(begin);
+    llvm::StringRef word = isAssignedLater(name) ? "var " : "let ";
+    fail(begin, diag::AnnotatedAssignment, name)
+        .hint("write `" + word + name +
               (peek(1) == Kind::Assign ? " = …`" : ": …`"));
     return nullptr;
   }
@@ -96,8 +119,12 @@ static bool isTarget(const Expr *expr) {
 const Stmt *Parser::finishAssignment(Span begin, const Expr *target) {
   llvm::SmallVector<const Expr *, 4> targets;
   if (const auto *tuple = llvm::dyn_cast<TupleExpr>(target))
-    for (const Argument &element : tuple->elements)
+    for (const Argument &element : tuple->elements) {
+      if (element.name && !broken)
+        fail(element.name.span, diag::InvalidAssignmentTarget)
+            .hint("targets take values in their order, without names");
       targets.push_back(element.value);
+    }
   else
     targets.push_back(target);
   for (const Expr *each : targets)

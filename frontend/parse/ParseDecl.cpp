@@ -105,10 +105,23 @@ Decl *Parser::parseDeclaration() {
   case Kind::Identifier:
     if (text() == "import" && peek(1) == Kind::Identifier)
       return parseForeignImport();
-    return nullptr;
+    return parseForeignCallable();
   default:
     return nullptr;
   }
+}
+
+/// `def g(x):` is reported and skipped, but `g` is a name: calls of it are not
+/// blamed.
+Decl *Parser::parseForeignCallable() {
+  bool hasName = peek(1) == Kind::Identifier && peek(2) == Kind::LeftParen;
+  if (!hasName || !reportForeignWord())
+    return nullptr;
+  auto *decl = arena.make<CallableDecl>(Decl::Kind::Function);
+  advance();
+  decl->name = nameHere();
+  skipHeaderAndBlock();
+  return decl;
 }
 
 /// `folder.module`; blanks around a point do not belong to the name.

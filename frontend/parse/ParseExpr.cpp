@@ -205,8 +205,17 @@ const Expr *Parser::parseUnary() {
     if (!at(Kind::Identifier) && !at(Kind::Error))
       fail(here(), diag::ExpectedName, found())
           .hint("there are no pointers: an element is `x[i]`");
-    Identifier name = parseName();
-    return arena.make<PackExpr>(since(begin), name);
+    Identifier name = parseName(), function;
+    bool isEach = !broken && at(Kind::LeftParen) &&
+                  peek(1) == Kind::Identifier && peek(2) == Kind::RightParen &&
+                  (name.text() == "index" || name.text() == "size");
+    if (isEach) {
+      function = name;
+      advance();
+      name = nameHere();
+      advance();
+    }
+    return arena.make<PackExpr>(since(begin), name, function);
   }
   default:
     return parsePostfix(parsePrimary());

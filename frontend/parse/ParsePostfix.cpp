@@ -14,7 +14,7 @@ const Expr *Parser::parsePostfix(const Expr *base) {
       if (at(Kind::LeftParen) && !broken)
         base = parseCall(base, indices);
       else
-        base = arena.make<IndexExpr>(since(base->span), base, indices);
+        base = makeIndex(base, indices);
       base = grow(base, before);
     } else if (accept(Kind::Dot)) {
       height = 1;
@@ -24,6 +24,17 @@ const Expr *Parser::parsePostfix(const Expr *base) {
     }
   }
   return base;
+}
+
+/// Brackets that index hold positions alone.
+const Expr *Parser::makeIndex(const Expr *base, List<Argument> indices) {
+  for (const Argument &argument : indices)
+    if (argument.name && !broken) {
+      diagnostics.report(argument.name.span, diag::NamedIndex)
+          .hint("by name: `x.at(N = i, C = j)`");
+      break;
+    }
+  return arena.make<IndexExpr>(since(base->span), base, indices);
 }
 
 /// `name = value`, `*S = value` or a value.

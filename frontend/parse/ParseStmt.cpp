@@ -237,6 +237,8 @@ Pattern Parser::parsePattern() {
   llvm::SmallVector<Identifier, 4> names;
   if (accept(Kind::LeftParen)) {
     pattern.isTuple = true;
+    if (at(Kind::RightParen))
+      parseName(); // says that there is none
     parseList(Kind::RightParen, [&] { names.push_back(parseName()); });
   } else {
     do

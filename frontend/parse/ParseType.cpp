@@ -121,6 +121,11 @@ Dimension Parser::parseDimension() {
   bool isGroup = at(Kind::LeftParen) && isPart(1) && isPart(2);
   if (isGroup)
     return parseGroup();
+  if (at(Kind::Question) || at(Kind::DotDot)) {
+    fail(here(), diag::ExpectedName, found())
+        .hint("an axis has a name, `f32[N, C]`; any number of axes is `*R`");
+    return dimension;
+  }
   Kind second = peek(1);
   bool isPack = at(Kind::Star) && second == Kind::Identifier;
   Kind after = isPack ? peek(2) : second;

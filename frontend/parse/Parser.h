@@ -63,6 +63,7 @@ private:
   llvm::StringRef operandHint() const;
   std::string lineHint() const;
   bool lineHas(Kind kind) const;
+  bool isAssignedLater(llvm::StringRef name) const;
   llvm::StringRef colonHint() const;
   bool beginsCComment() const;
   bool reportForeignWord();
@@ -107,6 +108,7 @@ private:
   ast::Identifier parseModulePath();
   ast::UseDecl *parseUse();
   ast::UseDecl *parseForeignImport();
+  ast::Decl *parseForeignCallable();
   bool atNoResult() const;
   ast::ConstDecl *parseConst();
   ast::CallableDecl *parseCallable(ast::Decl::Kind kind);
@@ -198,6 +200,8 @@ private:
   const ast::Expr *parseCall(const ast::Expr *callee,
                              ast::List<ast::Argument> brackets);
   ast::List<ast::Argument> parseIndices();
+  const ast::Expr *makeIndex(const ast::Expr *base,
+                             ast::List<ast::Argument> indices);
   ast::Argument parseArgument();
   const ast::OverClause *parseOver(unsigned operandCount);
   ast::OverAxis parseOverAxis();

@@ -16,13 +16,40 @@ SourceManager::adopt(llvm::StringRef name,
                      std::unique_ptr<llvm::MemoryBuffer> buffer) {
   std::lock_guard guard(lock);
   std::uint64_t size = buffer->getBufferSize();
-  if (size > maximumSize || nextOffset + size >= UINT32_MAX)
+  std::uint32_t base = 0;
+  auto place = placeFor(size, base);
+  if (size > maximumSize || base == 0)
     return nullptr;
-  files.push_back(
-      std::make_unique<SourceFile>(name.str(), std::move(buffer), nextOffset));
-  lines.emplace_back();
-  nextOffset += static_cast<std::uint32_t>(size) + 1;
-  return files.back().get();
+  auto file = std::make_unique<SourceFile>(name.str(), std::move(buffer), base);
+  return entries.insert(place, {std::move(file), {}})->file.get();
+}
+
+/// Behind all others, or, once that is beyond the offsets there are, where
+/// texts that are gone have left room. `base` stays 0 where there is none.
+SourceManager::Entries::iterator SourceManager::placeFor(std::uint64_t size,
+                                                         std::uint32_t &base) {
+  std::uint64_t begin =
+      entries.empty() ? 1 : entries.back().file->endOffset() + 1ull;
+  if (begin + size < UINT32_MAX) {
+    base = static_cast<std::uint32_t>(begin);
+    return entries.end();
+  }
+  begin = 1;
+  for (auto next = entries.begin(); next != entries.end(); ++next) {
+    if (begin + size < next->file->beginOffset()) {
+      base = static_cast<std::uint32_t>(begin);
+      return next;
+    }
+    begin = next->file->endOffset() + 1ull;
+  }
+  return entries.end();
+}
+
+void SourceManager::remove(const SourceFile &file) {
+  std::lock_guard guard(lock);
+  auto place = find(file.beginOffset());
+  assert(place != entries.end() && place->file.get() == &file);
+  entries.erase(place);
 }
 
 const SourceFile *SourceManager::add(llvm::StringRef name,
@@ -122,25 +149,24 @@ const SourceFile *SourceManager::load(llvm::StringRef path,
 
 const SourceFile *SourceManager::fileOf(std::uint32_t offset) const {
   std::lock_guard guard(lock);
-  return find(offset);
+  auto place = find(offset);
+  return place == entries.end() ? nullptr : place->file.get();
 }
 
-const SourceFile *SourceManager::find(std::uint32_t offset) const {
-  auto next = llvm::upper_bound(files, offset,
-                                [](std::uint32_t value, const auto &file) {
-                                  return value < file->beginOffset();
+SourceManager::Entries::iterator
+SourceManager::find(std::uint32_t offset) const {
+  auto next = llvm::upper_bound(entries, offset,
+                                [](std::uint32_t value, const Entry &entry) {
+                                  return value < entry.file->beginOffset();
                                 });
-  if (next == files.begin())
-    return nullptr;
-  const SourceFile *file = std::prev(next)->get();
-  return file->contains(offset) ? file : nullptr;
+  if (next == entries.begin() || !std::prev(next)->file->contains(offset))
+    return entries.end();
+  return std::prev(next);
 }
 
 const std::vector<std::uint32_t> &
 SourceManager::lineStarts(const SourceFile &file) const {
-  auto at = llvm::find_if(
-      files, [&](const auto &owned) { return owned.get() == &file; });
-  std::vector<std::uint32_t> &starts = lines[at - files.begin()];
+  std::vector<std::uint32_t> &starts = find(file.beginOffset())->lines;
   if (!starts.empty())
     return starts;
   llvm::StringRef text = file.text();
@@ -155,9 +181,10 @@ SourceManager::lineStarts(const SourceFile &file) const {
 
 SourceLocation SourceManager::locate(std::uint32_t offset) const {
   std::lock_guard guard(lock);
-  const SourceFile *file = find(offset);
-  if (!file)
+  auto place = find(offset);
+  if (place == entries.end())
     return {};
+  const SourceFile *file = place->file.get();
   std::uint32_t local = offset - file->beginOffset();
   const std::vector<std::uint32_t> &starts = lineStarts(*file);
   auto next = std::upper_bound(starts.begin(), starts.end(), local);

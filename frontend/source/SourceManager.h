@@ -69,6 +69,8 @@ public:
   const SourceFile *add(llvm::StringRef name, llvm::StringRef text);
   /// Reads `path` ("-": standard input); null with the reason in `failure`.
   const SourceFile *load(llvm::StringRef path, LoadFailure &failure);
+  /// Forgets a text that nobody refers to any more.
+  void remove(const SourceFile &file);
 
   const SourceFile *fileOf(std::uint32_t offset) const;
   SourceLocation locate(std::uint32_t offset) const;
@@ -79,17 +81,27 @@ public:
   /// the file has none.
   Span spanAt(const SourceFile &file, unsigned line, unsigned column) const;
 
+  /// Around a fork nobody changes or reads what is kept.
+  void beforeFork() { lock.lock(); }
+  void afterFork() { lock.unlock(); }
+
 private:
   const SourceFile *adopt(llvm::StringRef name,
                           std::unique_ptr<llvm::MemoryBuffer> buffer);
-  const SourceFile *find(std::uint32_t offset) const;
-  /// Begins of lines, found on first use: only messages need them.
+  struct Entry {
+    std::unique_ptr<SourceFile> file;
+    /// Begins of lines, found on first use: only messages need them.
+    std::vector<std::uint32_t> lines;
+  };
+  using Entries = std::vector<Entry>;
+
+  /// The entry that an offset may lie in, or the end.
+  Entries::iterator find(std::uint32_t offset) const;
+  Entries::iterator placeFor(std::uint64_t size, std::uint32_t &base);
   const std::vector<std::uint32_t> &lineStarts(const SourceFile &file) const;
 
   mutable std::mutex lock;
-  std::vector<std::unique_ptr<SourceFile>> files;
-  mutable std::vector<std::vector<std::uint32_t>> lines;
-  std::uint32_t nextOffset = 1;
+  mutable Entries entries; ///< in the order of their offsets
 };
 
 } // namespace quern

@@ -183,7 +183,8 @@ struct ConstantTable {
   Span span;
   ElementType element = ElementType::F32;
   bool isTable = false;
-  llvm::ArrayRef<Constant> values; ///< one value when it is no table
+  llvm::ArrayRef<std::int64_t> extents; ///< of a table's axes, outermost first
+  llvm::ArrayRef<Constant> values;      ///< one value when it is no table
 };
 
 } // namespace quern::typed

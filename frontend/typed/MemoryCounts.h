@@ -58,6 +58,23 @@ inline bool isGoodExtent(llvm::StringRef array, std::int64_t extent, Span span,
   return false;
 }
 
+/// Bytes of an array at most: the places of 64 threads beside each other still
+/// have numbers of 32 bits.
+constexpr std::int64_t mostArrayBytes = 1 << 25;
+
+/// The same of all extents of such an array, whose elements take so many bytes.
+inline bool isGoodArray(llvm::StringRef array,
+                        llvm::ArrayRef<std::int64_t> extents, unsigned bytes,
+                        Span span, DiagnosticEngine &diagnostics) {
+  std::int64_t all = bytes;
+  for (std::int64_t extent : extents)
+    if (llvm::MulOverflow(all, extent, all))
+      all = std::numeric_limits<std::int64_t>::max();
+  if (all > mostArrayBytes)
+    diagnostics.report(span, diag::StorageBytes, array, all, mostArrayBytes);
+  return all <= mostArrayBytes;
+}
+
 /// The same of the extents of a block, as far as they are known.
 inline bool isGoodBlock(llvm::ArrayRef<std::optional<std::int64_t>> extents,
                         Span span, DiagnosticEngine &diagnostics) {

@@ -24,6 +24,13 @@ std::string typed::spelling(ScalarType type, const Declaration &declaration) {
   return type.isBits() ? "bits(" + text + ")" : text;
 }
 
+std::string typed::spelling(const Type &type, const Declaration &declaration) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  Printer(declaration, out).type(type);
+  return text;
+}
+
 void Printer::axis(AxisId id) {
   if (isThreads(id)) {
     out << (id == blockThreads ? "block" : id == warpThreads ? "warp" : "row");
@@ -336,8 +343,11 @@ void typed::print(const Expression &expression, const Declaration &declaration,
 
 static void printTable(const ConstantTable &table, llvm::raw_ostream &out) {
   out << "const " << table.name << ": " << quern::spelling(table.element);
-  if (table.isTable)
-    out << '[' << table.values.size() << ']';
+  if (table.isTable) {
+    out << '[';
+    llvm::interleaveComma(table.extents, out);
+    out << ']';
+  }
   out << " = " << (table.isTable ? "[" : "");
   Declaration none;
   Printer printer(none, out);

@@ -16,6 +16,7 @@ public:
   void expression(const Expression *e);
   void scalar(ScalarType type);
   void constant(const Constant &value);
+  void type(const Type &type);
 
 private:
   // PrintDeclaration.cpp
@@ -31,7 +32,6 @@ private:
   void axis(AxisId id);
   void axisList(llvm::ArrayRef<AxisId> axes);
   void dimensions(llvm::ArrayRef<Dimension> dimensions);
-  void type(const Type &type);
   void scalarType(const Type &type);
 
   // PrintStatement.cpp

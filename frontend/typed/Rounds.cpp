@@ -62,6 +62,7 @@ private:
   llvm::DenseMap<const Variable *, llvm::SmallVector<const Expression *, 1>>
       definitions;
   llvm::SmallVector<const CallExpression *> calls; ///< that we look into
+  unsigned entered = 0; ///< calls that we have looked into
 };
 
 /// Bounds that are known when a kernel is compiled, as far as the text tells.
@@ -223,6 +224,12 @@ void Finder::look(const Expression &expression) {
 void Finder::enter(const CallExpression &call) {
   if (call.callee->kind != DeclarationKind::Rowwise || call.callee->hasError)
     return;
+  // Calls of calls double; of so many one is taken to wait.
+  constexpr unsigned mostCalls = 1u << 14;
+  if (++entered > mostCalls) {
+    found = {&call, around};
+    return;
+  }
   for (auto [parameter, argument] :
        llvm::zip(call.callee->parameters, call.arguments)) {
     definitions[parameter.variable].clear();

@@ -36,8 +36,12 @@ private:
     if (const auto *builtin = llvm::dyn_cast<BuiltinExpression>(&node))
       return builtin->typeArgument.isParameter() && builtin->operands.empty();
     const auto *call = llvm::dyn_cast<CallExpression>(&node);
-    return call && visit(*call->callee);
+    return call && llvm::any_of(call->typeArguments, isOwn) &&
+           visit(*call->callee);
   }
+
+  /// A callee of other types asks nothing about those of the caller.
+  static bool isOwn(ScalarType type) { return type.isParameter(); }
 
   static bool isSmall(ScalarType type) {
     return type.isParameter() ||

@@ -69,5 +69,7 @@ void print(const Expression &expression, const Declaration &declaration,
            llvm::raw_ostream &out);
 /// `T`, `acc(T)`, `f32`.
 std::string spelling(ScalarType type, const Declaration &declaration);
+/// The same of any type, with its axes: `f32 {R, C}`.
+std::string spelling(const Type &type, const Declaration &declaration);
 
 } // namespace quern::typed

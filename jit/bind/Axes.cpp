@@ -1,6 +1,7 @@
 // Solves the extents of axes from the shapes of the arguments.
 #include "frontend/typed/ListAxes.h"
 #include "jit/bind/Environment.h"
+#include "jit/bind/Lines.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -50,7 +51,9 @@ private:
            const Pending &pending);
   bool computed(bool last);
   bool compute(AxisId id, bool last);
-  std::string axisText(AxisId axis) const;
+  std::string axisText(AxisId axis) const {
+    return jit::axisText(declaration, axis);
+  }
   /// Reports, and gives what all who report give.
   template <typename... Words> bool fail(Words &&...words) {
     report.report(std::forward<Words>(words)...);
@@ -75,11 +78,6 @@ private:
   DiagnosticEngine &report;
   bool moved = false; ///< this round solved an axis
 };
-
-std::string AxisSolver::axisText(AxisId axis) const {
-  const Axis &row = declaration.axis(axis);
-  return (row.pack ? "*" : "") + (row.name + row.text).str();
-}
 
 /// `int` parameters and compile-time integers named like an axis give its
 /// extent. A pack that no tensor has is as long as the list of numbers that
@@ -268,10 +266,15 @@ void AxisSolver::swapParts(const Pending &pending) {
 bool AxisSolver::sumJoined() {
   for (const JoinedAxis &joined : solution.joined) {
     std::int64_t sum = 0;
+    bool isTooLong = false;
     bool isKnown = llvm::all_of(joined.parts, [&](const AxisGroup &part) {
-      sum += part.solved ? part.extents.front() : 0;
+      if (part.solved)
+        isTooLong |= llvm::AddOverflow(sum, part.extents.front(), sum);
       return part.solved;
     });
+    if (isKnown && isTooLong)
+      return fail(declaration.axis(joined.axis).span, fault::ExtentFailed,
+                  axisText(joined.axis), "an integer overflows");
     AxisGroup &group = solution.axes[joined.axis.index];
     if (!isKnown || (group.solved && group.extents.front() == sum))
       continue;
@@ -393,13 +396,13 @@ bool AxisSolver::dimension(const Pending &pending, const Dimension &dimension,
 /// `(G C)`: at most one part may be unknown; the others divide the extent.
 bool AxisSolver::split(const Pending &pending, const Dimension &dimension,
                        unsigned position, bool &complete, bool &progress) {
-  std::int64_t given = pending.tensor->sizes[position], known = 1;
+  std::int64_t given = pending.tensor->sizes[position];
+  Extents factors;
   AxisId unknown;
   for (AxisId part : dimension.parts) {
     const AxisGroup &group = solution.axes[part.index];
     if (group.solved) {
-      for (std::int64_t extent : group.extents)
-        known *= extent;
+      llvm::append_range(factors, group.extents);
     } else if (unknown.valid()) {
       complete = false;
       return true;
@@ -408,22 +411,25 @@ bool AxisSolver::split(const Pending &pending, const Dimension &dimension,
     }
   }
   Span span = pending.parameter->variable->span;
-  if (!unknown.valid()) {
-    if (known == given)
-      return true;
+  auto known = checkedProduct(factors);
+  if (!known)
+    return fail(span, fault::ExtentFailed, joinedText(declaration, dimension),
+                "an integer overflows");
+  // Where a part has no element, any extent of the last one fits.
+  complete &= !unknown.valid() || *known != 0;
+  if (*known == given && (!unknown.valid() || given == 0))
+    return true;
+  if (!unknown.valid() || *known == 0)
     return fail(span, fault::FixedExtent, position, name(pending), given,
-                known);
-  }
-  if (known <= 0 || given % known != 0) {
+                *known);
+  if (given % *known != 0)
     return fail(span, fault::NotDivisible, position, name(pending), given,
-                known);
-  }
+                *known);
   progress = true;
-  return set(unknown, given / known, pending);
+  return set(unknown, given / *known, pending);
 }
 
-/// Axes whose extent is an expression; those that cannot be computed yet wait,
-/// unless this is the last round.
+/// Computes extents; those that cannot be computed yet wait for the last round.
 bool AxisSolver::computed(bool last) {
   for (auto [number, axis] : llvm::enumerate(declaration.axes)) {
     AxisId id{static_cast<std::uint16_t>(number)};

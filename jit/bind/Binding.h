@@ -108,8 +108,11 @@ struct Observed {
   /// Axes that the text names otherwise than in joining a list along them.
   std::vector<bool> named;
   std::vector<bool> reduced; ///< something is added up along them
-  bool linearIndex = false;  ///< an `elementwise` asks for `index()`
-  std::vector<bool> own;     ///< by parameter, of the declaration itself
+  /// Packs that something portable is added up along: the order of its steps
+  /// follows their extents, whatever layout the operands have.
+  std::vector<bool> inOrder;
+  bool linearIndex = false; ///< an `elementwise` asks for `index()`
+  std::vector<bool> own;    ///< by parameter, of the declaration itself
 };
 Observed observe(const typed::Declaration &declaration);
 

@@ -42,18 +42,24 @@ void dropOnes(Group &group) {
     strides.push_back(0);
 }
 
+/// Whether `outer` is `inner * extent`, in numbers without an end.
+bool isMultiple(std::int64_t outer, std::int64_t inner, std::int64_t extent) {
+  std::int64_t product = 0;
+  return !llvm::MulOverflow(inner, extent, product) && product == outer;
+}
+
 /// Neighbours become one axis where everybody walks them with one stride.
 void mergeNeighbours(Group &group) {
   for (std::size_t axis = group.size(); axis-- > 1;) {
-    std::int64_t extent = group.extents[axis];
+    std::int64_t extent = group.extents[axis], merged = 0;
     bool fits = llvm::all_of(group.walkers, [&](const Strides &strides) {
-      return strides[axis - 1] == strides[axis] * extent;
+      return isMultiple(strides[axis - 1], strides[axis], extent);
     });
-    if (!fits)
+    if (!fits || llvm::MulOverflow(group.extents[axis - 1], extent, merged))
       continue;
     for (Strides &strides : group.walkers)
       strides[axis - 1] = strides[axis];
-    group.extents[axis - 1] *= extent;
+    group.extents[axis - 1] = merged;
     group.erase(axis);
   }
 }
@@ -62,7 +68,8 @@ void mergeNeighbours(Group &group) {
 /// along both with different strides says so.
 bool isInner(const Group &group, std::size_t a, std::size_t b) {
   for (const Strides &strides : group.walkers) {
-    std::int64_t one = std::abs(strides[a]), other = std::abs(strides[b]);
+    std::uint64_t one = llvm::AbsoluteValue(strides[a]);
+    std::uint64_t other = llvm::AbsoluteValue(strides[b]);
     if (one != 0 && other != 0 && one != other)
       return one < other;
   }
@@ -180,7 +187,9 @@ void Collapser::occurrences(llvm::ArrayRef<Dimension> dimensions,
           continue;
         }
         parts[part][axis] = inner;
-        inner *= extents[axis];
+        // Only of a tensor without elements can it be too large.
+        if (llvm::MulOverflow(inner, extents[axis], inner))
+          inner = 0;
       }
     }
     if (!dimension.isSplit())
@@ -210,7 +219,8 @@ void Collapser::rowwise() {
   for (auto [id, axis] : llvm::enumerate(declaration.axes))
     if (axis.pack && axis.kind != AxisKind::Local && !observed.axes[id]) {
       dropOnes(groups[id]);
-      mergeNeighbours(groups[id]);
+      if (!observed.inOrder[id])
+        mergeNeighbours(groups[id]);
     }
   joinWhole();
   for (auto [id, axis] : llvm::enumerate(declaration.axes)) {
@@ -257,7 +267,7 @@ std::vector<Collapser::RowWalk> Collapser::wholeRows(const JoinedAxis &joined,
     if ((walk.row || walk.column) && !isBoth)
       return {};
     if (isBoth && walk.extent > 1 &&
-        *walk.row != *walk.column * columns.extents.back())
+        !isMultiple(*walk.row, *walk.column, columns.extents.back()))
       return {};
   }
   return walks;
@@ -272,7 +282,11 @@ void Collapser::joinWhole() {
   for (const JoinedAxis &joined : solution.joined) {
     for (auto [inner, axis] : llvm::enumerate(declaration.axes)) {
       std::vector<RowWalk> walks;
-      if (axis.pack)
+      // No end of a part lies beyond the end of the whole axis.
+      std::int64_t whole = 0;
+      if (axis.pack && groups[inner].size() != 0 &&
+          !llvm::MulOverflow(groups[joined.axis.index].extents.front(),
+                             groups[inner].extents.back(), whole))
         walks = wholeRows(joined, inner);
       if (walks.empty())
         continue;
@@ -280,7 +294,7 @@ void Collapser::joinWhole() {
         if (walk.row)
           *walk.row = *walk.column;
       std::int64_t extent = groups[inner].extents.back();
-      groups[joined.axis.index].extents.front() *= extent;
+      groups[joined.axis.index].extents.front() = whole;
       groups[inner].erase(groups[inner].size() - 1);
       for (std::size_t part = 0; part < joined.parts.size(); ++part)
         solution.scalars[ends + part] *= extent;
@@ -312,14 +326,15 @@ bool Collapser::isNarrow() const {
     return false;
   for (const Operand &operand : solution.operands) {
     // Some of an empty tensor's extents are multiplied, too.
-    std::int64_t count = 1;
-    for (std::int64_t size : operand.sizes)
-      if (count *= std::max<std::int64_t>(size, 1); count > limit)
-        return false;
-    std::int64_t reach = bytesOf(operand.type);
+    if (countOf(operand.sizes) > limit)
+      return false;
+    std::uint64_t width = bytesOf(operand.type), reach = width;
     for (auto [size, stride] : llvm::zip_equal(operand.sizes, operand.strides))
-      reach +=
-          size > 1 ? std::abs(stride) * (size - 1) * bytesOf(operand.type) : 0;
+      if (size > 1)
+        reach = llvm::SaturatingMultiplyAdd<std::uint64_t>(
+            llvm::SaturatingMultiply<std::uint64_t>(llvm::AbsoluteValue(stride),
+                                                    size - 1),
+            width, reach);
     if (reach > limit)
       return false;
   }

@@ -129,13 +129,16 @@ std::optional<HostValue> Evaluator::entry(const LoadExpression &e) {
   const auto *base = llvm::dyn_cast<ConstantTableExpression>(e.base);
   if (!base || e.when || e.outside || base->table->values.empty())
     return fail("it is no arithmetic on host values");
-  auto position = value(*e.positions.front());
-  if (!position)
-    return std::nullopt;
-  auto last = static_cast<std::int64_t>(base->table->values.size()) - 1;
-  return fromConstant(
-      base->table
-          ->values[std::clamp<std::int64_t>(position->integer, 0, last)]);
+  std::int64_t place = 0;
+  for (auto [axis, extent] :
+       llvm::zip_equal(e.positions, base->table->extents)) {
+    auto position = value(*axis);
+    if (!position)
+      return std::nullopt;
+    place = place * extent +
+            std::clamp<std::int64_t>(position->integer, 0, extent - 1);
+  }
+  return fromConstant(base->table->values[place]);
 }
 
 std::optional<HostValue>

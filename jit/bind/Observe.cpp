@@ -16,11 +16,12 @@ public:
   /// What was observed of declarations that are called, each once.
   using Known = llvm::DenseMap<const Declaration *, Observed>;
 
-  Observer(const Declaration &declaration, Known &known)
-      : declaration(declaration), known(known) {
+  Observer(const Declaration &declaration, bool isPortable, Known &known)
+      : declaration(declaration), isPortable(isPortable), known(known) {
     observed.axes.resize(declaration.axes.size());
     observed.named.resize(declaration.axes.size());
     observed.reduced.resize(declaration.axes.size());
+    observed.inOrder.resize(declaration.axes.size());
   }
 
   Observed run() {
@@ -49,6 +50,12 @@ private:
     for (AxisId axis : axes)
       if (axis.valid() && !isThreads(axis))
         observed.reduced[axis.index] = true;
+  }
+
+  void inOrder(llvm::ArrayRef<AxisId> axes) {
+    for (AxisId axis : axes)
+      if (axis.valid() && !isThreads(axis))
+        observed.inOrder[axis.index] = true;
   }
 
   /// Packs whose number of axes something else must match, and the parts of
@@ -97,7 +104,7 @@ private:
     if (auto *concat = llvm::dyn_cast<ConcatExpression>(&e))
       joins(*concat);
     if (auto *reduce = llvm::dyn_cast<ReduceExpression>(&e))
-      reduced(reduce->over);
+      reduces(*reduce);
     if (auto *scatter = llvm::dyn_cast<ScatterExpression>(&e))
       name(scatter->over);
     if (auto *builtin = llvm::dyn_cast<BuiltinExpression>(&e)) {
@@ -107,6 +114,12 @@ private:
     }
     if (auto *call = llvm::dyn_cast<CallExpression>(&e))
       through(*call);
+  }
+
+  void reduces(const ReduceExpression &reduce) {
+    reduced(reduce.over);
+    if (isPortable || reduce.monoid->attributes.portable)
+      inOrder(reduce.over);
   }
 
   /// A list alone is joined along the axis that its tensors have.
@@ -123,7 +136,7 @@ private:
   void through(const CallExpression &call) {
     auto found = known.find(call.callee);
     if (found == known.end()) {
-      Observed made = Observer(*call.callee, known).run();
+      Observed made = Observer(*call.callee, isPortable, known).run();
       found = known.try_emplace(call.callee, std::move(made)).first;
     }
     const Observed &inner = found->second;
@@ -136,10 +149,13 @@ private:
         name(binding.axes);
       if (number < inner.reduced.size() && inner.reduced[number])
         reduced(binding.axes);
+      if (number < inner.inOrder.size() && inner.inOrder[number])
+        inOrder(binding.axes);
     }
   }
 
   const Declaration &declaration;
+  bool isPortable; ///< all that is called belongs to a portable declaration
   Known &known;
   Observed observed;
 };
@@ -148,7 +164,8 @@ private:
 
 Observed quern::jit::observe(const Declaration &declaration) {
   Observer::Known known;
-  Observed observed = Observer(declaration, known).run();
+  bool isPortable = declaration.attributes.portable;
+  Observed observed = Observer(declaration, isPortable, known).run();
   observed.own = ownElements(declaration);
   return observed;
 }

@@ -1,7 +1,10 @@
 // Opening, reading, writing and trimming the cache folder.
 #include "jit/cache/DiskCache.h"
 
+#include "jit/cache/Files.h"
+
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -25,31 +28,6 @@ constexpr time_t renewSeconds = 600;
 // A temporary file this old belongs to a process that died.
 constexpr time_t abandonedSeconds = 3600;
 
-class File {
-public:
-  explicit File(int descriptor) : descriptor(descriptor) {}
-  ~File() {
-    if (descriptor >= 0)
-      ::close(descriptor);
-  }
-  File(const File &) = delete;
-  File &operator=(const File &) = delete;
-  explicit operator bool() const { return descriptor >= 0; }
-  const int descriptor;
-};
-
-bool writeAll(int file, llvm::StringRef bytes) {
-  while (!bytes.empty()) {
-    ssize_t written = ::write(file, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR)
-      continue;
-    if (written <= 0)
-      return false;
-    bytes = bytes.drop_front(written);
-  }
-  return true;
-}
-
 std::optional<std::string> readAll(int file, std::size_t size) {
   std::string bytes(size, '\0');
   std::size_t filled = 0;
@@ -68,8 +46,21 @@ std::string entryName(const CacheKey &key) {
   return key.text() + entrySuffix.str();
 }
 
+/// Whether somebody else chooses which folder the path leads to, and so where
+/// entries are written and removed.
+bool isForeignLink(const std::string &path) {
+  struct stat info;
+  return ::lstat(path.c_str(), &info) == 0 && S_ISLNK(info.st_mode) &&
+         info.st_uid != ::geteuid() && info.st_uid != 0;
+}
+
 /// Why code must not be loaded from this folder, or "".
 std::string refusal(const std::string &path, const struct stat &info) {
+  if (isForeignLink(path))
+    return llvm::formatv("cache folder `{0}` is a link that another user made, "
+                         "and code is loaded from it; kernels are not cached "
+                         "on disk",
+                         path);
   if (!S_ISDIR(info.st_mode))
     return llvm::formatv("cache folder `{0}` is not a folder; "
                          "kernels are not cached on disk",
@@ -151,8 +142,7 @@ std::optional<CacheEntry> DiskCache::load(const CacheKey &key) {
 }
 
 bool DiskCache::write(const std::string &name, llvm::StringRef bytes) {
-  std::string temporary = llvm::formatv("{0}.{1}.{2}{3}", name, ::getpid(),
-                                        writes.fetch_add(1), temporarySuffix);
+  std::string temporary = name + "." + uniqueDigits() + temporarySuffix.str();
   bool written = false;
   {
     File file(::openat(folder, temporary.c_str(),
@@ -199,6 +189,24 @@ struct Seen {
   struct timespec used;
 };
 
+/// Whether only this class can have made a file of that name: a key, the suffix
+/// of entries, `uniqueDigits` and the suffix of temporary files. Others may
+/// keep files of their own beside the entries.
+bool isOurs(llvm::StringRef name) {
+  constexpr std::size_t keyDigits = 40, uniqueDigits = 16;
+  auto takeDigits = [&](std::size_t count) {
+    llvm::StringRef digits = name.take_front(count);
+    name = name.drop_front(digits.size());
+    return digits.size() == count && llvm::all_of(digits, llvm::isHexDigit);
+  };
+  if (!takeDigits(keyDigits) || !name.consume_front(entrySuffix))
+    return false;
+  if (name.empty())
+    return true;
+  return name.consume_front(".") && takeDigits(uniqueDigits) &&
+         name == temporarySuffix;
+}
+
 /// Every entry of the folder; temporary files of the dead are removed.
 std::vector<Seen> listEntries(int folder) {
   std::vector<Seen> entries;
@@ -216,8 +224,9 @@ std::vector<Seen> listEntries(int folder) {
     llvm::StringRef name(item->d_name);
     bool temporary = name.ends_with(temporarySuffix);
     struct stat info;
-    if (!(temporary || name.ends_with(entrySuffix)) ||
-        ::fstatat(folder, item->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0)
+    if (!isOurs(name) ||
+        ::fstatat(folder, item->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 ||
+        !S_ISREG(info.st_mode))
       continue;
     if (!temporary)
       entries.push_back(
@@ -251,37 +260,6 @@ void DiskCache::trim() {
     if (::unlinkat(folder, entry.name.c_str(), 0) == 0 || errno == ENOENT)
       total -= entry.size;
   }
-}
-
-bool keepsEveryStage() {
-  const char *wish = std::getenv("QUERN_CACHE_KEEP");
-  return wish && llvm::StringRef(wish).equals_insensitive("all");
-}
-
-std::string reproducerFolder() {
-  const char *folder = std::getenv("QUERN_REPRODUCE");
-  return folder ? folder : "";
-}
-
-Listeners wishedListeners() {
-  auto wish = [](const char *variable) {
-    const char *text = std::getenv(variable);
-    return llvm::StringRef(text ? text : "");
-  };
-  llvm::StringRef perf = wish("QUERN_PERF");
-  return {.perfNames = perf == "1",
-          .perfLines = perf == "lines",
-          .debugger = wish("QUERN_GDB") == "1"};
-}
-
-std::string defaultCacheFolder() {
-  if (const char *own = std::getenv("QUERN_CACHE_DIR"); own && *own)
-    return own;
-  if (const char *base = std::getenv("XDG_CACHE_HOME"); base && *base == '/')
-    return std::string(base) + "/quern";
-  if (const char *home = std::getenv("HOME"); home && *home == '/')
-    return std::string(home) + "/.cache/quern";
-  return "";
 }
 
 } // namespace quern::jit

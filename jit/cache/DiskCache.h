@@ -2,9 +2,7 @@
 #pragma once
 
 #include "jit/cache/Entry.h"
-#include "jit/orc/Listeners.h"
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -33,6 +31,10 @@ public:
   /// Removes the least recently used entries until the folder is small enough.
   void trim();
 
+  /// Around a fork nobody trims.
+  void beforeFork() { trimming.lock(); }
+  void afterFork() { trimming.unlock(); }
+
 private:
   DiskCache(int folder, std::string path, std::uint64_t maximumBytes)
       : folder(folder), path(std::move(path)), maximumBytes(maximumBytes) {}
@@ -42,22 +44,8 @@ private:
   const int folder; ///< all paths are relative to the folder that was checked
   const std::string path; ///< what the user calls it
   const std::uint64_t maximumBytes;
-  std::atomic<std::uint64_t> writes{0};
   std::mutex trimming;
   std::uint64_t storedSinceTrim = 0;
 };
-
-/// Where entries go when nobody says: QUERN_CACHE_DIR, else quern in
-/// XDG_CACHE_HOME, else ~/.cache/quern; "" when there is no home.
-std::string defaultCacheFolder();
-
-/// Whether QUERN_CACHE_KEEP=all asks to keep every stage of what is compiled.
-bool keepsEveryStage();
-
-/// Where QUERN_REPRODUCE asks to leave compilations that end badly, or "".
-std::string reproducerFolder();
-
-/// Whom QUERN_PERF and QUERN_GDB ask to tell of code.
-Listeners wishedListeners();
 
 } // namespace quern::jit

@@ -1,6 +1,8 @@
 // Relocatable AMDGPU objects become code objects: lld, in this process.
 #include "jit/codegen/Codegen.h"
 
+#include "jit/cache/Files.h"
+
 #include "lld/Common/Driver.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
@@ -38,10 +40,7 @@ public:
   std::error_code write(llvm::StringRef name, llvm::StringRef bytes) {
     if (problem)
       return problem;
-    std::error_code failed;
-    llvm::raw_fd_ostream out(file(name), failed);
-    out << bytes;
-    return failed;
+    return jit::writeFile(file(name), bytes);
   }
 
 private:

@@ -1,9 +1,10 @@
 // Runs LLVM's IR passes and code generation.
 #include "jit/codegen/Codegen.h"
 
+#include "jit/codegen/StoppedPasses.h"
+
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/LLVMContext.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/OptBisect.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -48,14 +49,20 @@ llvm::TargetOptions options() {
   return options;
 }
 
-/// Keeps code generation from reducing loops: `optimise` has, where it pays.
-class ReducedBefore final : public llvm::OptPassGate {
+/// Keeps code generation from reducing loops, which `optimise` has done where
+/// it pays.
+class PassChoice final : public llvm::OptPassGate {
 public:
+  explicit PassChoice(bool reducesLoops) : reducesLoops(reducesLoops) {}
   bool shouldRunPass(llvm::StringRef pass, llvm::StringRef) const override {
-    return pass != "Loop Strength Reduction" &&
-           pass != "Canonicalize Freeze Instructions in Loops";
+    bool isReduction = pass == "Loop Strength Reduction" ||
+                       pass == "Canonicalize Freeze Instructions in Loops";
+    return reducesLoops || !isReduction;
   }
   bool isEnabled() const override { return true; }
+
+private:
+  const bool reducesLoops;
 };
 
 } // namespace
@@ -89,10 +96,15 @@ CodeGenerator::CodeGenerator(std::unique_ptr<llvm::TargetMachine> machine,
 
 CodeGenerator::~CodeGenerator() = default;
 
-Result<std::string> CodeGenerator::emit(llvm::Module &module, Image image) {
+Result<std::string> CodeGenerator::emit(llvm::Module &module, Image image,
+                                        std::stop_token stop) {
+  const Error interrupted{"interrupted", {}};
+  if (stop.stop_requested())
+    return interrupted;
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream out(bytes);
-  llvm::legacy::PassManager passes;
+  StopWatch watch(stop);
+  StoppablePasses passes(watch);
   auto type = image == Image::Object ? llvm::CodeGenFileType::ObjectFile
                                      : llvm::CodeGenFileType::AssemblyFile;
   if (machine->addPassesToEmitFile(passes, out, nullptr, type,
@@ -100,11 +112,12 @@ Result<std::string> CodeGenerator::emit(llvm::Module &module, Image image) {
     return Error{"the target cannot emit this kind of file", {}};
   llvm::LLVMContext &context = module.getContext();
   llvm::OptPassGate &gate = context.getOptPassGate();
-  ReducedBefore reduced;
-  if (!target.isGpu())
-    context.setOptPassGate(reduced);
+  PassChoice choice(target.isGpu());
+  context.setOptPassGate(choice);
   passes.run(module);
   context.setOptPassGate(gate);
+  if (stop.stop_requested())
+    return interrupted;
   return std::string(bytes.begin(), bytes.end());
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 
 namespace llvm {
@@ -60,8 +61,10 @@ public:
   /// Gives the module the target's triple, layout and function attributes, and
   /// runs the IR passes. The lowering has vectorised and folded already: what
   /// is left for them is cleaning up.
-  void optimise(llvm::Module &module);
-  Result<std::string> emit(llvm::Module &module, Image image);
+  /// After `stop` is requested no further pass begins.
+  void optimise(llvm::Module &module, std::stop_token stop = {});
+  Result<std::string> emit(llvm::Module &module, Image image,
+                           std::stop_token stop = {});
 
 private:
   explicit CodeGenerator(std::unique_ptr<llvm::TargetMachine> machine,

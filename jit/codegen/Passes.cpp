@@ -52,6 +52,9 @@ void prepare(llvm::Module &module, const llvm::TargetMachine &machine,
     function.addFnAttr(llvm::Attribute::NoUnwind);
     if (target.isGpu())
       continue;
+    // Tasks run on threads of the caller, whose stacks may be small: a frame
+    // that does not fit ends at the guard page and never lies behind it.
+    function.addFnAttr("probe-stack", "inline-asm");
     // Without these X86 splits wide vectors on CPUs that clock down for them.
     function.addFnAttr("prefer-vector-width", width);
     function.addFnAttr("min-legal-vector-width", width);
@@ -86,6 +89,15 @@ void unrollLoops(llvm::FunctionPassManager &passes) {
       llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
 }
 
+/// No further pass begins once nobody waits for the code.
+void leaveOutAfter(const std::stop_token &stop,
+                   llvm::PassInstrumentationCallbacks &callbacks) {
+  callbacks.registerShouldRunOptionalPassCallback(
+      [&stop](llvm::StringRef, const llvm::Any &) {
+        return !stop.stop_requested();
+      });
+}
+
 /// What X86 has instructions for, or code generation gets wrong.
 void suitX86(llvm::Function &function, const TargetInfo &target) {
   multiplyNarrowly(function);
@@ -99,13 +111,16 @@ void suitX86(llvm::Function &function, const TargetInfo &target) {
 
 } // namespace
 
-void CodeGenerator::optimise(llvm::Module &module) {
+void CodeGenerator::optimise(llvm::Module &module, std::stop_token stop) {
   prepare(module, *machine, target);
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
   llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(machine.get());
+  llvm::PassInstrumentationCallbacks callbacks;
+  leaveOutAfter(stop, callbacks);
+  llvm::PassBuilder builder(machine.get(), llvm::PipelineTuningOptions(),
+                            std::nullopt, &callbacks);
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(components);
   builder.registerFunctionAnalyses(functions);
@@ -127,7 +142,7 @@ void CodeGenerator::optimise(llvm::Module &module) {
   reducing.addPass(
       llvm::createFunctionToLoopPassAdaptor(llvm::LoopStrengthReducePass()));
   for (llvm::Function &function : module) {
-    if (function.isDeclaration())
+    if (function.isDeclaration() || stop.stop_requested())
       continue;
     passes.run(function, functions);
     if (wantsUnrolling(function, target))

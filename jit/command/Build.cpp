@@ -19,12 +19,10 @@ using namespace quern::command;
 
 namespace {
 
+constexpr llvm::StringLiteral usageLine =
+    "usage: quern build FILE [DECLARATION] --emit=STAGE [options]\n\n";
 constexpr llvm::StringLiteral help =
-    R"(usage: quern build FILE [DECLARATION] --emit=STAGE [options]
-
-stages: tokens ast typed qn loops llvm-dialect llvm-raw llvm asm obj abi,
-for a GPU gpu instead of loops, ptx or hsaco instead of obj
-
+    R"(
   --target=NAME          x86-64-v3, sm_90, gfx942, … or native
   --types=T=f32,...      element types (f32, or the first that is admitted)
   --constants=K=3,...    compile-time parameters
@@ -32,6 +30,8 @@ for a GPU gpu instead of loops, ptx or hsaco instead of obj
   --layouts=x=d1,...     strides of an operand: 0, 1 or d for each axis
   --absent=w,b           optional operands that are not given
   --listed               for a GPU: as the calls of an `each` are
+  --short-rows           for a CPU: as calls with short rows are
+  --repeated-rows        for a CPU: as calls that repeat a small operand are
   --output=FILE, -o FILE instead of standard output; written when all is built
   --replay=FILE          instead of FILE: a compilation that QUERN_REPRODUCE kept
   --timing               instead of --emit: milliseconds that each stage takes
@@ -40,15 +40,18 @@ Without a declaration every one that can be called is built; an object holds one
 )";
 
 constexpr llvm::StringLiteral known[] = {
-    "help",    "emit",   "target", "types",  "constants", "ranks",
-    "layouts", "absent", "listed", "output", "replay",    "timing"};
-/// What there is besides `tokens` and `ast`, which need no compiler.
-constexpr llvm::StringLiteral stages[] = {
-    "typed", "qn",  "loops", "gpu", "llvm-dialect", "llvm-raw",
-    "llvm",  "asm", "ptx",   "obj", "hsaco",        "abi"};
-
-/// In the place of a stage.
-constexpr llvm::StringLiteral timing = "timing";
+    "help",          "emit",    "target", "types",  "constants",
+    "ranks",         "layouts", "absent", "listed", "short-rows",
+    "repeated-rows", "output",  "replay", "timing"};
+/// The stages that `target` has, all without one, as people read them.
+std::string listStages(const TargetInfo *target = nullptr) {
+  std::string text;
+  llvm::ListSeparator comma;
+  for (Stage stage : allStages())
+    if (!target || hasStage(*target, stage))
+      text += (llvm::StringRef(comma) + spelling(stage)).str();
+  return text;
+}
 
 std::optional<SpecializationWishes> readWishes(const CommandLine &line) {
   SpecializationWishes wishes;
@@ -66,6 +69,8 @@ std::optional<SpecializationWishes> readWishes(const CommandLine &line) {
     if (!name.empty())
       wishes.absent.insert(name.str());
   wishes.listed = line.options.count("listed");
+  wishes.shortRows = line.options.count("short-rows");
+  wishes.repeatedRows = line.options.count("repeated-rows");
   return wishes;
 }
 
@@ -78,12 +83,14 @@ int timeKernel(const LoadedFile &file, const jit::CompileRequest &request,
   llvm::raw_string_ostream text(lines);
   double total = 0;
   Clock::time_point before = Clock::now();
-  auto made = file.core->compiler.compile(request, [&](const std::string &at) {
+  StageObserver observer;
+  observer.reached = [&](std::string_view at) {
     double spent = Milliseconds(Clock::now() - before).count();
     total += spent;
     text << llvm::formatv("  {0,-14}{1,10:f2}\n", at, spent);
     before = Clock::now();
-  });
+  };
+  auto made = file.core->compiler.compile(request, observer);
   if (!made)
     return complain(made.error());
   out << llvm::formatv("{0,-16}{1,10:f2} ms\n", request.declaration->name,
@@ -92,8 +99,20 @@ int timeKernel(const LoadedFile &file, const jit::CompileRequest &request,
   return success;
 }
 
+/// Prints one stage of a kernel.
+int showStage(const LoadedFile &file, const jit::CompileRequest &request,
+              Stage stage, llvm::raw_ostream &out) {
+  StageObserver observer{
+      .wants = [=](Stage each) { return each == stage; },
+      .take = [&](Stage, const std::string &text) { out << text; },
+      .last = stage};
+  auto shown = file.core->compiler.compile(request, observer);
+  return shown ? success : complain(shown.error());
+}
+
+/// Prints a stage, or the times of all of them.
 int emitKernel(const LoadedFile &file, const typed::Declaration &declaration,
-               const SpecializationWishes &wishes, const std::string &stage,
+               const SpecializationWishes &wishes, std::optional<Stage> stage,
                llvm::raw_ostream &out) {
   std::string problem;
   auto specialization = specialize(declaration, wishes, problem);
@@ -102,32 +121,25 @@ int emitKernel(const LoadedFile &file, const typed::Declaration &declaration,
   jit::dropAbsentResults(declaration, *specialization);
   jit::CompileRequest request{file.module, &declaration, file.text,
                               std::move(*specialization)};
-  if (stage == timing)
-    return timeKernel(file, request, out);
-  auto shown =
-      file.core->compiler.show(request, stage, [&](const jit::StageDump &dump) {
-        if (dump.stage == stage)
-          out << dump.text;
-      });
-  return shown ? success : complain(shown.error());
+  return stage ? showStage(file, request, *stage, out)
+               : timeKernel(file, request, out);
 }
 
-/// What is asked for, or "" after a complaint.
-std::string wantedStage(const CommandLine &line) {
-  std::string stage = line.option("emit");
+/// What is asked for: a stage, or times instead. False after a complaint.
+bool readStage(const CommandLine &line, std::optional<Stage> &stage) {
+  std::string name = line.option("emit");
   if (line.options.count("timing")) {
-    if (stage.empty())
-      return timing.str();
-    complain(usage, "`--timing` takes the place of `--emit`");
-    return "";
+    if (!name.empty())
+      complain(usage, "`--timing` takes the place of `--emit`");
+    return name.empty();
   }
-  if (llvm::is_contained(stages, llvm::StringRef(stage)))
-    return stage;
-  std::string problem = stage.empty() ? "`build` needs `--emit=STAGE`"
-                                      : "there is no stage `" + stage + "`";
-  complain(usage, problem + "; there are tokens, ast, " +
-                      llvm::join(llvm::ArrayRef(stages), ", "));
-  return "";
+  stage = stageNamed(name);
+  if (stage)
+    return true;
+  std::string problem = name.empty() ? "`build` needs `--emit=STAGE`"
+                                     : "there is no stage `" + name + "`";
+  complain(usage, problem + "; there are " + listStages());
+  return false;
 }
 
 int write(llvm::StringRef text, llvm::StringRef path) {
@@ -145,17 +157,20 @@ static int replay(const CommandLine &line) {
                     : std::optional<jit::Reproducer>();
   if (!given)
     return complain(failure, "cannot read a compilation from `" + path + "`");
+  auto made =
+      SessionCore::create({.threads = 1,
+                           .cacheDirectory = "-",
+                           .target = line.option("target", given->target)});
+  if (!made)
+    return complain(made.error());
   LoadedFile file;
-  file.core = std::make_shared<SessionCore>(
-      SessionOptions{.threads = 1,
-                     .cacheDirectory = "-",
-                     .target = line.option("target", given->target)});
+  file.core = std::move(*made);
   SessionCore &core = *file.core;
   DiagnosticEngine diagnostics;
   for (const auto &[name, module] : given->modules)
     core.added.push_back({name, module, {}});
-  auto checked = checkSource(core, core.sources.add(given->name, given->text),
-                             diagnostics);
+  auto checked = checkSource(
+      file.core, core.sources.add(given->name, given->text), diagnostics);
   if (!checked)
     return complain(checked.error());
   file.module = std::move(*checked);
@@ -166,17 +181,10 @@ static int replay(const CommandLine &line) {
     return complain(failure, "`" + path + "` is of another `" + given->kernel +
                                  "`, or of another version");
   jit::CompileRequest request{file.module, kernel, file.text,
-                              given->specialization};
-  std::string stage = line.option("emit");
-  auto dump = [&](const jit::StageDump &each) {
-    if (each.stage == stage)
-      llvm::outs() << each.text;
-  };
-  if (!stage.empty()) {
-    auto shown = core.compiler.show(request, stage, dump);
-    return shown ? success : complain(shown.error());
-  }
-  return timeKernel(file, request, llvm::outs());
+                              given->specialization, given->keepsChecks};
+  std::optional<Stage> stage = stageNamed(line.option("emit"));
+  return stage ? showStage(file, request, *stage, llvm::outs())
+               : timeKernel(file, request, llvm::outs());
 }
 
 /// Why nothing was built: `wanted` is not there, or nothing that can be built.
@@ -202,29 +210,30 @@ kernelsNamed(const LoadedFile &file, const std::string &wanted) {
   return chosen;
 }
 
-/// Objects do not go one behind the other into a file.
-static bool isBinary(llvm::StringRef stage) {
-  return stage == "obj" || stage == "hsaco";
-}
-
 static std::string
-oneOf(const std::string &stage,
-      llvm::ArrayRef<const typed::Declaration *> declarations) {
-  std::string text = "an `" + stage + "` holds one declaration; name one of ";
+oneOf(Stage stage, llvm::ArrayRef<const typed::Declaration *> declarations) {
+  std::string text = "an `" + std::string(spelling(stage)) +
+                     "` holds one declaration; name one of ";
   llvm::ListSeparator comma;
   for (const typed::Declaration *each : declarations)
     text += (llvm::StringRef(comma) + "`" + each->name + "`").str();
   return text;
 }
 
-static std::string noStage(const TargetInfo &target, const std::string &stage) {
-  std::string text =
-      "target `" + target.name + "` has no stage `" + stage + "`; it has ";
-  llvm::ListSeparator comma;
-  for (llvm::StringRef each : stages)
-    if (jit::Compiler::hasStage(target, each.str()))
-      text += (llvm::StringRef(comma) + each).str();
-  return text;
+static std::string noStage(const TargetInfo &target, Stage stage) {
+  return "target `" + target.name + "` has no stage `" +
+         std::string(spelling(stage)) + "`; it has " + listStages(&target);
+}
+
+/// Why the target has no such specialization, or "".
+static std::string unfitWish(const SpecializationWishes &wishes,
+                             const TargetInfo &target) {
+  if (wishes.listed && !target.isGpu())
+    return "`--listed` is for a GPU; `" + target.name + "` is a CPU";
+  if ((wishes.shortRows || wishes.repeatedRows) && target.isGpu())
+    return "`--short-rows` and `--repeated-rows` are for a CPU; `" +
+           target.name + "` is a GPU";
+  return "";
 }
 
 int command::build(Words words) {
@@ -232,13 +241,13 @@ int command::build(Words words) {
   if (!line)
     return usage;
   if (line->options.count("help")) {
-    llvm::outs() << help;
+    llvm::outs() << usageLine << "stages: " << listStages() << '\n' << help;
     return success;
   }
   if (line->options.count("replay"))
     return replay(*line);
-  std::string stage = wantedStage(*line);
-  if (stage.empty())
+  std::optional<Stage> stage;
+  if (!readStage(*line, stage))
     return usage;
   if (line->plain.empty() || line->plain.size() > 2)
     return complain(usage, "`build` takes a file and a declaration");
@@ -253,14 +262,13 @@ int command::build(Words words) {
   auto target = file->core->compiler.target();
   if (!target)
     return complain(target.error());
-  if (stage != timing && !jit::Compiler::hasStage(*target, stage))
-    return complain(usage, noStage(*target, stage));
-  if (wishes->listed && !target->isGpu())
-    return complain(usage, "`--listed` is for a GPU, and `" + target->name +
-                               "` is none");
+  if (stage && !hasStage(*target, *stage))
+    return complain(usage, noStage(*target, *stage));
+  if (std::string problem = unfitWish(*wishes, *target); !problem.empty())
+    return complain(usage, problem);
   std::string text;
   llvm::raw_string_ostream out(text);
-  if (stage == "typed") {
+  if (stage == Stage::Typed) {
     print(*file->module, out);
     return write(text, line->option("output", "-"));
   }
@@ -268,8 +276,8 @@ int command::build(Words words) {
   auto chosen = kernelsNamed(*file, wanted);
   if (chosen.empty())
     return complain(failure, nothingBuilt(*file, line->plain[0], wanted));
-  if (chosen.size() > 1 && isBinary(stage))
-    return complain(usage, oneOf(stage, chosen));
+  if (chosen.size() > 1 && stage && isBinary(*stage))
+    return complain(usage, oneOf(*stage, chosen));
   int code = success;
   for (const typed::Declaration *each : chosen)
     code = std::max(code, emitKernel(*file, *each, *wishes, stage, out));

@@ -3,6 +3,7 @@
 
 #include "dsl/irgen/Wishes.h"
 #include "frontend/check/Beside.h"
+#include "frontend/diagnostics/Render.h"
 #include "frontend/diagnostics/Suggestion.h"
 
 #include "llvm/ADT/Twine.h"
@@ -117,15 +118,21 @@ std::optional<Wishes> CommandLine::wishes(llvm::StringRef name) const {
 
 Result<LoadedFile> command::loadFile(const std::string &path,
                                      const SessionOptions &options) {
+  auto made = SessionCore::create(options);
+  if (!made)
+    return made.error();
   LoadedFile loaded;
-  loaded.core = std::make_shared<SessionCore>(options);
+  loaded.core = std::move(*made);
   SessionCore &core = *loaded.core;
   std::lock_guard lock(core.frontend);
   DiagnosticEngine diagnostics;
   const SourceFile *file = loadSource(core.sources, path, diagnostics);
-  auto checked = checkSource(core, file, diagnostics, modulesBeside(path));
+  auto checked =
+      checkSource(loaded.core, file, diagnostics, modulesBeside(path));
   if (!checked)
     return checked.error();
+  diagnostics.sort();
+  renderText(diagnostics, core.sources, llvm::errs(), /*color=*/false);
   loaded.module = std::move(*checked);
   loaded.text = keyOfTexts(*loaded.module, file->text());
   return loaded;

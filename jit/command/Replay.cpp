@@ -3,6 +3,7 @@
 
 #include "jit/bind/Numbers.h"
 #include "jit/bind/Report.h"
+#include "jit/cache/ReadJson.h"
 #include "jit/command/Inputs.h"
 
 #include "llvm/Support/FileSystem.h"
@@ -276,12 +277,10 @@ int command::replay(const std::string &program, const std::string &recording,
   auto text = llvm::MemoryBuffer::getFile(recording);
   if (!text)
     return complain(failure, "cannot read `" + recording + "`");
-  auto parsed = llvm::json::parse((*text)->getBuffer());
+  auto parsed = jit::readJson((*text)->getBuffer());
   const llvm::json::Array *launches = parsed ? parsed->getAsArray() : nullptr;
-  if (!launches) {
-    llvm::consumeError(parsed.takeError());
+  if (!launches)
     return complain(failure, "the recording is damaged");
-  }
   Replayer replayer(std::move(*module),
                     llvm::sys::path::parent_path(recording).str());
   for (const llvm::json::Value &launch : *launches)

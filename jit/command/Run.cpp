@@ -2,9 +2,11 @@
 #include "jit/bind/Report.h"
 #include "jit/command/Inputs.h"
 #include "jit/command/Replay.h"
+#include "jit/tool/Output.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <chrono>
@@ -25,14 +27,16 @@ constexpr llvm::StringLiteral help =
   --threads=N            threads (all processors)
   --repeat=N             run N times and print the time of one
   --seed=N               of the inputs (0)
+  --write-schedule=FILE  write the kernel with the schedule it runs by, and stop
+  --schedule=FILE        run by the schedule of such a file
 
 A graph's program that QUERN_DEBUG wrote runs whole, on the tensors of the call
 that was recorded beside it, and says how far each result is from that call's.
 )";
 
-constexpr llvm::StringLiteral known[] = {"help",    "types",   "axes",
-                                         "shape",   "scalars", "constants",
-                                         "threads", "repeat",  "seed"};
+constexpr llvm::StringLiteral known[] = {
+    "help",    "types",  "axes", "shape",    "scalars",       "constants",
+    "threads", "repeat", "seed", "schedule", "write-schedule"};
 
 using Extents = std::vector<std::int64_t>;
 
@@ -244,6 +248,34 @@ std::optional<Plan> readPlan(const CommandLine &line) {
               *shape, *seed, *repeat,  static_cast<int>(*threads)};
 }
 
+/// Writes the kernel with the schedule that the call runs by.
+int writeSchedule(const BoundKernel &kernel, const std::string &path) {
+  auto stages = kernel.stages();
+  if (!stages)
+    return complain(stages.error());
+  for (const auto &[stage, text] : *stages)
+    if (stage == spelling(Stage::Schedule)) {
+      std::string problem = tool::writeOutput(path, text);
+      return problem.empty() ? success : complain(failure, problem);
+    }
+  return complain(failure, "an `op` has no schedule; its kernels have");
+}
+
+/// Has kernels run by the schedule in a file; false after a complaint.
+bool giveSchedule(const std::string &path,
+                  const typed::Declaration &declaration) {
+  auto text = llvm::MemoryBuffer::getFile(path);
+  if (!text)
+    return complain(failure, "cannot read `" + path +
+                                 "`: " + text.getError().message()) == success;
+  std::string name = ("@" + declaration.name + " ").str();
+  if (declaration.kind != typed::DeclarationKind::Op &&
+      !(*text)->getBuffer().contains(name))
+    return complain(failure, "`" + path + "` has no schedule of `" +
+                                 declaration.name + "`") == success;
+  return setenv("QUERN_SCHEDULE", path.c_str(), /*overwrite=*/1) == 0;
+}
+
 int runRepeatedly(BoundKernel &kernel, std::vector<void *> &pointers,
                   std::int64_t repeat) {
   if (auto ready = kernel.ready(); !ready)
@@ -320,10 +352,6 @@ int command::run(Words words) {
   if (line->plain.size() == 1)
     if (auto recording = recordingOf(line->plain[0]); !recording.empty())
       return replay(line->plain[0], recording, plan->threads);
-  auto session = Session::create(
-      {.threads = plan->threads, .cacheDirectory = "", .target = ""});
-  if (!session)
-    return complain(session.error());
   auto file = loadFile(line->plain[0], {});
   if (!file)
     return complain(file.error());
@@ -331,6 +359,13 @@ int command::run(Words words) {
   const typed::Declaration *declaration = findKernel(*file, wanted);
   if (!declaration)
     return complain(failure, notOne(*file, wanted));
+  if (line->options.count("schedule") &&
+      !giveSchedule(line->option("schedule"), *declaration))
+    return failure;
+  auto session = Session::create(
+      {.threads = plan->threads, .cacheDirectory = "", .target = ""});
+  if (!session)
+    return complain(session.error());
   auto module = (*session)->load(line->plain[0]);
   if (!module)
     return complain(module.error());
@@ -341,5 +376,7 @@ int command::run(Words words) {
       module->bind(declaration->name, inputs.arguments, {}, inputs.constants);
   if (!bound)
     return complain(bound.error());
+  if (line->options.count("write-schedule"))
+    return writeSchedule(*bound, line->option("write-schedule"));
   return runAndPrint(*bound, inputs, plan->repeat);
 }

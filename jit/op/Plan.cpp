@@ -5,6 +5,8 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 using namespace quern;
 using namespace quern::jit;
@@ -78,7 +80,74 @@ void OpPlan::dropUnread() {
   steps = std::move(needed);
 }
 
-/// First fit among the slots that live at the same time, the largest first.
+namespace {
+
+/// The free stretches of an arena, by where they begin. No two touch.
+class FreeStretches {
+public:
+  /// The smallest stretch that is large enough, or new memory at the end.
+  std::int64_t take(std::int64_t bytes) {
+    auto best = bySize.lower_bound({bytes, 0});
+    if (best == bySize.end()) {
+      // The last stretch grows where it reaches the end.
+      std::int64_t begin = end;
+      if (auto last = byPlace.rbegin();
+          last != byPlace.rend() && last->first + last->second == end) {
+        begin = last->first;
+        drop(std::prev(byPlace.end()));
+      }
+      isLost |= llvm::AddOverflow(begin, bytes, end);
+      return isLost ? end = 0 : begin;
+    }
+    auto [size, place] = *best;
+    drop(byPlace.find(place));
+    if (size > bytes)
+      add(place + bytes, size - bytes);
+    return place;
+  }
+  void give(std::int64_t place, std::int64_t bytes) {
+    if (isLost)
+      return;
+    auto next = byPlace.lower_bound(place);
+    if (next != byPlace.end() && next->first == place + bytes) {
+      bytes += next->second;
+      next = drop(next);
+    }
+    if (next != byPlace.begin())
+      if (auto before = std::prev(next);
+          before->first + before->second == place) {
+        place = before->first;
+        bytes += before->second;
+        drop(before);
+      }
+    add(place, bytes);
+  }
+  /// More than any memory where it is too much to count.
+  std::int64_t size() const {
+    return isLost ? std::numeric_limits<std::int64_t>::max() : end;
+  }
+
+private:
+  using Places = std::map<std::int64_t, std::int64_t>;
+  void add(std::int64_t place, std::int64_t bytes) {
+    byPlace[place] = bytes;
+    bySize.insert({bytes, place});
+  }
+  Places::iterator drop(Places::iterator stretch) {
+    bySize.erase({stretch->second, stretch->first});
+    return byPlace.erase(stretch);
+  }
+
+  Places byPlace;
+  std::set<std::pair<std::int64_t, std::int64_t>> bySize;
+  std::int64_t end = 0;
+  bool isLost = false;
+};
+
+} // namespace
+
+/// Step by step, the largest of a step first: each gets the smallest stretch
+/// that those which have ended leave.
 void OpPlan::placeTemporaries() {
   for (PlanSlot &slot : slots)
     slot.firstStep = steps.size();
@@ -88,29 +157,28 @@ void OpPlan::placeTemporaries() {
       slot.firstStep = std::min(slot.firstStep, number);
       slot.lastStep = number;
     }
-  std::vector<PlanSlot *> open;
+  std::vector<std::vector<PlanSlot *>> begins(steps.size()), ends(steps.size());
   for (PlanSlot &slot : slots)
-    if (slot.kind == PlanSlot::Kind::Temporary && slot.firstStep < steps.size())
-      open.push_back(&slot);
-  // Slots lie in one vector: addresses tell which came first.
-  llvm::sort(open, [](const PlanSlot *a, const PlanSlot *b) {
-    return std::pair(-a->bytes, a) < std::pair(-b->bytes, b);
-  });
-  std::vector<PlanSlot *> placed;
-  for (PlanSlot *slot : open) {
-    llvm::sort(placed, [](const PlanSlot *a, const PlanSlot *b) {
-      return std::pair(a->offset, a) < std::pair(b->offset, b);
-    });
-    std::int64_t offset = 0;
-    for (const PlanSlot *other : placed) {
-      bool meet = other->firstStep <= slot->lastStep &&
-                  slot->firstStep <= other->lastStep;
-      if (meet && offset + slot->bytes > other->offset)
-        offset = std::max<std::int64_t>(
-            offset, llvm::alignTo(other->offset + other->bytes, alignment));
+    if (slot.kind == PlanSlot::Kind::Temporary &&
+        slot.firstStep < steps.size()) {
+      begins[slot.firstStep].push_back(&slot);
+      ends[slot.lastStep].push_back(&slot);
     }
-    slot->offset = offset;
-    arenaBytes = std::max(arenaBytes, slot->offset + slot->bytes);
-    placed.push_back(slot);
+  auto room = [](const PlanSlot &slot) {
+    return static_cast<std::int64_t>(
+        llvm::alignTo(static_cast<std::uint64_t>(slot.bytes), alignment));
+  };
+  FreeStretches free;
+  for (std::size_t step = 0; step < steps.size(); ++step) {
+    // Slots lie in one vector: addresses tell which came first.
+    llvm::sort(begins[step], [](const PlanSlot *a, const PlanSlot *b) {
+      return std::pair(-a->bytes, a) < std::pair(-b->bytes, b);
+    });
+    for (PlanSlot *slot : begins[step])
+      slot->offset = slot->bytes > 0 ? free.take(room(*slot)) : 0;
+    for (PlanSlot *slot : ends[step])
+      if (slot->bytes > 0)
+        free.give(slot->offset, room(*slot));
   }
+  arenaBytes = free.size();
 }

@@ -77,7 +77,7 @@ struct OpPlan {
   /// Those of all launches.
   std::vector<BoundKernel> kernels() const;
   /// Waits for the code of every launch.
-  Result<std::monostate> ready();
+  Result<std::monostate> ready(std::stop_token stop = {});
   /// False where code is to be made or loaded for one.
   bool readyAtOnce();
   /// On a device: in the order of `stream`.

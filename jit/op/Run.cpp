@@ -246,10 +246,10 @@ std::vector<BoundKernel> OpPlan::kernels() const {
   return all;
 }
 
-Result<std::monostate> OpPlan::ready() {
+Result<std::monostate> OpPlan::ready(std::stop_token stop) {
   for (PlanStep &step : steps)
     for (BoundKernel &kernel : step.kernels)
-      if (auto done = kernel.ready(); !done)
+      if (auto done = kernel.ready(stop); !done)
         return done;
   return std::monostate();
 }

@@ -10,7 +10,8 @@ using namespace quern;
 using namespace quern::jit;
 using namespace quern::typed;
 
-/// Rounds of host loops in one trace; more is a loop that does not end.
+/// Rounds of host loops and calls in one trace; more is a loop that does not
+/// end, or `op`s that each call the next one twice.
 static constexpr std::size_t maximumRounds = 1u << 20;
 
 unsigned OpTracer::temporary(std::int64_t bytes) {
@@ -174,9 +175,13 @@ std::optional<bool> OpTracer::decide(const Expression &condition,
 }
 
 bool OpTracer::countRound(Span span) {
+  if (helpers.waiter && !helpers.waiter->goesOn()) {
+    failed = Error{"interrupted", {}};
+    return false;
+  }
   if (++rounds <= maximumRounds)
     return true;
-  unsupported(span, "a loop of so many rounds");
+  unsupported(span, "so many rounds and calls");
   return false;
 }
 

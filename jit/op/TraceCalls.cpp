@@ -105,6 +105,8 @@ std::optional<Argument> OpTracer::toArgument(const OpValue &value) {
 OpTracer::MaybeValue OpTracer::call(const CallExpression &expression,
                                     llvm::ArrayRef<TensorView> likes) {
   const Declaration &callee = *expression.callee;
+  if (!countRound(expression.span))
+    return std::nullopt;
   std::vector<OpValue> values;
   for (const Expression *argument : expression.arguments) {
     MaybeValue value = argument ? evaluate(*argument) : OpValue();

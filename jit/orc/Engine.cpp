@@ -16,6 +16,7 @@
 #include <cmath>
 #include <cstring>
 #include <mutex>
+#include <unistd.h>
 
 namespace quern::jit {
 
@@ -78,9 +79,19 @@ public:
   Code(std::shared_ptr<void> engine, orc::ExecutionSession &session,
        orc::JITDylib &library)
       : engine(std::move(engine)), session(session), library(&library) {}
-  ~Code() override { llvm::consumeError(session.removeJITDylib(*library)); }
+  /// A forked child leaves it: the session's locks may be held by threads that
+  /// it does not have.
+  ~Code() override {
+    if (process == ::getpid()) {
+      llvm::consumeError(session.removeJITDylib(*library));
+    } else {
+      new std::shared_ptr(std::move(engine));
+      new orc::JITDylibSP(std::move(library));
+    }
+  }
 
 private:
+  const pid_t process = ::getpid();
   std::shared_ptr<void> engine; ///< outlives the code
   orc::ExecutionSession &session;
   orc::JITDylibSP library;

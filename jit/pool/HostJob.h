@@ -45,6 +45,7 @@ private:
   /// the host may bring fewer members than it was asked for, or bring one late.
   void work(int member) {
     InsideJob guard;
+    BorrowedFloatMode borrowed(mode);
     std::size_t count = shares.size();
     for (std::size_t offset = 0; offset != count; ++offset)
       while (takeFrom(shares[(member + offset) % count], member, offset == 0))
@@ -70,6 +71,7 @@ private:
   Pool::Task task;
   const void *context;
   std::int64_t units, step = 1;
+  const FloatMode mode = FloatMode::current(); ///< the caller's
   std::vector<Share> shares;
 };
 

@@ -2,6 +2,7 @@
 #include "jit/pool/Pool.h"
 
 #include "jit/pool/HostJob.h"
+#include "jit/pool/Quota.h"
 #include "jit/pool/Team.h"
 
 #include <algorithm>
@@ -12,9 +13,10 @@ namespace quern::jit {
 int Pool::processors() {
   cpu_set_t set;
   CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) == 0)
-    return std::max(1, CPU_COUNT(&set));
-  return 1;
+  if (sched_getaffinity(0, sizeof set, &set) != 0)
+    return 1;
+  int count = std::max(1, CPU_COUNT(&set)), quota = processorQuota();
+  return quota > 0 ? std::min(count, quota) : count;
 }
 
 bool Pool::insideJob() { return InsideJob::now; }

@@ -63,6 +63,8 @@ public:
     return shared.load(std::memory_order_relaxed);
   }
 
+  /// What the process may use: by its affinity, and by the limits of the
+  /// container that it is in.
   static int processors();
   /// Whether this thread is inside a job, of any pool.
   static bool insideJob();

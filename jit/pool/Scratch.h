@@ -33,6 +33,10 @@ public:
     std::size_t size = 0;
   };
 
+  /// Around a fork nobody takes or gives.
+  void beforeFork() { mutex.lock(); }
+  void afterFork() { mutex.unlock(); }
+
   /// Bytes that are kept and not in use.
   std::size_t kept() const;
 

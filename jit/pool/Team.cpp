@@ -18,10 +18,14 @@ constexpr int stuckSpins = 1000;
 
 void Pool::Team::start(int threads) {
   stop();
-  stopping.store(false);
-  size = threads;
+  // Where there is no memory for them the team has no members.
+  size = 0;
+  late.reserve(threads);
+  workers.reserve(threads);
   shares = std::make_unique<Share[]>(threads);
   seats = std::make_unique<Member[]>(threads);
+  stopping.store(false);
+  size = threads;
   places.start();
   // Signals are for the host's threads: workers start with all blocked.
   sigset_t all, before;
@@ -74,6 +78,7 @@ void Pool::Team::run(Task newTask, const void *newContext,
   context.store(newContext, std::memory_order_relaxed);
   units.store(newUnits, std::memory_order_relaxed);
   chunk.store(step, std::memory_order_relaxed);
+  mode.store(FloatMode::current(), std::memory_order_relaxed);
   finished.store(0, std::memory_order_relaxed);
   publish(chunks);
   drain(0);
@@ -111,12 +116,13 @@ bool Pool::Team::takeFrom(int owner, int member) {
     const void *data = context.load(std::memory_order_relaxed);
     std::int64_t total = units.load(std::memory_order_relaxed);
     std::int64_t step = chunk.load(std::memory_order_relaxed);
+    FloatMode wanted = mode.load(std::memory_order_relaxed);
     std::int64_t chunks = (total + step - 1) / step;
     std::int64_t first = chunks * owner / size;
     std::int64_t whole = chunks * (owner + 1) / size - first;
     Taken taken = take(next, end, whole, owner == member);
     auto left = static_cast<std::uint64_t>(taken.next << chunkBits | taken.end);
-    // Success proves that the four loads above belong to this generation: its
+    // Success proves that the five loads above belong to this generation: its
     // owner cannot finish, and write new ones, before these chunks are done.
     if (!share.word.compare_exchange_weak(
             word, word >> (2 * chunkBits) << (2 * chunkBits) | left,
@@ -126,6 +132,7 @@ bool Pool::Team::takeFrom(int owner, int member) {
     std::int64_t last = begin + taken.count * step;
     std::atomic<bool> &hasChunk = seats[member].hasChunk;
     hasChunk.store(true, std::memory_order_relaxed);
+    wanted.set();
     run(data, begin, std::min(last, total), member);
     hasChunk.store(false, std::memory_order_relaxed);
     finished.fetch_add(static_cast<std::uint32_t>(taken.count));
@@ -155,7 +162,7 @@ bool Pool::Team::spinUntil(std::uint32_t all, int spins) {
 /// A worker that has a chunk and no processor, because another process took
 /// it, would hold up the job for a whole slice of time: it gets the caller's.
 void Pool::Team::freeStuck(std::uint32_t all) {
-  std::vector<std::pair<const Member *, timespec>> late;
+  late.clear();
   for (int number = 1; number < size; ++number)
     if (seats[number].hasChunk.load(std::memory_order_relaxed))
       late.push_back({&seats[number], spentBy(seats[number].thread)});

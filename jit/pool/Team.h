@@ -1,6 +1,7 @@
 // The threads of a pool and the job they share.
 #pragma once
 
+#include "jit/pool/FloatMode.h"
 #include "jit/pool/Futex.h"
 #include "jit/pool/Places.h"
 #include "jit/pool/Pool.h"
@@ -73,6 +74,8 @@ private:
   std::atomic<Task> task{nullptr};
   std::atomic<const void *> context{nullptr};
   std::atomic<std::int64_t> units{0}, chunk{1};
+  /// The caller's: its own share of the units is computed in it.
+  std::atomic<FloatMode> mode{FloatMode::current()};
   std::uint64_t generation = 0;
 
   int size = 0; ///< the caller counted; changes only while no worker lives
@@ -84,6 +87,9 @@ private:
   std::atomic<bool> stopping{false};
   std::unique_ptr<Member[]> seats; ///< by member, the caller's first
   std::vector<pthread_t> workers;
+  /// Of `freeStuck`; has room for all members, since a job that runs cannot be
+  /// left where memory ends.
+  std::vector<std::pair<const Member *, timespec>> late;
   Places places;
 };
 

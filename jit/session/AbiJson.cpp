@@ -122,13 +122,23 @@ static void print(OStream &out, const GridEntry &grid) {
   });
 }
 
+static void printInside(OStream &out, const HostPlan &plan) {
+  printAll(out, "steps", plan.steps);
+  out.attributeArray("results", [&] {
+    for (std::uint32_t result : plan.results)
+      out.value(std::int64_t(result));
+  });
+}
+
+static void printPlan(OStream &out, llvm::StringRef name,
+                      const HostPlan &plan) {
+  if (!plan.steps.empty())
+    out.attributeObject(name, [&] { printInside(out, plan); });
+}
+
 static void print(OStream &out, const GridGeometry &geometry) {
   out.object([&] {
-    printAll(out, "steps", geometry.steps);
-    out.attributeArray("results", [&] {
-      for (std::uint32_t result : geometry.results)
-        out.value(std::int64_t(result));
-    });
+    printInside(out, geometry.shape);
     out.attribute("shared_bytes", std::int64_t(geometry.sharedBytes));
     out.attribute("threads_site", std::int64_t(geometry.threadsSite));
   });
@@ -147,8 +157,9 @@ static void print(OStream &out, const GridChoice &choice) {
 static void print(OStream &out, const LaunchEntry &launch) {
   out.object([&] {
     if (launch.grids.empty()) {
-      out.attribute("plan", launch.plan);
       out.attribute("task", launch.task);
+      printPlan(out, "when", launch.when);
+      printPlan(out, "plan", launch.plan);
       return;
     }
     out.attribute("lane_axis", launch.laneAxis);
@@ -159,7 +170,7 @@ static void print(OStream &out, const LaunchEntry &launch) {
       print(out, *launch.choice);
       out.attributeEnd();
     }
-    if (!launch.geometry.steps.empty()) {
+    if (!launch.geometry.shape.steps.empty()) {
       out.attributeBegin("geometry");
       print(out, launch.geometry);
       out.attributeEnd();

@@ -1,6 +1,8 @@
 // Counts as 32-bit numbers, texts with their length before them.
 #include "jit/session/AbiText.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <cstring>
 
 using namespace quern;
@@ -30,9 +32,9 @@ void writeTiles(Writer &out, const std::vector<GridEntry::Tile> &tiles) {
   }
 }
 
-void writeGeometry(Writer &out, const GridGeometry &geometry) {
-  out.number(geometry.steps.size());
-  for (const HostStep &step : geometry.steps) {
+void writePlan(Writer &out, const HostPlan &plan) {
+  out.number(plan.steps.size());
+  for (const HostStep &step : plan.steps) {
     out.number(static_cast<std::uint32_t>(step.kind));
     for (std::uint32_t operand : step.operands)
       out.number(operand);
@@ -40,8 +42,13 @@ void writeGeometry(Writer &out, const GridGeometry &geometry) {
     out.number(static_cast<std::uint32_t>(value));
     out.number(static_cast<std::uint32_t>(value >> 32));
   }
-  for (std::uint32_t result : geometry.results)
+  out.number(plan.results.size());
+  for (std::uint32_t result : plan.results)
     out.number(result);
+}
+
+void writeGeometry(Writer &out, const GridGeometry &geometry) {
+  writePlan(out, geometry.shape);
   out.number(geometry.sharedBytes);
   out.number(geometry.threadsSite);
 }
@@ -117,18 +124,25 @@ std::vector<GridEntry::Tile> readTiles(Reader &in) {
   return tiles;
 }
 
-GridGeometry readGeometry(Reader &in) {
-  GridGeometry geometry;
+HostPlan readPlan(Reader &in) {
+  HostPlan plan;
   for (std::uint32_t left = in.number(); left > 0 && !in.failed; --left) {
     HostStep step{.kind = static_cast<HostStep::Kind>(in.number())};
     for (std::uint32_t &operand : step.operands)
       operand = in.number();
     std::uint64_t low = in.number(), high = in.number();
     step.value = static_cast<std::int64_t>(low | high << 32);
-    geometry.steps.push_back(step);
+    plan.steps.push_back(step);
   }
-  for (std::uint32_t &result : geometry.results)
-    result = in.number();
+  for (std::uint32_t left = in.number(); left > 0 && !in.failed; --left) {
+    plan.results.push_back(in.number());
+    in.failed |= plan.results.back() >= plan.steps.size();
+  }
+  return plan;
+}
+
+GridGeometry readGeometry(Reader &in) {
+  GridGeometry geometry{.shape = readPlan(in)};
   geometry.sharedBytes = in.number();
   geometry.threadsSite = in.number();
   return geometry;
@@ -169,6 +183,20 @@ void readGrids(Reader &in, LaunchEntry &launch) {
   launch.choice = std::move(choice);
 }
 
+/// Whether the steps read no words but those of the packet.
+bool areWordsThere(const KernelAbi &abi) {
+  auto isThere = [&](const HostPlan &plan) {
+    return llvm::all_of(plan.steps, [&](const HostStep &step) {
+      return step.kind != HostStep::Kind::Word ||
+             std::uint64_t(step.value) < abi.words.size();
+    });
+  };
+  return llvm::all_of(abi.launches, [&](const LaunchEntry &launch) {
+    return isThere(launch.when) && isThere(launch.plan) &&
+           isThere(launch.geometry.shape);
+  });
+}
+
 } // namespace
 
 std::string quern::jit::writeAbi(const KernelAbi &abi) {
@@ -180,8 +208,9 @@ std::string quern::jit::writeAbi(const KernelAbi &abi) {
   }
   out.number(abi.launches.size());
   for (const LaunchEntry &launch : abi.launches) {
-    out.text(launch.plan);
     out.text(launch.task);
+    writePlan(out, launch.when);
+    writePlan(out, launch.plan);
     writeGrids(out, launch);
   }
   out.number(abi.sites.size());
@@ -205,8 +234,9 @@ std::optional<KernelAbi> quern::jit::readAbi(llvm::StringRef bytes) {
   }
   for (std::uint32_t left = in.number(); left > 0 && !in.failed; --left) {
     LaunchEntry launch;
-    launch.plan = in.text();
     launch.task = in.text();
+    launch.when = readPlan(in);
+    launch.plan = readPlan(in);
     readGrids(in, launch);
     abi.launches.push_back(std::move(launch));
   }
@@ -218,7 +248,7 @@ std::optional<KernelAbi> quern::jit::readAbi(llvm::StringRef bytes) {
     site.kind = static_cast<ErrorSite::Kind>(in.number());
     abi.sites.push_back(std::move(site));
   }
-  if (!in.isDone())
+  if (!in.isDone() || !areWordsThere(abi))
     return std::nullopt;
   return abi;
 }

@@ -1,5 +1,7 @@
 // Bound kernels: filling the packet and running the launches.
 #include "jit/pool/Pieces.h"
+#include "jit/session/Guard.h"
+#include "jit/session/HostSteps.h"
 #include "jit/session/State.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -40,17 +42,22 @@ bool BoundKernel::isReusable() const {
 
 DeviceId BoundKernel::device() const { return state->device; }
 
-Result<std::monostate> BoundKernel::ready() {
-  if (state->plan)
-    return state->plan->ready();
-  auto prepared = state->ready();
-  if (!prepared)
-    return prepared.error();
-  return std::monostate();
+Result<std::monostate> BoundKernel::ready(std::stop_token stop) {
+  return guarded([&]() -> Result<std::monostate> {
+    if (state->plan)
+      return state->plan->ready(stop);
+    auto prepared = state->ready(stop);
+    if (!prepared)
+      return prepared.error();
+    return std::monostate();
+  });
 }
 
 bool BoundKernel::readyAtOnce() {
-  return state->plan ? state->plan->readyAtOnce() : state->prepareAtOnce();
+  auto ready = guarded([&]() -> Result<bool> {
+    return state->plan ? state->plan->readyAtOnce() : state->prepareAtOnce();
+  });
+  return ready && *ready;
 }
 
 bool BoundKernel::mayCoincide(std::size_t written, std::size_t read) const {
@@ -60,27 +67,26 @@ bool BoundKernel::mayCoincide(std::size_t written, std::size_t read) const {
 }
 
 Result<std::vector<StageText>> BoundKernel::stages() const {
-  std::vector<StageText> stages;
-  if (state->plan)
+  return guarded([&]() -> Result<std::vector<StageText>> {
+    std::vector<StageText> stages;
+    if (state->plan)
+      return stages;
+    StageObserver observer = Compiler::collector(stages);
+    observer.last = Stage::Asm;
+    auto shown = state->core->compiler.compile(state->request, observer);
+    if (!shown)
+      return shown.error();
     return stages;
-  auto shown = state->core->compiler.show(
-      state->request, "asm", [&](const StageDump &dump) {
-        stages.emplace_back(dump.stage, dump.text);
-      });
-  if (!shown)
-    return shown.error();
-  return stages;
+  });
 }
-
-namespace {
 
 using Prepared = BoundKernel::State::Prepared;
 
 /// The words that do not change from run to run.
-void fillPacket(const Binding &binding, Prepared &prepared) {
-  std::vector<int> words(binding.operands.size(), -1);
-  int number = 0;
-  for (const PacketWord &word : prepared.kernel->abi.words) {
+static std::vector<std::uint64_t> packetOf(const Binding &binding,
+                                           const KernelAbi &abi) {
+  std::vector<std::uint64_t> packet;
+  for (const PacketWord &word : abi.words) {
     std::uint64_t value = 0;
     switch (word.kind) {
     case PacketWord::Kind::ErrorRecord:
@@ -88,7 +94,6 @@ void fillPacket(const Binding &binding, Prepared &prepared) {
       break;
     case PacketWord::Kind::Pointer: {
       const Operand &operand = binding.operands[word.operand];
-      words[word.operand] = number;
       // A number is read from the binding itself.
       if (operand.isNumber)
         value = reinterpret_cast<std::uint64_t>(operand.bits);
@@ -104,29 +109,52 @@ void fillPacket(const Binding &binding, Prepared &prepared) {
       value = binding.scalars[word.operand];
       break;
     }
-    prepared.packet.push_back(value);
-    ++number;
+    packet.push_back(value);
   }
-  for (auto [index, operand] : llvm::enumerate(binding.operands))
-    if (operand.present && !operand.isNumber)
-      prepared.slots.push_back(words[index]);
+  return packet;
 }
 
-} // namespace
+/// The word of every pointer that the caller gives.
+static std::vector<int> slotsOf(const Binding &binding, const KernelAbi &abi) {
+  std::vector<int> words(binding.operands.size(), -1), slots;
+  for (auto [number, word] : llvm::enumerate(abi.words))
+    if (word.kind == PacketWord::Kind::Pointer)
+      words[word.operand] = static_cast<int>(number);
+  for (auto [index, operand] : llvm::enumerate(binding.operands))
+    if (operand.present && !operand.isNumber)
+      slots.push_back(words[index]);
+  return slots;
+}
 
-Result<std::monostate> BoundKernel::State::prepare() {
-  std::lock_guard lock(preparing);
-  if (prepared.load(std::memory_order_acquire))
-    return std::monostate();
+/// What runs; other code is not made.
+Variant BoundKernel::State::variantOf(const KernelAbi &abi) const {
+  if (device != DeviceId{})
+    return GridKernel::variantOf(abi, binding.extents);
+  std::vector<std::uint64_t> packet = packetOf(binding, abi);
+  Variant variant;
+  for (const LaunchEntry &launch : abi.launches)
+    variant.push_back(launch.when.steps.empty() ||
+                              evaluate(launch.when, packet).front()
+                          ? 0
+                          : leftOut);
+  return variant;
+}
+
+void BoundKernel::State::keep(std::unique_ptr<Prepared> made) {
+  const Prepared *none = nullptr;
+  if (prepared.compare_exchange_strong(none, made.get()))
+    made.release();
+}
+
+Result<std::monostate> BoundKernel::State::prepare(std::stop_token stop) {
   if (device != DeviceId{}) {
     auto made = std::make_unique<Prepared>();
-    if (auto done = prepareOnDevice(*made); !done)
+    if (auto done = prepareOnDevice(*made, stop); !done)
       return done;
-    owned = std::move(made);
-    prepared.store(owned.get(), std::memory_order_release);
+    keep(std::move(made));
     return std::monostate();
   }
-  auto kernel = core->compiler.kernel(request);
+  auto kernel = core->compiler.kernel(request, chooser(), stop);
   if (!kernel)
     return kernel.error();
   install(*kernel);
@@ -134,12 +162,11 @@ Result<std::monostate> BoundKernel::State::prepare() {
 }
 
 bool BoundKernel::State::prepareAtOnce() {
-  std::unique_lock lock(preparing, std::try_to_lock);
-  if (!lock || device != DeviceId{})
-    return false;
   if (prepared.load(std::memory_order_acquire))
     return true;
-  auto kernel = core->compiler.inMemory(request);
+  if (device != DeviceId{})
+    return false;
+  auto kernel = core->compiler.inMemory(request, chooser());
   if (kernel)
     install(std::move(kernel));
   return prepared.load(std::memory_order_acquire) != nullptr;
@@ -158,19 +185,22 @@ static bool isCountable(const Binding &binding) {
 void BoundKernel::State::install(std::shared_ptr<const CompiledKernel> kernel) {
   auto made = std::make_unique<Prepared>();
   made->kernel = std::move(kernel);
-  fillPacket(binding, *made);
+  const KernelAbi &abi = made->kernel->abi;
+  made->packet = packetOf(binding, abi);
+  made->slots = slotsOf(binding, abi);
   bool isCounted = isCountable(binding);
-  for (const CompiledKernel::Launch &launch : made->kernel->launches) {
-    std::int64_t plan[5] = {0, 1, 0, 0, 1};
-    launch.plan(made->packet.data(), plan);
-    // What the code has counted may have wrapped around.
+  for (auto [launch, task] :
+       llvm::zip_equal(abi.launches, made->kernel->tasks)) {
+    if (!task)
+      continue;
+    std::vector<std::int64_t> plan = evaluate(launch.plan, made->packet);
+    // What the steps have counted may have wrapped around.
     if (!isCounted && (plan[2] != 0 || plan[3] != 0))
       plan[2] = std::numeric_limits<std::int64_t>::max();
     made->launches.push_back(
-        {launch.task, plan[0], plan[1], plan[2], plan[3], plan[4]});
+        {task, plan[0], plan[1], plan[2], plan[3], plan[4]});
   }
-  owned = std::move(made);
-  prepared.store(owned.get(), std::memory_order_release);
+  keep(std::move(made));
 }
 
 /// "a.qn: error[QN2034]: …", for errors that are found while running.
@@ -245,16 +275,25 @@ BoundKernel::State::check(std::span<void *const> pointers) const {
   return std::nullopt;
 }
 
-/// Where a site's "a.qn:3:12" lies in the texts that were loaded; empty where
-/// it names another one.
+/// Where a site's "a.qn:3:12-17" lies in the texts that were loaded; empty
+/// where it names another one.
 static Span spanOf(const BoundKernel::State &state, llvm::StringRef location) {
   auto [rest, columnText] = location.rsplit(':');
   auto [path, lineText] = rest.rsplit(':');
-  unsigned line = 0, column = 0;
-  if (lineText.getAsInteger(10, line) || columnText.getAsInteger(10, column))
+  auto [beginText, endText] = columnText.split('-');
+  unsigned line = 0, begin = 0, end = 0;
+  if (lineText.getAsInteger(10, line) || beginText.getAsInteger(10, begin))
     return Span();
   const SourceFile *file = fileNamed(*state.request.module, path);
-  return file ? state.core->sources.spanAt(*file, line, column) : Span();
+  if (!file)
+    return Span();
+  const SourceManager &sources = state.core->sources;
+  Span span = sources.spanAt(*file, line, begin);
+  bool hasEnd = span.valid() && !endText.getAsInteger(10, end) && end > begin &&
+                end - 1 <= sources.lineText(*file, line).size();
+  if (hasEnd)
+    span.end = span.begin + (end - begin);
+  return span;
 }
 
 /// A checked index was out of range, or what the text asks does not hold.
@@ -294,19 +333,22 @@ static Error siteError(const BoundKernel::State &state,
                     index, site.axis, record.extent);
   }();
   if (!site.location.empty() && !span.valid())
-    error.message = site.location + ": " + error.message;
+    error.message = llvm::StringRef(site.location).rsplit('-').first.str() +
+                    ": " + error.message;
   return error;
 }
 
-Result<std::monostate> BoundKernel::State::prepareOnDevice(Prepared &made) {
+Result<std::monostate>
+BoundKernel::State::prepareOnDevice(Prepared &made, std::stop_token stop) {
   auto owner = core->devices.get(device);
   if (!owner)
     return owner.error();
-  auto kernel = (*owner)->compiler.kernel(request);
+  auto kernel = (*owner)->compiler.kernel(request, chooser(), stop);
   if (!kernel)
     return kernel.error();
   made.kernel = *kernel;
-  fillPacket(binding, made);
+  made.packet = packetOf(binding, made.kernel->abi);
+  made.slots = slotsOf(binding, made.kernel->abi);
   std::vector<GridKernel::Number> numbers;
   for (auto [word, entry] : llvm::enumerate(made.kernel->abi.words))
     if (const Operand &operand = binding.operands[entry.operand];
@@ -320,21 +362,22 @@ Result<std::monostate> BoundKernel::State::prepareOnDevice(Prepared &made) {
   return std::monostate();
 }
 
-Result<const Prepared *> BoundKernel::State::ready() {
+Result<const Prepared *> BoundKernel::State::ready(std::stop_token stop) {
   if (const Prepared *made = prepared.load(std::memory_order_acquire))
     return made;
-  if (auto made = prepare(); !made)
+  if (auto made = prepare(stop); !made)
     return made.error();
   return prepared.load(std::memory_order_acquire);
 }
 
 GridKernel::Call
 BoundKernel::State::callOf(std::span<void *const> pointers) const {
-  GridKernel::Call call{owned->grid.get(), {}};
+  const Prepared &made = *prepared.load(std::memory_order_acquire);
+  GridKernel::Call call{made.grid.get(), {}};
   for (std::size_t number = 0; number < pointers.size(); ++number)
-    if (owned->slots[number] >= 0)
+    if (made.slots[number] >= 0)
       call.pointers.push_back(
-          {static_cast<std::size_t>(owned->slots[number]),
+          {static_cast<std::size_t>(made.slots[number]),
            reinterpret_cast<std::uint64_t>(pointers[number])});
   return call;
 }
@@ -346,7 +389,7 @@ BoundKernel::State::launch(std::span<const GridKernel::Call> calls,
   if (!record)
     return record.error();
   if (record->site != 0)
-    return siteError(*this, *owned, *record);
+    return siteError(*this, *prepared.load(), *record);
   core->launches.fetch_add(1, std::memory_order_relaxed);
   return std::monostate();
 }
@@ -360,7 +403,7 @@ Result<std::monostate> BoundKernel::State::work(const Prepared::Launch &launch,
   core->pool.run(Pieces::run, &pieces, launch.units, launch.grain, threads,
                  Pieces::beat);
   if (record.site != 0)
-    return siteError(*this, *owned, record);
+    return siteError(*this, *prepared.load(), record);
   if (pieces.isEnded())
     return Error{"interrupted", {}};
   return std::monostate();
@@ -368,37 +411,40 @@ Result<std::monostate> BoundKernel::State::work(const Prepared::Launch &launch,
 
 Result<std::monostate> BoundKernel::run(std::span<void *const> pointers,
                                         void *stream) {
-  State &bound = *state;
-  if (auto problem = bound.check(pointers))
-    return std::move(*problem);
-  if (bound.plan)
-    return bound.plan->run(pointers, bound.core->pool, stream);
-  auto made = bound.ready();
-  if (!made)
-    return made.error();
-  const Prepared *prepared = *made;
-  if (bound.binding.isEmpty)
+  return guarded([&]() -> Result<std::monostate> {
+    State &bound = *state;
+    if (auto problem = bound.check(pointers))
+      return std::move(*problem);
+    if (bound.plan)
+      return bound.plan->run(pointers, bound.core->pool, stream);
+    auto made = bound.ready();
+    if (!made)
+      return made.error();
+    const Prepared *prepared = *made;
+    if (bound.binding.isEmpty)
+      return std::monostate();
+    if (prepared->grid) {
+      GridKernel::Call call = bound.callOf(pointers);
+      return bound.launch({&call, 1}, stream);
+    }
+    Packet packet(prepared->packet);
+    ErrorRecord record;
+    packet.data[0] = reinterpret_cast<std::uint64_t>(&record);
+    int threads = bound.core->pool.threads();
+    std::int64_t bytes = prepared->workspace(threads);
+    Scratch::Piece workspace(bound.core->pool.scratch(), bytes);
+    if (bytes > 0 && !workspace.memory)
+      return runError(*bound.core, {}, fault::WorkspaceMemory, bound.name,
+                      bytes);
+    packet.data[1] = reinterpret_cast<std::uint64_t>(workspace.memory);
+    for (std::size_t number = 0; number < pointers.size(); ++number)
+      if (prepared->slots[number] >= 0)
+        packet.data[prepared->slots[number]] =
+            reinterpret_cast<std::uint64_t>(pointers[number]);
+    for (const Prepared::Launch &launch : prepared->launches)
+      if (auto done = bound.work(launch, packet.data, record, threads); !done)
+        return done;
+    bound.core->launches.fetch_add(1, std::memory_order_relaxed);
     return std::monostate();
-  if (prepared->grid) {
-    GridKernel::Call call = bound.callOf(pointers);
-    return bound.launch({&call, 1}, stream);
-  }
-  Packet packet(prepared->packet);
-  ErrorRecord record;
-  packet.data[0] = reinterpret_cast<std::uint64_t>(&record);
-  int threads = bound.core->pool.threads();
-  std::int64_t bytes = prepared->workspace(threads);
-  Scratch::Piece workspace(bound.core->pool.scratch(), bytes);
-  if (bytes > 0 && !workspace.memory)
-    return runError(*bound.core, {}, fault::WorkspaceMemory, bound.name, bytes);
-  packet.data[1] = reinterpret_cast<std::uint64_t>(workspace.memory);
-  for (std::size_t number = 0; number < pointers.size(); ++number)
-    if (prepared->slots[number] >= 0)
-      packet.data[prepared->slots[number]] =
-          reinterpret_cast<std::uint64_t>(pointers[number]);
-  for (const Prepared::Launch &launch : prepared->launches)
-    if (auto done = bound.work(launch, packet.data, record, threads); !done)
-      return done;
-  bound.core->launches.fetch_add(1, std::memory_order_relaxed);
-  return std::monostate();
+  });
 }

@@ -6,6 +6,8 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <exception>
+#include <string_view>
 
 using namespace quern;
 
@@ -20,10 +22,21 @@ struct quern_kernel {
 };
 
 /// Hands a message out and gives the value of failure.
-static std::nullptr_t fail(const std::string &message, char **error) {
+static std::nullptr_t fail(std::string_view message, char **error) {
   if (error)
-    *error = strdup(message.c_str());
+    *error = strndup(message.data(), message.size());
   return nullptr;
+}
+
+/// What `body` gives; where memory ends, the value of failure and a message.
+template <typename Body>
+static auto forC(Body body, decltype(body()) failure, char **error) {
+  try {
+    return body();
+  } catch (const std::exception &) {
+    fail("out of memory", error);
+    return failure;
+  }
 }
 
 static Result<Argument> argumentOf(const quern_argument &given) {
@@ -70,21 +83,37 @@ const char *quern_version(void) { return QUERN_VERSION; }
 void quern_free_text(char *text) { std::free(text); }
 
 quern_session *quern_open(const char *cache, int32_t threads, char **error) {
-  auto session = Session::create(
-      {.threads = threads, .cacheDirectory = cache ? cache : "", .target = ""});
-  if (!session)
-    return fail(session.error().message, error);
-  return new quern_session{std::move(*session)};
+  return forC(
+      [&]() -> quern_session * {
+        auto session = Session::create({.threads = threads,
+                                        .cacheDirectory = cache ? cache : "",
+                                        .target = ""});
+        if (!session)
+          return fail(session.error().message, error);
+        return new quern_session{std::move(*session)};
+      },
+      nullptr, error);
 }
 
 void quern_close(quern_session *session) { delete session; }
 
 quern_module *quern_compile(quern_session *session, const char *source,
                             const char *name, char **error) {
-  auto module = session->session->compile(source, name ? name : "<string>");
-  if (!module)
-    return fail(module.error().message, error);
-  return new quern_module{std::move(*module)};
+  return forC(
+      [&]() -> quern_module * {
+        auto module =
+            session->session->compile(source, name ? name : "<string>");
+        if (!module)
+          return fail(module.error().message, error);
+        return new quern_module{std::move(*module)};
+      },
+      nullptr, error);
+}
+
+const char *quern_warning(const quern_module *module, int32_t number) {
+  std::span<const std::string> all = module->module.warnings();
+  bool isThere = number >= 0 && static_cast<std::size_t>(number) < all.size();
+  return isThere ? all[number].c_str() : nullptr;
 }
 
 void quern_free_module(quern_module *module) { delete module; }
@@ -92,24 +121,28 @@ void quern_free_module(quern_module *module) { delete module; }
 quern_kernel *quern_bind(quern_module *module, const char *declaration,
                          const quern_argument *arguments, int32_t count,
                          char **error) {
-  std::vector<Argument> given;
-  std::vector<std::pair<std::string, Argument>> constants;
-  for (const quern_argument &each :
-       std::span(arguments, static_cast<std::size_t>(count))) {
-    auto argument = argumentOf(each);
-    if (!argument)
-      return fail(argument.error().message, error);
-    if (each.name)
-      constants.emplace_back(each.name, std::move(*argument));
-    else
-      given.push_back(std::move(*argument));
-  }
-  auto kernel = module->module.bind(declaration, given, {}, constants);
-  if (!kernel)
-    return fail(kernel.error().message, error);
-  if (auto ready = kernel->ready(); !ready)
-    return fail(ready.error().message, error);
-  return new quern_kernel{std::move(*kernel)};
+  return forC(
+      [&]() -> quern_kernel * {
+        std::vector<Argument> given;
+        std::vector<std::pair<std::string, Argument>> constants;
+        for (const quern_argument &each :
+             std::span(arguments, static_cast<std::size_t>(count))) {
+          auto argument = argumentOf(each);
+          if (!argument)
+            return fail(argument.error().message, error);
+          if (each.name)
+            constants.emplace_back(each.name, std::move(*argument));
+          else
+            given.push_back(std::move(*argument));
+        }
+        auto kernel = module->module.bind(declaration, given, {}, constants);
+        if (!kernel)
+          return fail(kernel.error().message, error);
+        if (auto ready = kernel->ready(); !ready)
+          return fail(ready.error().message, error);
+        return new quern_kernel{std::move(*kernel)};
+      },
+      nullptr, error);
 }
 
 void quern_free_kernel(quern_kernel *kernel) { delete kernel; }

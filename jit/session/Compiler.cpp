@@ -1,17 +1,16 @@
 // From a request to code: who makes it, where it is kept, and its stages.
 #include "jit/session/Compiler.h"
 
-#include "frontend/diagnostics/Render.h"
 #include "frontend/typed/TypedModule.h"
-#include "jit/bind/Report.h"
 #include "jit/session/AbiText.h"
 #include "jit/session/BuildId.h"
+#include "jit/session/Forks.h"
 #include "jit/session/Keep.h"
 #include "jit/session/Keys.h"
 #include "jit/session/Reproducer.h"
+#include "jit/session/Stages.h"
+#include "jit/session/Variants.h"
 
-#include "llvm/IR/LLVMContext.h"
-#include "llvm/IR/Module.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -20,57 +19,27 @@ using namespace quern::jit;
 
 namespace {
 
+/// Its destructor would take locks that nobody gives back.
+template <typename T> void leaveForGood(std::shared_ptr<T> object) {
+  [[maybe_unused]] auto *kept = new std::shared_ptr<T>(std::move(object));
+}
+
 constexpr std::uint64_t cacheBytes = 512u << 20;
 
-/// Where an error lies in the text of the declaration; empty where it names
-/// another one.
-Span spanOf(const CompileRequest &request, const DslError &error) {
-  const SourceManager &sources = request.module->sources();
-  const SourceFile *file = sources.fileOf(request.declaration->nameSpan.begin);
-  return file && file->name() == error.file
-             ? sources.spanAt(*file, error.line, error.column)
-             : Span();
-}
+/// An MLIR context keeps every type, attribute and place that it has seen:
+/// after so many kernels it goes, and what it keeps with it.
+constexpr unsigned mostUses = 256;
 
-/// A lowering's errors in the words of the interface, above their lines.
-Error dslError(const std::vector<DslError> &errors, llvm::StringRef fallback,
-               const CompileRequest &request) {
-  Error error;
-  llvm::raw_string_ostream text(error.message);
-  for (const DslError &each : errors) {
-    error.diagnostics.push_back(
-        {each.code, "error", each.message, each.file, each.line, each.column});
-    DiagnosticInfo info = fault::LoweringFailed.info;
-    llvm::StringRef(each.code).drop_front(2).getAsInteger(10, info.code);
-    SourceDiagnostic shown;
-    shown.info = &info;
-    shown.message = each.message;
-    shown.hint = each.hint;
-    shown.span = spanOf(request, each);
-    if (!shown.span.valid() && !each.file.empty())
-      text << each.file << ':' << each.line << ':' << each.column << ": ";
-    renderText(shown, request.module->sources(), text, /*color=*/false);
-  }
-  if (errors.empty())
-    text << fallback;
-  while (llvm::StringRef(error.message).ends_with("\n"))
-    error.message.pop_back();
-  return error;
-}
-
-std::string stageName(DslStage stage, const TargetInfo &machine) {
-  bool grid = stage == DslStage::Loops && machine.isGpu();
-  return grid ? "gpu" : std::string(spelling(stage));
-}
-
-std::string printed(const llvm::Module &module) {
-  std::string text;
-  llvm::raw_string_ostream out(text);
-  module.print(out, nullptr);
-  return text;
+void warnNotKept(const CompileRequest &request, const std::string &problem) {
+  llvm::errs() << "quern: warning: stages of `" << request.declaration->name
+               << "` are not kept: " << problem << '\n';
 }
 
 } // namespace
+
+Compiler::Compiler(SessionOptions options, const Limits &limits)
+    : options(std::move(options)), limits(limits), slots(limits.kernels) {}
+Compiler::~Compiler() = default;
 
 /// Lends tools for one compilation; MLIR contexts and code generators cost
 /// milliseconds to make and serve one thread at a time.
@@ -80,44 +49,39 @@ public:
                                              const TargetInfo &target) {
     auto lease = std::unique_ptr<Lease>(new Lease(owner));
     {
-      std::lock_guard lock(owner.toolsLock);
+      std::lock_guard guard(owner.lock);
       if (!owner.idleTools.empty()) {
         lease->tools = std::move(owner.idleTools.back());
         owner.idleTools.pop_back();
         return lease;
       }
     }
-    lease->tools = std::make_unique<Tools>();
+    lease->tools = std::make_unique<CompilerTools>();
     auto generator = CodeGenerator::create(target);
-    if (!generator)
+    if (!generator) {
+      lease->tools.reset();
       return generator.error();
+    }
     lease->tools->generator = std::move(*generator);
     return lease;
   }
-  ~Lease() {
-    std::lock_guard lock(owner.toolsLock);
-    if (tools)
-      owner.idleTools.push_back(std::move(tools));
+  /// What an exception has gone through is not touched any more.
+  ~Lease() { (void)tools.release(); }
+
+  /// The stages have come to their end, well or not.
+  void giveBack() {
+    if (++tools->uses >= mostUses)
+      return tools.reset();
+    std::lock_guard guard(owner.lock);
+    owner.idleTools.push_back(std::move(tools));
   }
-  std::unique_ptr<Tools> tools;
+  std::unique_ptr<CompilerTools> tools;
 
 private:
   explicit Lease(Compiler &owner) : owner(owner) {}
   Compiler &owner;
+  const ThreadOfMlir use;
 };
-
-bool Compiler::hasStage(const TargetInfo &target, const std::string &stage) {
-  bool isPtx = target.kind == TargetKind::Nvptx;
-  if (stage == "ptx")
-    return isPtx;
-  if (stage == "hsaco")
-    return target.kind == TargetKind::Amdgpu;
-  if (stage == "gpu")
-    return target.isGpu();
-  if (stage == "loops")
-    return !target.isGpu();
-  return !isPtx || stage != "obj";
-}
 
 Result<TargetInfo> Compiler::target() {
   std::call_once(targetOnce,
@@ -126,17 +90,17 @@ Result<TargetInfo> Compiler::target() {
 }
 
 DiskCache *Compiler::disk() {
-  std::call_once(diskOnce, [this] {
-    std::string folder = options.cacheDirectory.empty()
-                             ? defaultCacheFolder()
-                             : options.cacheDirectory;
-    if (folder.empty() || folder == "-")
-      return;
-    diskCache = DiskCache::open(folder, cacheBytes);
-    warnOfCache(diskCache.warning);
-    if (diskCache.cache && keepsEveryStage())
-      keptIn = folder;
-  });
+  std::lock_guard guard(lock);
+  if (std::exchange(isDiskKnown, true))
+    return diskCache.cache.get();
+  std::string folder = options.cacheDirectory.empty() ? defaultCacheFolder()
+                                                      : options.cacheDirectory;
+  if (folder.empty() || folder == "-")
+    return nullptr;
+  diskCache = DiskCache::open(folder, cacheBytes);
+  warnOfCache(diskCache.warning);
+  if (diskCache.cache && keepsEveryStage())
+    keptIn = folder;
   return diskCache.cache.get();
 }
 
@@ -146,29 +110,59 @@ void Compiler::warnOfCache(const std::string &warning) {
 }
 
 Result<std::shared_ptr<Engine>> Compiler::linker() {
-  std::call_once(engineOnce, [this] { engine = Engine::create(listeners); });
-  return *engine;
+  std::lock_guard guard(lock);
+  if (!engine) {
+    auto made = Engine::create(listeners);
+    if (!made)
+      return made.error();
+    engine = *made;
+  }
+  return engine;
+}
+
+/// A linker and an MLIR context have locks of their own, which threads may hold
+/// that the child does not have: it gets others. What the old one has linked
+/// stays.
+void Compiler::afterFork(bool isChild) {
+  if (isChild) {
+    leaveForGood(std::exchange(engine, nullptr));
+    for (std::unique_ptr<CompilerTools> &idle : idleTools)
+      (void)idle.release();
+    idleTools.clear();
+  }
+  if (diskCache.cache)
+    diskCache.cache->afterFork();
+  lock.unlock();
+  slots.afterFork(isChild);
+}
+
+void Compiler::beforeFork() {
+  slots.beforeFork();
+  lock.lock();
+  if (diskCache.cache)
+    diskCache.cache->beforeFork();
 }
 
 CacheKey Compiler::keyOf(const CompileRequest &request,
-                         const TargetInfo &target) {
-  static const std::string identity = buildIdentity();
+                         const TargetInfo &target, llvm::StringRef variant) {
   return KeyBuilder()
-      .add(identity)
+      .add(buildIdentity())
       .add(request.text.text())
       .add(request.declaration->module)
       .add(request.declaration->name)
       .add(keyText(request.specialization))
       .add(keyText(target))
       .add(hasLines(target) ? "lines" : "")
+      .add(request.keepsChecks ? "checks" : "")
+      .add(schedule.text)
+      .add(variant)
       .finish();
 }
 
 /// Where a kernel is kept: what is ready serves rows of any length. Nothing is
 /// hashed, since calls of an `op` that reads numbers ask for each of its
 /// kernels every time; all are for one target.
-std::shared_ptr<Compiler::Slot>
-Compiler::slotOf(const CompileRequest &request) {
+std::string Compiler::slotOf(const CompileRequest &request) {
   std::string key(request.text.bytes.begin(), request.text.bytes.end());
   for (llvm::StringRef name :
        {request.declaration->module, request.declaration->name}) {
@@ -176,38 +170,51 @@ Compiler::slotOf(const CompileRequest &request) {
     key += '\0';
   }
   key += keyText(request.specialization, /*ofAnyRows=*/true);
-  std::lock_guard lock(slotsLock);
-  std::shared_ptr<Slot> &found = slots[key];
-  if (!found)
-    found = std::make_shared<Slot>();
-  return found;
+  key += request.keepsChecks ? '\1' : '\0';
+  return key;
+}
+
+/// Where a variant of a kernel is kept: its name numbers the launches of
+/// the schedule that the kernel got by its hints.
+std::string Compiler::slotOf(const CompileRequest &request,
+                             const CompiledKernel &kernel,
+                             llvm::StringRef variant) {
+  std::string slot = slotOf(request);
+  slot += kernel.shortRows ? '\1' : '\0';
+  slot += kernel.repeatedRows ? '\1' : '\0';
+  return slot + variant.str();
 }
 
 std::shared_ptr<const CompiledKernel>
-Compiler::inMemory(const CompileRequest &request) {
-  std::shared_ptr<Slot> slot = slotOf(request);
-  std::unique_lock lock(slot->making, std::try_to_lock);
-  return lock ? slot->kernel : nullptr;
+Compiler::inMemory(const CompileRequest &request, const ChooseVariant &choose) {
+  Kernel first = slots.find(slotOf(request));
+  if (!first || !hasVariants(first->abi))
+    return first;
+  return slots.find(slotOf(request, *first, nameOf(choose(first->abi))));
 }
 
 Result<std::shared_ptr<const CompiledKernel>>
-Compiler::kernel(const CompileRequest &request) {
-  Result<TargetInfo> machine = target();
-  if (!machine)
-    return machine.error();
-  std::shared_ptr<Slot> slot = slotOf(request);
-  // A failure is not kept: the next request tries, and reports, again.
-  std::lock_guard lock(slot->making);
-  if (slot->kernel)
-    return slot->kernel;
-  auto made = make(request, keyOf(request, *machine));
-  if (made)
-    slot->kernel = *made;
-  return made;
+Compiler::kernel(const CompileRequest &request, const ChooseVariant &choose,
+                 std::stop_token stop) {
+  auto first = slots.get(slotOf(request), stop,
+                         [&] { return make(request, "", choose, stop); });
+  if (!first || !hasVariants((*first)->abi))
+    return first;
+  Variant variant = choose((*first)->abi);
+  std::string name = nameOf(variant);
+  return slots.get(slotOf(request, **first, name), stop, [&] {
+    CompileRequest alike = request;
+    alike.specialization.shortRows = (*first)->shortRows;
+    alike.specialization.repeatedRows = (*first)->repeatedRows;
+    auto chosen = [&](const KernelAbi &) { return variant; };
+    return make(alike, name, chosen, stop);
+  });
 }
 
-Result<std::shared_ptr<const CompiledKernel>>
-Compiler::make(const CompileRequest &request, const CacheKey &key) {
+Result<Compiler::Kernel> Compiler::make(const CompileRequest &request,
+                                        llvm::StringRef variant,
+                                        const ChooseVariant &choose,
+                                        std::stop_token stop) {
   Result<TargetInfo> machine = target();
   if (!machine)
     return machine.error();
@@ -215,167 +222,176 @@ Compiler::make(const CompileRequest &request, const CacheKey &key) {
     if (std::optional<std::string> why = whyNotHere(*machine))
       return Error{"code for `" + options.target + "` cannot run here: " + *why,
                    {}};
+  CacheKey key = keyOf(request, *machine, variant);
+  std::vector<StageText> stages;
   if (DiskCache *cache = disk())
     if (auto entry = cache->load(key))
-      if (auto kernel = load(*entry)) {
+      if (auto kernel = load(request, *entry)) {
+        if (entry->object.empty())
+          return kernel;
         diskHits.fetch_add(1, std::memory_order_relaxed);
-        keep(request, key, *entry);
+        if (lacksStages(request, key)) {
+          auto again = makeEntry(request, choose, stages, stop);
+          if (again)
+            keep(request, key, *again, std::move(stages));
+          else
+            warnNotKept(request, again.error().message);
+        }
         return kernel;
       }
-  Result<CacheEntry> entry = compile(request);
+  Result<CacheEntry> entry = makeEntry(request, choose, stages, stop);
   if (!entry)
     return entry.error();
   compiles.fetch_add(1, std::memory_order_relaxed);
-  auto kernel = load(*entry);
+  KernelAbi abi = readAbi(entry->description).value();
+  if (!variant.empty() || !hasVariants(abi))
+    return finish(request, key, *entry, std::move(stages));
+  std::string name = nameOf(choose(abi));
+  auto code = finish(request, keyOf(request, *machine, name), *entry,
+                     std::move(stages));
+  if (!code)
+    return code;
+  slots.add(slotOf(request, **code, name), *code);
+  return loadAndStore(request, key,
+                      {writeAbi(conditionsOf(std::move(abi))), ""});
+}
+
+Result<Compiler::Kernel> Compiler::finish(const CompileRequest &request,
+                                          const CacheKey &key,
+                                          const CacheEntry &entry,
+                                          std::vector<StageText> stages) {
+  if (lacksStages(request, key))
+    keep(request, key, entry, std::move(stages));
+  return loadAndStore(request, key, entry);
+}
+
+Result<Compiler::Kernel> Compiler::loadAndStore(const CompileRequest &request,
+                                                const CacheKey &key,
+                                                const CacheEntry &entry) {
+  auto kernel = load(request, entry);
   if (kernel)
     if (DiskCache *cache = disk())
-      warnOfCache(cache->store(key, *entry));
-  if (kernel)
-    keep(request, key, *entry);
+      warnOfCache(cache->store(key, entry));
   return kernel;
 }
 
-/// Compiles a second time, for the texts; nobody waits for this every day.
-void Compiler::keep(const CompileRequest &request, const CacheKey &key,
-                    const CacheEntry &entry) {
+bool Compiler::lacksStages(const CompileRequest &request,
+                           const CacheKey &key) const {
   std::string name = request.declaration->name.str();
-  if (keptIn.empty() || llvm::sys::fs::exists(keptFolder(keptIn, name, key)))
-    return;
+  return !keptIn.empty() &&
+         !llvm::sys::fs::exists(keptFolder(keptIn, name, key));
+}
+
+StageObserver Compiler::collector(std::vector<StageText> &texts) {
+  return {.wants =
+              [](Stage stage) {
+                return makerOf(stage) == StageMaker::Lowering ||
+                       stage == Stage::Llvm || stage == Stage::Asm;
+              },
+          .take =
+              [&texts](Stage stage, std::string text) {
+                texts.emplace_back(spelling(stage), std::move(text));
+              }};
+}
+
+/// Makes an entry, and the texts of its stages where they may be kept.
+Result<CacheEntry> Compiler::makeEntry(const CompileRequest &request,
+                                       const ChooseVariant &choose,
+                                       std::vector<StageText> &stages,
+                                       std::stop_token stop) {
+  auto made =
+      compile(request, keptIn.empty() ? StageObserver() : collector(stages),
+              choose, stop);
+  if (!made)
+    return made.error();
+  return std::move(**made);
+}
+
+void Compiler::keep(const CompileRequest &request, const CacheKey &key,
+                    const CacheEntry &entry, std::vector<StageText> stages) {
   Result<TargetInfo> machine = target();
   if (!machine)
     return;
+  std::string name = request.declaration->name.str();
   KeptKernel kept{.name = name,
                   .module = request.declaration->module.str(),
                   .key = key,
                   .target = *machine,
                   .entry = entry,
-                  .stages = {}};
-  auto shown = show(request, "asm", [&](const StageDump &dump) {
-    kept.stages.emplace_back(dump.stage, dump.text);
-  });
-  std::string problem =
-      shown ? keepStages(keptIn, kept) : shown.error().message;
+                  .stages = std::move(stages)};
+  std::string problem = keepStages(keptIn, kept);
   if (!problem.empty())
-    llvm::errs() << "quern: warning: stages of `" << name
-                 << "` are not kept: " << problem << '\n';
+    warnNotKept(request, problem);
 }
 
-Result<LoweredModule> Compiler::lowered(Tools &tools,
-                                        const CompileRequest &request,
-                                        const TargetInfo &target,
-                                        const LoweringOptions &lowering) {
-  std::vector<DslError> errors;
-  GenerationRequest generation{.module = *request.module,
-                               .declaration = *request.declaration,
-                               .specialization = request.specialization,
-                               .target = target};
-  std::optional<QnModule> made = generateQn(tools.dsl, generation, errors);
-  if (!made)
-    return dslError(errors, "IR generation failed without a reason", request);
-  std::optional<LoweredModule> low =
-      lower(tools.dsl, std::move(*made), lowering, errors);
-  if (!low)
-    return dslError(errors, "lowering failed without a reason", request);
-  return std::move(*low);
-}
-
-Result<CacheEntry>
-Compiler::compile(const CompileRequest &request,
-                  const std::function<void(const std::string &)> &reached) {
+Result<std::optional<CacheEntry>>
+Compiler::compile(const CompileRequest &request, const StageObserver &observer,
+                  const ChooseVariant &choose, std::stop_token stop) {
   Result<TargetInfo> machine = target();
   if (reproducers.empty() || !machine)
-    return compileStages(request, reached);
+    return compileStages(request, observer, choose, stop);
   PendingReproducer pending(reproducers, request, keyOf(request, *machine),
                             *machine);
-  auto made = compileStages(request, [&](const std::string &stage) {
+  StageObserver watched = observer;
+  watched.reached = [&](std::string_view stage) {
     if (pending.isOpen())
       pending.reached(stage);
-    if (reached)
-      reached(stage);
-  });
-  if (made || !pending.isOpen())
+    if (observer.reached)
+      observer.reached(stage);
+  };
+  auto made = compileStages(request, watched, choose, stop);
+  if (made || !pending.isOpen() || stop.stop_requested())
     return made;
   Error error = made.error();
   error.message += "\nto see it again: quern build --replay=" + pending.keep();
   return error;
 }
 
-Result<CacheEntry> Compiler::compileStages(
-    const CompileRequest &request,
-    const std::function<void(const std::string &)> &reached) {
-  auto leave = [&](const std::string &stage) {
-    if (reached)
-      reached(stage);
-  };
+Result<std::optional<CacheEntry>>
+Compiler::compileStages(const CompileRequest &request,
+                        const StageObserver &observer,
+                        const ChooseVariant &choose, std::stop_token stop) {
   Result<TargetInfo> machine = target();
   if (!machine)
     return machine.error();
+  if (!schedule.problem.empty())
+    return Error{schedule.problem, {}};
   auto lease = Lease::take(*this, *machine);
   if (!lease)
     return lease.error();
-  Tools &tools = *(*lease)->tools;
-  leave("tools");
-  LoweringOptions lowering{
-      .target = *machine, .dump = {}, .hasLines = hasLines(*machine)};
-  if (reached)
-    lowering.reached = [&](DslStage stage) {
-      leave(stageName(stage, *machine));
-    };
-  auto low = lowered(tools, request, *machine, lowering);
-  if (!low)
-    return low.error();
-  tools.generator->optimise(*low->module);
-  leave("llvm");
-  bool isPtx = machine->kind == TargetKind::Nvptx;
-  auto object = tools.generator->emit(*low->module,
-                                      isPtx ? Image::Assembly : Image::Object);
-  if (object && machine->kind == TargetKind::Amdgpu)
-    object = linkCodeObject(*object);
-  if (!object)
-    return object.error();
-  leave(isPtx ? "ptx" : machine->isGpu() ? "hsaco" : "obj");
-  return CacheEntry{writeAbi(low->abi), std::move(*object)};
+  Budget budget(limits.operations, stop);
+  Stages stages(*(*lease)->tools, request, *machine, budget, stop);
+  auto made = stages.make(observer, {.target = *machine,
+                                     .hasLines = hasLines(*machine),
+                                     .keepsChecks = request.keepsChecks,
+                                     .schedule = schedule.text,
+                                     .scheduleName = schedule.name,
+                                     .choose = choose});
+  (*lease)->giveBack();
+  return made;
 }
 
-Result<std::monostate>
-Compiler::show(const CompileRequest &request, const std::string &last,
-               const std::function<void(const StageDump &)> &dump) {
-  Result<TargetInfo> machine = target();
-  if (!machine)
-    return machine.error();
-  auto lease = Lease::take(*this, *machine);
-  if (!lease)
-    return lease.error();
-  Tools &tools = *(*lease)->tools;
-  LoweringOptions lowering{.target = *machine, .dump = {}};
-  lowering.dump = [&](DslStage stage, const std::string &text) {
-    dump({stageName(stage, *machine), text});
-  };
-  auto low = lowered(tools, request, *machine, lowering);
-  if (!low)
-    return low.error();
-  if (last == "abi")
-    dump({last, printAbi(low->abi)});
-  if (last == "llvm-raw")
-    dump({last, printed(*low->module)});
-  tools.generator->optimise(*low->module);
-  dump({"llvm", printed(*low->module)});
-  bool isText = last == "asm" || last == "ptx";
-  if (!isText && last != "obj" && last != "hsaco")
-    return std::monostate();
-  auto image = tools.generator->emit(*low->module,
-                                     isText ? Image::Assembly : Image::Object);
-  if (image && last == "hsaco")
-    image = linkCodeObject(*image);
-  if (!image)
-    return image.error();
-  dump({last, std::move(*image)});
-  return std::monostate();
+/// What is thrown through a linker leaves its locks as they are: nobody uses it
+/// any more, and what it has linked stays.
+Result<std::shared_ptr<LoadedObject>>
+Compiler::loadCode(const std::shared_ptr<Engine> &linker,
+                   const std::string &object,
+                   const std::vector<std::string> &symbols) {
+  try {
+    return linker->load(object, symbols);
+  } catch (...) {
+    std::lock_guard guard(lock);
+    if (engine == linker)
+      leaveForGood(std::exchange(engine, nullptr));
+    throw;
+  }
 }
 
-Result<std::shared_ptr<const CompiledKernel>>
-Compiler::load(const CacheEntry &entry) {
+Result<Compiler::Kernel> Compiler::load(const CompileRequest &request,
+                                        const CacheEntry &entry) {
   auto kernel = std::make_shared<CompiledKernel>();
+  kernel->shortRows = request.specialization.shortRows;
+  kernel->repeatedRows = request.specialization.repeatedRows;
   std::optional<KernelAbi> abi = readAbi(entry.description);
   if (!abi)
     return Error{"a cached kernel has no description", {}};
@@ -384,21 +400,24 @@ Compiler::load(const CacheEntry &entry) {
     kernel->image = entry.object;
     return std::shared_ptr<const CompiledKernel>(std::move(kernel));
   }
+  kernel->tasks.resize(kernel->abi.launches.size());
   std::vector<std::string> symbols;
-  for (const LaunchEntry &launch : kernel->abi.launches) {
-    symbols.push_back(launch.plan);
-    symbols.push_back(launch.task);
-  }
+  for (const LaunchEntry &launch : kernel->abi.launches)
+    if (!launch.plan.steps.empty())
+      symbols.push_back(launch.task);
+  if (symbols.empty())
+    return Kernel(std::move(kernel));
   auto engine = linker();
   if (!engine)
     return engine.error();
-  auto code = (*engine)->load(entry.object, symbols);
+  auto code = loadCode(*engine, entry.object, symbols);
   if (!code)
     return code.error();
-  for (std::size_t i = 0; i + 1 < (*code)->addresses.size(); i += 2)
-    kernel->launches.push_back(
-        {reinterpret_cast<CompiledKernel::Plan>((*code)->addresses[i]),
-         reinterpret_cast<CompiledKernel::Task>((*code)->addresses[i + 1])});
+  auto address = (*code)->addresses.begin();
+  for (auto [launch, task] :
+       llvm::zip_equal(kernel->abi.launches, kernel->tasks))
+    if (!launch.plan.steps.empty())
+      task = reinterpret_cast<CompiledKernel::Task>(*address++);
   kernel->code = std::move(*code);
-  return std::shared_ptr<const CompiledKernel>(std::move(kernel));
+  return Kernel(std::move(kernel));
 }

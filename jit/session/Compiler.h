@@ -5,12 +5,13 @@
 #include "dsl/irgen/IrGen.h"
 #include "jit/Jit.h"
 #include "jit/cache/DiskCache.h"
+#include "jit/cache/Variables.h"
 #include "jit/codegen/Codegen.h"
 #include "jit/orc/Engine.h"
+#include "jit/session/Slots.h"
 
 #include <atomic>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -19,17 +20,15 @@ namespace quern::jit {
 
 /// Code that is ready, and how to call it.
 struct CompiledKernel {
-  using Plan = void (*)(const std::uint64_t *packet, std::int64_t *plan);
   using Task = void (*)(const void *packet, std::int64_t begin,
                         std::int64_t end, std::int64_t worker);
-  struct Launch {
-    Plan plan;
-    Task task;
-  };
   std::shared_ptr<LoadedObject> code; ///< null for a GPU, which has
   std::string image;                  ///< PTX or a code object instead
   KernelAbi abi;
-  std::vector<Launch> launches;
+  std::vector<Task> tasks; ///< of every launch; null where code is left out
+  /// The hints of the specialization that it was made for: any code serves any
+  /// call, but the variants of one kernel share a schedule.
+  bool shortRows = false, repeatedRows = false;
 };
 
 /// What to compile.
@@ -39,87 +38,102 @@ struct CompileRequest {
   /// Stands for the module's text, and the texts it uses, in keys.
   CacheKey text;
   Specialization specialization;
+  bool keepsChecks = keepsEveryCheck(); ///< every bounds check stays
 };
 
-/// The stages a compilation can show.
-struct StageDump {
-  std::string stage; ///< as `--emit` spells it
-  std::string text;
-};
+struct CompilerTools;
 
 class Compiler {
 public:
-  explicit Compiler(SessionOptions options) : options(std::move(options)) {}
+  Compiler(SessionOptions options, const Limits &limits);
+  ~Compiler();
 
-  /// The kernel of a request. Equal requests at one time compile once.
+  /// The variant of a kernel that a call needs. Equal requests at one time
+  /// compile once. Nobody waits for it any more once `stop` is requested: the
+  /// work then ends soon, with an error.
   Result<std::shared_ptr<const CompiledKernel>>
-  kernel(const CompileRequest &request);
+  kernel(const CompileRequest &request, const ChooseVariant &choose,
+         std::stop_token stop = {});
   /// The same where it is in memory already; else null.
-  std::shared_ptr<const CompiledKernel> inMemory(const CompileRequest &request);
+  std::shared_ptr<const CompiledKernel> inMemory(const CompileRequest &request,
+                                                 const ChooseVariant &choose);
 
-  /// Makes a kernel for the cache. `reached` hears of every stage when it is
-  /// done, first of `tools`: the compiler itself is made then.
-  Result<CacheEntry>
-  compile(const CompileRequest &request,
-          const std::function<void(const std::string &)> &reached = {});
+  /// Makes a variant of a kernel for the cache, or one of all its code where
+  /// nothing chooses: nothing where the observer's last stage comes before its
+  /// code. The observer hears first of `tools`: the compiler itself is made
+  /// then.
+  Result<std::optional<CacheEntry>> compile(const CompileRequest &request,
+                                            const StageObserver &observer = {},
+                                            const ChooseVariant &choose = {},
+                                            std::stop_token stop = {});
 
-  /// Runs the compiler and hands every stage up to and with `last` to `dump`.
-  Result<std::monostate>
-  show(const CompileRequest &request, const std::string &last,
-       const std::function<void(const StageDump &)> &dump);
+  /// Collects the texts that are kept, and shown, of every kernel.
+  static StageObserver collector(std::vector<StageText> &texts);
 
   Result<TargetInfo> target();
-  /// Whether `--emit` knows a stage for a target.
-  static bool hasStage(const TargetInfo &target, const std::string &stage);
   std::atomic<std::int64_t> compiles{0}, diskHits{0};
 
-private:
-  Result<CacheEntry>
-  compileStages(const CompileRequest &request,
-                const std::function<void(const std::string &)> &reached);
+  void beforeFork();
+  void afterFork(bool isChild);
 
-  struct Slot {
-    std::mutex making;
-    std::shared_ptr<const CompiledKernel> kernel;
-  };
-  std::shared_ptr<Slot> slotOf(const CompileRequest &request);
-  /// What one compilation needs and the next one can use again.
-  struct Tools {
-    DslContext dsl;
-    std::unique_ptr<CodeGenerator> generator;
-  };
+private:
+  using Kernel = std::shared_ptr<const CompiledKernel>;
+
+  Result<std::optional<CacheEntry>> compileStages(const CompileRequest &request,
+                                                  const StageObserver &observer,
+                                                  const ChooseVariant &choose,
+                                                  std::stop_token stop);
+
+  static std::string slotOf(const CompileRequest &request);
+  static std::string slotOf(const CompileRequest &request,
+                            const CompiledKernel &kernel,
+                            llvm::StringRef variant);
   class Lease;
 
-  CacheKey keyOf(const CompileRequest &request, const TargetInfo &target);
+  CacheKey keyOf(const CompileRequest &request, const TargetInfo &target,
+                 llvm::StringRef variant = "");
   /// Whether code for `target` names the lines that it is made of.
   bool hasLines(const TargetInfo &target) const {
     return listeners.needLines() && !target.isGpu();
   }
-  Result<std::shared_ptr<const CompiledKernel>>
-  make(const CompileRequest &request, const CacheKey &key);
-  Result<LoweredModule> lowered(Tools &tools, const CompileRequest &request,
-                                const TargetInfo &target,
-                                const LoweringOptions &options);
-  Result<std::shared_ptr<const CompiledKernel>> load(const CacheEntry &entry);
+  /// What `kernel` gives of one slot: the named variant of a kernel or, without
+  /// a name, the kernel itself, or what chooses among its variants.
+  Result<Kernel> make(const CompileRequest &request, llvm::StringRef variant,
+                      const ChooseVariant &choose, std::stop_token stop);
+  Result<Kernel> finish(const CompileRequest &request, const CacheKey &key,
+                        const CacheEntry &entry, std::vector<StageText> stages);
+  Result<Kernel> loadAndStore(const CompileRequest &request,
+                              const CacheKey &key, const CacheEntry &entry);
+  Result<std::shared_ptr<LoadedObject>>
+  loadCode(const std::shared_ptr<Engine> &linker, const std::string &object,
+           const std::vector<std::string> &symbols);
+  Result<Kernel> load(const CompileRequest &request, const CacheEntry &entry);
   Result<std::shared_ptr<Engine>> linker();
   DiskCache *disk();
   /// Tells the user once why kernels are not kept.
   void warnOfCache(const std::string &warning);
+  Result<CacheEntry> makeEntry(const CompileRequest &request,
+                               const ChooseVariant &choose,
+                               std::vector<StageText> &stages,
+                               std::stop_token stop);
+  bool lacksStages(const CompileRequest &request, const CacheKey &key) const;
   void keep(const CompileRequest &request, const CacheKey &key,
-            const CacheEntry &entry);
+            const CacheEntry &entry, std::vector<StageText> stages);
 
   const SessionOptions options;
-  std::mutex slotsLock;
-  std::map<std::string, std::shared_ptr<Slot>> slots;
-  std::mutex toolsLock;
-  std::vector<std::unique_ptr<Tools>> idleTools;
-  std::once_flag targetOnce, diskOnce, engineOnce;
+  const Limits limits;
+  Slots slots;
+  std::once_flag targetOnce;
   std::optional<Result<TargetInfo>> knownTarget;
-  std::optional<Result<std::shared_ptr<Engine>>> engine;
+  std::mutex lock; ///< of what follows
+  std::vector<std::unique_ptr<CompilerTools>> idleTools;
+  std::shared_ptr<Engine> engine; ///< null until the first kernel is loaded
+  bool isDiskKnown = false;
   DiskCache::Opened diskCache;
   std::atomic<bool> cacheWarned{false};
   Listeners listeners = wishedListeners();
   std::string reproducers = reproducerFolder();
+  const GivenSchedule schedule = givenSchedule();
   std::string keptIn; ///< folder for every stage of what is made, or ""
 };
 

@@ -2,7 +2,6 @@
 #include "jit/session/Devices.h"
 
 #include "jit/codegen/Codegen.h"
-#include "jit/device/EntryText.h"
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/Twine.h"
@@ -37,18 +36,14 @@ Result<std::shared_ptr<SessionDevice>> Devices::open(DeviceId id) {
   if (auto target = findTarget(own.target); !target)
     return Error{"`" + (*device)->facts().name + "`: " + target.error().message,
                  {}};
-  return std::make_shared<SessionDevice>(own, std::move(*device));
+  return std::make_shared<SessionDevice>(own, limits, std::move(*device));
 }
 
-/// Of a kernel's entries a call needs one, and those for long rows take a
-/// driver long. What is no text of several has one image for all.
 Result<std::shared_ptr<const Device::Image>>
-SessionDevice::load(const std::shared_ptr<const CompiledKernel> &kernel,
-                    const std::string &symbol) {
-  std::string text = textOfEntry(kernel->image, symbol);
-  Loaded &known = images[{kernel.get(), text.empty() ? "" : symbol}];
+SessionDevice::load(const std::shared_ptr<const CompiledKernel> &kernel) {
+  Loaded &known = images[kernel.get()];
   if (!known.image) {
-    auto made = device->load(text.empty() ? kernel->image : text);
+    auto made = device->load(kernel->image);
     if (!made)
       return made.error();
     known = {kernel, std::make_shared<const Device::Image>(std::move(*made))};
@@ -62,7 +57,7 @@ SessionDevice::entry(const std::shared_ptr<const CompiledKernel> &kernel,
   std::lock_guard guard(loading);
   Entry &known = entries[{kernel.get(), symbol}];
   if (!known.image) {
-    auto image = load(kernel, symbol);
+    auto image = load(kernel);
     if (!image)
       return image.error();
     auto function = (*image)->function(symbol);

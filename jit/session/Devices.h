@@ -12,8 +12,9 @@ namespace quern::jit {
 /// One GPU, the compiler that makes code for it, and the code it has loaded.
 class SessionDevice {
 public:
-  SessionDevice(const SessionOptions &options, std::shared_ptr<Device> device)
-      : device(std::move(device)), compiler(options) {}
+  SessionDevice(const SessionOptions &options, const Limits &limits,
+                std::shared_ptr<Device> device)
+      : device(std::move(device)), compiler(options, limits) {}
 
   std::shared_ptr<Device> device;
   Compiler compiler;
@@ -34,13 +35,11 @@ private:
   };
   using Key = std::pair<const CompiledKernel *, std::string>;
   Result<std::shared_ptr<const Device::Image>>
-  load(const std::shared_ptr<const CompiledKernel> &kernel,
-       const std::string &symbol);
+  load(const std::shared_ptr<const CompiledKernel> &kernel);
 
   std::mutex loading;
   std::map<Key, Entry> entries;
-  /// By the one entry that an image has, if it has one of several.
-  std::map<Key, Loaded> images;
+  std::map<const CompiledKernel *, Loaded> images;
 };
 
 /// The known target whose code runs on a device of that architecture: its own,
@@ -49,7 +48,8 @@ std::string targetFor(const std::string &architecture);
 
 class Devices {
 public:
-  explicit Devices(SessionOptions options) : options(std::move(options)) {}
+  Devices(SessionOptions options, const Limits &limits)
+      : options(std::move(options)), limits(limits) {}
 
   /// The device with its driver and context; a failure is tried again by the
   /// next call.
@@ -59,6 +59,7 @@ private:
   Result<std::shared_ptr<SessionDevice>> open(DeviceId id);
 
   const SessionOptions options;
+  const Limits limits;
   std::mutex lock;
   std::map<DeviceKind, std::shared_ptr<const Driver>> drivers;
   std::map<std::pair<DeviceKind, int>, std::shared_ptr<SessionDevice>> devices;

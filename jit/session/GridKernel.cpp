@@ -46,8 +46,8 @@ std::int64_t tilesOf(const std::vector<GridEntry::Tile> &tiles,
   return units;
 }
 
-/// The first entry meant for these extents and so many units.
-const GridEntry *entryFor(const LaunchEntry &launch, const Extents &extents) {
+/// The number of the first entry meant for these extents and so many units.
+std::optional<int> entryFor(const LaunchEntry &launch, const Extents &extents) {
   std::int64_t lanes = lanesOf(launch, extents);
   auto found = std::ranges::find_if(launch.grids, [&](const GridEntry &entry) {
     return (entry.mostLanes < 0 || lanes <= entry.mostLanes) &&
@@ -58,7 +58,9 @@ const GridEntry *entryFor(const LaunchEntry &launch, const Extents &extents) {
            (!entry.leastUnits ||
             tilesOf(entry.tiles, extents) >= entry.leastUnits);
   });
-  return found == launch.grids.end() ? nullptr : &*found;
+  if (found == launch.grids.end())
+    return std::nullopt;
+  return static_cast<int>(found - launch.grids.begin());
 }
 
 bool runs(const LaunchEntry &launch, const Extents &extents) {
@@ -81,6 +83,15 @@ std::size_t workspaceOf(const LaunchEntry &launch, const Extents &extents) {
 
 } // namespace
 
+Variant GridKernel::variantOf(const KernelAbi &abi, const Extents &extents) {
+  Variant variant;
+  for (const LaunchEntry &launch : abi.launches)
+    variant.push_back(runs(launch, extents)
+                          ? entryFor(launch, extents).value_or(leftOut)
+                          : leftOut);
+  return variant;
+}
+
 Result<std::unique_ptr<GridKernel>>
 GridKernel::make(std::shared_ptr<SessionDevice> owner,
                  std::shared_ptr<const CompiledKernel> kernel,
@@ -95,7 +106,7 @@ GridKernel::make(std::shared_ptr<SessionDevice> owner,
         return site.kind != ErrorSite::Kind::Threads;
       });
   for (const LaunchEntry &launch : made->kernel->abi.launches) {
-    auto chosen = launch.geometry.steps.empty()
+    auto chosen = launch.geometry.shape.steps.empty()
                       ? made->choose(launch, binding.extents)
                       : made->layOut(launch);
     if (!chosen)
@@ -110,9 +121,10 @@ Result<std::monostate> GridKernel::choose(const LaunchEntry &launch,
                                           const Extents &extents) {
   if (!runs(launch, extents))
     return std::monostate();
-  const GridEntry *entry = entryFor(launch, extents);
-  if (!entry)
+  std::optional<int> number = entryFor(launch, extents);
+  if (!number)
     return Error{"no entry of the kernel is meant for these extents", {}};
+  const GridEntry *entry = &launch.grids[*number];
   std::int64_t units = tilesOf(entry->tiles, extents);
   workspace = std::max(workspace, workspaceOf(launch, extents));
   if (units == 0)
@@ -176,7 +188,10 @@ Result<std::monostate> GridKernel::refuse(const LaunchEntry &launch,
 /// An explicit kernel is launched as its text says, in as many pieces as the
 /// driver's limits ask for.
 Result<std::monostate> GridKernel::layOut(const LaunchEntry &launch) {
-  GridShape shape = evaluate(launch.geometry, packet);
+  std::vector<std::int64_t> numbers = evaluate(launch.geometry.shape, packet);
+  GridShape shape;
+  std::copy_n(numbers.begin(), 3, shape.blocks.begin());
+  std::copy_n(numbers.begin() + 3, 3, shape.threads.begin());
   bool isEmpty = false;
   for (std::int64_t count : shape.blocks) {
     isEmpty |= count == 0;

@@ -10,6 +10,11 @@
 
 namespace quern::jit {
 
+/// Blocks of the grid and threads of a block along x, y, z.
+struct GridShape {
+  std::array<std::int64_t, 3> blocks, threads;
+};
+
 /// A bound kernel made ready for its device. Thread-safe once made.
 class GridKernel {
 public:
@@ -24,6 +29,9 @@ public:
   make(std::shared_ptr<SessionDevice> owner,
        std::shared_ptr<const CompiledKernel> kernel, const Binding &binding,
        std::vector<std::uint64_t> words, const std::vector<Number> &numbers);
+
+  /// The entries that run for these extents.
+  static Variant variantOf(const KernelAbi &abi, const Extents &extents);
 
   std::size_t workspaceBytes() const { return workspace; }
 

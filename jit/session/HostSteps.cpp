@@ -3,6 +3,7 @@
 #include "jit/session/HostSteps.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace quern::jit {
 namespace {
@@ -39,6 +40,17 @@ Signed shift(Kind kind, Signed a, Signed b) {
     return a >> (isFar ? 63 : b);
   default:
     return isFar ? 0 : Signed(Unsigned(a) >> b);
+  }
+}
+
+bool holds(Kind comparison, Signed a, Signed b) {
+  switch (comparison) {
+  case Kind::Equal:
+    return a == b;
+  case Kind::Less:
+    return a < b;
+  default:
+    return Unsigned(a) < Unsigned(b);
   }
 }
 
@@ -79,13 +91,13 @@ Signed ofNumbers(const HostStep &step, Signed a, Signed b, Signed c) {
   case Kind::ShiftRightUnsigned:
     return shift(step.kind, a, b);
   case Kind::Equal:
-    return a == b;
   case Kind::Less:
-    return a < b;
   case Kind::LessUnsigned:
-    return x < y;
+    return holds(step.kind, a, b);
   case Kind::Choose:
     return a ? b : c;
+  case Kind::LeadingZeros:
+    return std::countl_zero(x);
   case Kind::SignExtend:
   case Kind::ZeroExtend:
     return extend(a, unsigned(step.value), step.kind == Kind::SignExtend);
@@ -95,10 +107,11 @@ Signed ofNumbers(const HostStep &step, Signed a, Signed b, Signed c) {
 
 } // namespace
 
-GridShape evaluate(const GridGeometry &geometry,
-                   std::span<const std::uint64_t> words) {
+std::vector<std::int64_t> evaluate(const HostPlan &plan,
+                                   std::span<const std::uint64_t> words) {
   std::vector<Signed> values;
-  for (const HostStep &step : geometry.steps) {
+  values.reserve(plan.steps.size());
+  for (const HostStep &step : plan.steps) {
     auto operand = [&](unsigned number) {
       std::uint32_t at = step.operands[number];
       return at < values.size() ? values[at] : 0;
@@ -108,12 +121,10 @@ GridShape evaluate(const GridGeometry &geometry,
       value = Signed(words[static_cast<std::size_t>(step.value)]);
     values.push_back(value);
   }
-  GridShape shape;
-  for (unsigned dimension = 0; dimension < 3; ++dimension) {
-    shape.blocks[dimension] = values[geometry.results[dimension]];
-    shape.threads[dimension] = values[geometry.results[3 + dimension]];
-  }
-  return shape;
+  std::vector<std::int64_t> results;
+  for (std::uint32_t result : plan.results)
+    results.push_back(values[result]);
+  return results;
 }
 
 } // namespace quern::jit

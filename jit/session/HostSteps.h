@@ -1,4 +1,4 @@
-// Computes how an explicit kernel is launched, from the words of its packet.
+// Computes how a kernel is launched, from the words of its packet.
 #pragma once
 
 #include "dsl/KernelAbi.h"
@@ -7,12 +7,8 @@
 
 namespace quern::jit {
 
-/// Blocks of the grid and threads of a block along x, y, z.
-struct GridShape {
-  std::array<std::int64_t, 3> blocks, threads;
-};
-
-GridShape evaluate(const GridGeometry &geometry,
-                   std::span<const std::uint64_t> words);
+/// The results of the steps; a step has a value for all operands.
+std::vector<std::int64_t> evaluate(const HostPlan &plan,
+                                   std::span<const std::uint64_t> words);
 
 } // namespace quern::jit

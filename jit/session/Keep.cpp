@@ -1,9 +1,9 @@
 // Writes a kernel's stages beside the cache's entries.
 #include "jit/session/Keep.h"
 
+#include "jit/cache/Files.h"
 #include "jit/session/AbiText.h"
 
-#include "llvm/ADT/Twine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
@@ -38,18 +38,6 @@ std::string describe(const KeptKernel &kernel) {
   return text;
 }
 
-bool writeFile(const llvm::Twine &path, llvm::StringRef bytes) {
-  std::error_code problem;
-  llvm::raw_fd_ostream out(path.str(), problem);
-  if (problem)
-    return false;
-  out << bytes;
-  out.close();
-  bool written = !out.has_error();
-  out.clear_error();
-  return written;
-}
-
 } // namespace
 
 std::string quern::jit::keptFolder(const std::string &cache,
@@ -71,10 +59,13 @@ std::string quern::jit::keepStages(const std::string &cache,
           llvm::sys::fs::createUniqueDirectory(folder + ".making", making))
     return problem.message();
   std::string stem = (making + "/" + kernel.name).str();
-  bool written = writeFile(stem + ".obj", kernel.entry.object) &&
-                 writeFile(stem + ".json", describe(kernel));
+  auto write = [&](const std::string &suffix, llvm::StringRef bytes) {
+    return !writeFile(stem + "." + suffix, bytes);
+  };
+  bool written =
+      write("obj", kernel.entry.object) && write("json", describe(kernel));
   for (const auto &[stage, text] : kernel.stages)
-    written = written && writeFile(stem + "." + stage, text);
+    written = written && write(stage, text);
   // Another process may have been faster; both made the same.
   if (!written || llvm::sys::fs::rename(making, folder))
     llvm::sys::fs::remove_directories(making);

@@ -1,5 +1,6 @@
 // Modules: from a declaration and arguments to a bound kernel.
 #include "jit/op/Trace.h"
+#include "jit/session/Guard.h"
 #include "jit/session/State.h"
 
 using namespace quern;
@@ -9,6 +10,10 @@ std::span<const DeclarationInfo> Module::declarations() const {
   return state->declarations;
 }
 
+std::span<const std::string> Module::warnings() const {
+  return state->warnings;
+}
+
 std::string Module::hintFor(std::string_view missing) const {
   return state->module->hintFor(missing);
 }
@@ -16,7 +21,7 @@ std::string Module::hintFor(std::string_view missing) const {
 /// A kernel before others of its name: a `fn` and a `reduction` may share one.
 const Module::State::Callable *
 Module::State::callable(llvm::StringRef name) const {
-  std::lock_guard guard(lock);
+  std::lock_guard guard(core->callables);
   std::unique_ptr<Callable> &entry = callables[name];
   if (entry)
     return entry.get();
@@ -104,41 +109,55 @@ static std::vector<Argument> completed(const typed::Declaration &declaration,
   return all;
 }
 
+Module Module::keepingChecks() const {
+  auto checking = std::make_shared<State>();
+  checking->core = state->core;
+  checking->module = state->module;
+  checking->text = state->text;
+  checking->declarations = state->declarations;
+  checking->keepsChecks = true;
+  Module made;
+  made.state = std::move(checking);
+  return made;
+}
+
 Result<BoundKernel> Module::bind(
     std::string_view name, std::span<const Argument> arguments,
     std::span<const TensorView> outs,
     std::span<const std::pair<std::string, Argument>> constants) const {
-  SessionCore &core = *state->core;
-  DiagnosticEngine diagnostics;
-  const State::Callable *callable = state->callable(name);
-  if (!callable) {
-    diagnostics
-        .report({}, fault::NoSuchDeclaration, state->module->name(),
-                llvm::StringRef(name))
-        .hint(hintFor(name));
+  return guarded([&]() -> Result<BoundKernel> {
+    SessionCore &core = *state->core;
+    DiagnosticEngine diagnostics;
+    const State::Callable *callable = state->callable(name);
+    if (!callable) {
+      diagnostics
+          .report({}, fault::NoSuchDeclaration, state->module->name(),
+                  llvm::StringRef(name))
+          .hint(hintFor(name));
+      return toError(diagnostics, core.sources);
+    }
+    const typed::Declaration &declaration = *callable->declaration;
+    std::vector<Argument> all;
+    if (arguments.size() < declaration.parameters.size()) {
+      all = completed(declaration, arguments);
+      arguments = all;
+    }
+    CallRequest request{.declaration = declaration,
+                        .arguments = {arguments.data(), arguments.size()},
+                        .outs = {outs.data(), outs.size()},
+                        .constants = {constants.data(), constants.size()}};
+    std::optional<Error> failure;
+    std::optional<BoundKernel> bound =
+        declaration.kind == typed::DeclarationKind::Op
+            ? state->bindOp(request, diagnostics, failure)
+            : state->bindKernel(request, callable->observed, diagnostics);
+    if (bound)
+      return std::move(*bound);
+    if (failure)
+      return std::move(*failure);
+    std::lock_guard lock(core.frontend);
     return toError(diagnostics, core.sources);
-  }
-  const typed::Declaration &declaration = *callable->declaration;
-  std::vector<Argument> all;
-  if (arguments.size() < declaration.parameters.size()) {
-    all = completed(declaration, arguments);
-    arguments = all;
-  }
-  CallRequest request{.declaration = declaration,
-                      .arguments = {arguments.data(), arguments.size()},
-                      .outs = {outs.data(), outs.size()},
-                      .constants = {constants.data(), constants.size()}};
-  std::optional<Error> failure;
-  std::optional<BoundKernel> bound =
-      declaration.kind == typed::DeclarationKind::Op
-          ? state->bindOp(request, diagnostics, failure)
-          : state->bindKernel(request, callable->observed, diagnostics);
-  if (bound)
-    return std::move(*bound);
-  if (failure)
-    return std::move(*failure);
-  std::lock_guard lock(core.frontend);
-  return toError(diagnostics, core.sources);
+  });
 }
 
 std::optional<BoundKernel>
@@ -160,7 +179,8 @@ Module::State::bindKernel(const CallRequest &request, const Observed &observed,
   // A device's schedules look at extents themselves.
   binding->specialization.shortRows &= *device == DeviceId{};
   binding->specialization.repeatedRows &= *device == DeviceId{};
-  bound->request = {module, &declaration, text, binding->specialization};
+  bound->request = {module, &declaration, text, binding->specialization,
+                    keepsChecks};
   bound->binding = std::move(*binding);
   if (llvm::any_of(declaration.results,
                    [](const typed::Result &each) { return each.isOptional; }))

@@ -1,4 +1,5 @@
 // The `@aten` rows of added modules and of the embedded library.
+#include "jit/session/Guard.h"
 #include "jit/session/State.h"
 
 #include "frontend/typed/Walk.h"
@@ -73,19 +74,21 @@ static void addRows(const typed::TypedModule &module,
 }
 
 Result<std::vector<OperatorRow>> Session::operators() const {
-  SessionCore &core = *state->core;
-  std::lock_guard lock(core.frontend);
-  std::vector<OperatorRow> rows;
-  DiagnosticEngine diagnostics;
-  auto add = [&](llvm::StringRef name, llvm::ArrayRef<OperatorBinding> more) {
-    if (auto module = core.library.load(name, diagnostics))
-      addRows(*module, more, core.sources, rows);
-  };
-  for (const SessionCore::Added &added : core.added)
-    add(added.name, added.operators);
-  for (const EmbeddedModule &embedded : embeddedModules())
-    add(embedded.name, {});
-  if (diagnostics.hasErrors())
-    return toError(diagnostics, core.sources);
-  return rows;
+  return guarded([&]() -> Result<std::vector<OperatorRow>> {
+    SessionCore &core = *state->core;
+    std::lock_guard lock(core.frontend);
+    std::vector<OperatorRow> rows;
+    DiagnosticEngine diagnostics;
+    auto add = [&](llvm::StringRef name, llvm::ArrayRef<OperatorBinding> more) {
+      if (auto module = core.library.load(name, diagnostics))
+        addRows(*module, more, core.sources, rows);
+    };
+    for (const SessionCore::Added &added : core.added)
+      add(added.name, added.operators);
+    for (const EmbeddedModule &embedded : embeddedModules())
+      add(embedded.name, {});
+    if (diagnostics.hasErrors())
+      return toError(diagnostics, core.sources);
+    return rows;
+  });
 }

@@ -3,6 +3,8 @@
 
 #include "frontend/source/SourceManager.h"
 #include "frontend/typed/TypedModule.h"
+#include "jit/cache/Files.h"
+#include "jit/cache/ReadJson.h"
 #include "jit/session/EmbeddedModules.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -166,16 +168,15 @@ std::string quern::jit::writeReproducer(const Reproducer &reproducer) {
                       {"name", reproducer.name},
                       {"text", reproducer.text},
                       {"modules", std::move(modules)},
-                      {"specialization", describe(reproducer.specialization)}};
+                      {"specialization", describe(reproducer.specialization)},
+                      {"checks", reproducer.keepsChecks}};
   return llvm::formatv("{0:2}\n", json::Value(std::move(object))).str();
 }
 
 std::optional<Reproducer> quern::jit::readReproducer(std::string_view text) {
-  auto parsed = json::parse(llvm::StringRef(text));
-  if (!parsed) {
-    llvm::consumeError(parsed.takeError());
+  std::optional<json::Value> parsed = readJson(text);
+  if (!parsed)
     return std::nullopt;
-  }
   const json::Object *object = parsed->getAsObject();
   const json::Object *given =
       object ? object->getObject("specialization") : nullptr;
@@ -192,7 +193,8 @@ std::optional<Reproducer> quern::jit::readReproducer(std::string_view text) {
                   .name = word(*object, "name"),
                   .text = word(*object, "text"),
                   .modules = {},
-                  .specialization = std::move(*specialization)};
+                  .specialization = std::move(*specialization),
+                  .keepsChecks = object->getBoolean("checks").value_or(false)};
   for (const json::Value &value : *modules)
     if (const json::Object *module = value.getAsObject())
       made.modules.emplace_back(word(*module, "name"), word(*module, "text"));
@@ -216,7 +218,8 @@ PendingReproducer::PendingReproducer(const std::string &folder,
                 .name = file->name().str(),
                 .text = file->text().str(),
                 .modules = {},
-                .specialization = request.specialization};
+                .specialization = request.specialization,
+                .keepsChecks = request.keepsChecks};
   addModules(*request.module, reproducer);
   write();
 }
@@ -226,7 +229,7 @@ PendingReproducer::~PendingReproducer() {
     llvm::sys::fs::remove(path);
 }
 
-void PendingReproducer::reached(const std::string &stage) {
+void PendingReproducer::reached(std::string_view stage) {
   reproducer.stage = stage;
   write();
 }
@@ -238,9 +241,5 @@ const std::string &PendingReproducer::keep() {
 
 /// As a whole: the process may end while it is written.
 void PendingReproducer::write() const {
-  llvm::Error problem = llvm::writeToOutput(path, [&](llvm::raw_ostream &out) {
-    out << writeReproducer(reproducer);
-    return llvm::Error::success();
-  });
-  llvm::consumeError(std::move(problem));
+  (void)replaceFile(path, writeReproducer(reproducer));
 }

@@ -13,6 +13,7 @@ struct Reproducer {
   /// Modules that the text uses and the library does not have.
   std::vector<std::pair<std::string, std::string>> modules;
   Specialization specialization;
+  bool keepsChecks = false;
 };
 
 std::string writeReproducer(const Reproducer &reproducer);
@@ -28,7 +29,7 @@ public:
   ~PendingReproducer();
 
   bool isOpen() const { return !path.empty(); }
-  void reached(const std::string &stage);
+  void reached(std::string_view stage);
   /// The file stays; its path.
   const std::string &keep();
 

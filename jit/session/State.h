@@ -9,6 +9,7 @@
 #include "jit/op/Plan.h"
 #include "jit/pool/Pool.h"
 #include "jit/session/Devices.h"
+#include "jit/session/Forks.h"
 #include "jit/session/GridKernel.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -26,8 +27,15 @@ namespace quern {
 
 /// Shared by everything made from a session, so that kernels outlive it.
 struct SessionCore {
-  explicit SessionCore(const SessionOptions &options);
+  SessionCore(const SessionOptions &options, const jit::Limits &limits);
+  /// With the limits of the environment.
+  static Result<std::shared_ptr<SessionCore>>
+  create(const SessionOptions &options);
 
+  /// Why the session cannot have so many threads, or nothing.
+  std::optional<Error> refusal(int threads) const;
+
+  const jit::Limits limits;
   jit::Compiler compiler;
   jit::Pool pool;
   jit::Devices devices;
@@ -47,14 +55,24 @@ struct SessionCore {
     std::vector<OperatorBinding> operators;
   };
   std::list<Added> added; ///< in order; texts stay where they are
+
+  /// Of all modules' declarations that were called.
+  std::mutex callables;
+
+private:
+  void beforeFork();
+  void afterFork(bool isChild);
+  /// Ends first.
+  jit::ForkHandler forks;
 };
 
 /// Parses and checks a file, null after a failed load; the caller holds the
 /// front end's lock. Modules that the session does not have come through
 /// `loader`.
 Result<std::shared_ptr<const typed::TypedModule>>
-checkSource(SessionCore &core, const SourceFile *file,
-            DiagnosticEngine &diagnostics, ModuleLoader loader = {});
+checkSource(const std::shared_ptr<SessionCore> &core, const SourceFile *file,
+            DiagnosticEngine &diagnostics, ModuleLoader loader = {},
+            std::stop_token stop = {});
 
 /// The key of a module's text and of all texts that it uses, but the library's:
 /// those are part of the compiler's own identity.
@@ -77,16 +95,17 @@ struct Session::State {
 
 struct Module::State {
   std::shared_ptr<SessionCore> core;
+  bool keepsChecks = jit::keepsEveryCheck(); ///< every bounds check stays
   std::shared_ptr<const typed::TypedModule> module;
   jit::CacheKey text;
   std::vector<DeclarationInfo> declarations;
+  std::vector<std::string> warnings; ///< rendered
 
   /// Found when a declaration is first called.
   struct Callable {
     const typed::Declaration *declaration;
     jit::Observed observed;
   };
-  mutable std::mutex lock;
   mutable llvm::StringMap<std::unique_ptr<Callable>> callables;
 
   const Callable *callable(llvm::StringRef name) const;
@@ -147,9 +166,8 @@ struct BoundKernel::State {
   };
   /// Of an `op`: what runs instead of a kernel.
   std::unique_ptr<jit::OpPlan> plan;
-  std::mutex preparing;
+  /// Set once; owned.
   std::atomic<const Prepared *> prepared{nullptr};
-  std::unique_ptr<Prepared> owned;
 
   /// Operands the caller gives a pointer for, in order.
   std::vector<unsigned> external;
@@ -165,13 +183,24 @@ struct BoundKernel::State {
   /// Of a kernel with optional results; else empty.
   std::vector<std::int64_t> resultCounts;
 
-  Result<std::monostate> prepare();
+  State() = default;
+  ~State() { delete prepared.load(); }
+  State(const State &) = delete;
+  State &operator=(const State &) = delete;
+
+  Result<std::monostate> prepare(std::stop_token stop);
   /// The same with a kernel that is in memory; false where there is none.
   bool prepareAtOnce();
+  Variant variantOf(const KernelAbi &abi) const;
+  ChooseVariant chooser() const {
+    return [this](const KernelAbi &abi) { return variantOf(abi); };
+  }
   void install(std::shared_ptr<const jit::CompiledKernel> kernel);
-  Result<std::monostate> prepareOnDevice(Prepared &made);
+  Result<std::monostate> prepareOnDevice(Prepared &made, std::stop_token stop);
+  /// What is there already stays.
+  void keep(std::unique_ptr<Prepared> made);
   /// Made by the first who asks.
-  Result<const Prepared *> ready();
+  Result<const Prepared *> ready(std::stop_token stop = {});
   /// Why the pointers cannot be used, or nothing.
   std::optional<Error> check(std::span<void *const> pointers) const;
   /// Both after `ready`, on a GPU: what a launch is told, and what came of it.

@@ -1,8 +1,10 @@
 // `quern check`: reads and checks files, prints diagnostics.
 #include "frontend/Frontend.h"
+#include "frontend/diagnostics/Fix.h"
 #include "frontend/diagnostics/Render.h"
 #include "frontend/diagnostics/Verify.h"
 #include "jit/tool/Library.h"
+#include "jit/tool/Output.h"
 #include "jit/tool/Tool.h"
 
 #include "llvm/ADT/SmallVector.h"
@@ -19,6 +21,7 @@ static constexpr llvm::StringLiteral help =
   --json                 one JSON object a diagnostic, on standard output
   --sarif                a SARIF 2.1.0 log, on standard output
   --verify-diagnostics   compare with `# expected-error {{…}}` comments
+  --fix                  change the files where the fix of a mistake is certain
   --error-limit=N        stop after N errors (100)
   --color=WHEN           auto, always or never
 
@@ -33,6 +36,7 @@ struct CheckOptions {
   Format format = Format::Text;
   tool::ColorMode color = tool::ColorMode::Auto;
   unsigned errorLimit = DiagnosticEngine::defaultErrorLimit;
+  bool fix = false;
   llvm::SmallVector<llvm::StringRef, 8> files;
 };
 
@@ -47,6 +51,8 @@ static bool readOption(llvm::StringRef argument, CheckOptions &options) {
     options.format = Format::Sarif;
   else if (argument == "--verify-diagnostics")
     options.format = Format::Verify;
+  else if (argument == "--fix")
+    options.fix = true;
   else if (tool::takeOption(argument, "--error-limit", value))
     return !value.getAsInteger(10, options.errorLimit) &&
            options.errorLimit > 0;
@@ -81,6 +87,41 @@ static int verify(const CheckOptions &options) {
   return good ? tool::success : tool::failure;
 }
 
+/// Fixes a file until nothing more can be: a fix may let the checker see more.
+/// Gives "", or why the file could not be written.
+static std::string fixFile(llvm::StringRef path) {
+  constexpr unsigned mostRounds = 64;
+  constexpr unsigned errorLimit = 100000;
+  for (unsigned round = 0; round != mostRounds; ++round) {
+    SourceManager sources;
+    tool::ToolLibrary library(sources);
+    DiagnosticEngine diagnostics(errorLimit);
+    const SourceFile *file = loadSource(sources, path, diagnostics);
+    if (!file)
+      return ""; // the check that follows says why
+    checkText(path, *file, library, diagnostics);
+    diagnostics.sort();
+    unsigned applied = 0;
+    std::string text = applyFixes(*file, diagnostics, applied);
+    if (applied == 0)
+      return "";
+    if (std::string problem = tool::writeOutput(path, text); !problem.empty())
+      return problem;
+  }
+  return "";
+}
+
+static bool fixFiles(const CheckOptions &options) {
+  for (llvm::StringRef path : options.files) {
+    std::string problem = fixFile(path);
+    if (problem.empty())
+      continue;
+    llvm::errs() << "error: " << problem << '\n';
+    return false;
+  }
+  return true;
+}
+
 int tool::check(Arguments arguments) {
   CheckOptions options;
   for (llvm::StringRef argument : arguments) {
@@ -97,6 +138,10 @@ int tool::check(Arguments arguments) {
     return usageError("`check` needs a file");
   if (options.format == Format::Verify)
     return verify(options);
+  if (options.fix && llvm::is_contained(options.files, "-"))
+    return usageError("`check --fix` changes files, not standard input");
+  if (options.fix && !fixFiles(options))
+    return failure;
 
   SourceManager sources;
   ToolLibrary library(sources);

@@ -10,7 +10,7 @@
 using namespace quern;
 using namespace quern::tool;
 
-static std::vector<std::string> preludeNames() {
+std::vector<std::string> tool::preludeNames() {
   std::vector<std::string> names;
   for (const jit::EmbeddedModule &module : jit::embeddedModules())
     if (module.family == "prelude")
@@ -18,7 +18,7 @@ static std::vector<std::string> preludeNames() {
   return names;
 }
 
-static std::optional<ModuleText> findEmbedded(llvm::StringRef name) {
+std::optional<ModuleText> tool::findEmbedded(llvm::StringRef name) {
   for (const jit::EmbeddedModule &module : jit::embeddedModules())
     if (llvm::StringRef(module.name) == name)
       return ModuleText{std::string(module.path), module.text};

@@ -5,6 +5,11 @@
 
 namespace quern::tool {
 
+/// The modules of the prelude, in the order of use.
+std::vector<std::string> preludeNames();
+/// A text in this program.
+std::optional<ModuleText> findEmbedded(llvm::StringRef name);
+
 /// Checks against the texts in this program, which are checked once; other
 /// modules are looked for beside the file that is checked.
 class ToolLibrary {

@@ -1,6 +1,6 @@
 // Threads take turns along an axis; what one has found is merged by all.
-// RUN: quern-opt %s --qn-to-loops=target=sm_90 | FileCheck %s
-// RUN: quern-opt %s --qn-to-loops=target=gfx942 | FileCheck %s --check-prefix=AMD
+// RUN: quern-opt %s --qn-schedule=target=sm_90 --qn-to-loops=target=sm_90 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=gfx942 --qn-to-loops=target=gfx942 | FileCheck %s --check-prefix=AMD
 
 // CHECK: llvm.mlir.global internal @team_state0() {addr_space = 3
 // CHECK-LABEL: llvm.func ptx_kernelcc @total_warp

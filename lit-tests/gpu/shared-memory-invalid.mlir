@@ -1,5 +1,5 @@
 // More shared memory than a block has is an error with a code of its own.
-// RUN: quern-opt %s --qn-to-loops=target=sm_90 --verify-diagnostics
+// RUN: quern-opt %s --qn-schedule=target=sm_90 --qn-to-loops=target=sm_90 --verify-diagnostics
 
 qn.kernel @arrays axes [N] (%n: i64) {
   %one = arith.constant 1 : i64

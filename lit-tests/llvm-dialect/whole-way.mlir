@@ -1,5 +1,5 @@
 // A kernel comes out in the LLVM dialect alone.
-// RUN: quern-opt %s --qn-to-loops --loops-to-llvm | FileCheck %s
+// RUN: quern-opt %s --qn-schedule --qn-to-loops --loops-to-llvm | FileCheck %s
 
 // CHECK: llvm.func @relu_plan(%{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr)
 // CHECK: llvm.func @relu_task(%{{.*}}: !llvm.ptr, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i64)

@@ -1,8 +1,8 @@
 // bf16 products meet in pairs only on a target that has the instruction, and in
 // tile registers, two by two of them, on one that has those.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
-// RUN: quern-opt %s --qn-to-loops=target=znver4 | FileCheck %s --check-prefix=PAIRS
-// RUN: quern-opt %s --qn-to-loops=target=sapphirerapids | FileCheck %s --check-prefix=TILES
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=znver4 --qn-to-loops=target=znver4 | FileCheck %s --check-prefix=PAIRS
+// RUN: quern-opt %s --qn-schedule=target=sapphirerapids --qn-to-loops=target=sapphirerapids | FileCheck %s --check-prefix=TILES
 
 // PAIRS-LABEL: llvm.func @mm_1_task
 // PAIRS-COUNT-16: dpbf16ps.512

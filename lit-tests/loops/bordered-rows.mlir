@@ -1,6 +1,6 @@
 // Rows that share which lanes lie inside, or what the lanes compute of their
 // places, are walked within a vector of lanes: it has them once.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
 
 // CHECK-LABEL: llvm.func @bordered_task
 // CHECK: scf.for {{.*}} step %c16_i64

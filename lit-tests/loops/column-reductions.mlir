@@ -1,6 +1,6 @@
 // A reduction over rows runs in lanes along the columns: many rows are added
 // to rows of states in the workspace, few to accumulators in registers.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v3 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v3 --qn-to-loops=target=x86-64-v3 | FileCheck %s
 
 // Where rows follow each other in memory, as many are taken as one as make 512
 // elements, and leave 64 such rows.

@@ -1,5 +1,5 @@
 // Complex elements that are neighbours are read and written in pairs.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
 
 // CHECK-LABEL: llvm.func @swap_task
 // CHECK-NOT: gather

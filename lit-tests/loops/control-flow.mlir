@@ -1,6 +1,6 @@
 // Branches are made on both sides and chosen per lane; a loop runs until no lane
 // is left in it, and costs one test where none begins it.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
 
 // CHECK-LABEL: llvm.func @halve_task
 // CHECK: %[[BEGINS:.*]] = vector.reduction <or>, %[[FIRST:.*]] : vector<8xi1>

@@ -1,6 +1,6 @@
 // A count that begins with an element of its own in each lane is no number for
 // all of them.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
 
 // CHECK-LABEL: llvm.func @mean_task
 // CHECK-NOT: vector.extract

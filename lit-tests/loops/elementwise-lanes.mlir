@@ -1,7 +1,7 @@
 // An elementwise kernel runs in vectors along its contiguous axis, unrolled, and
 // ends in a masked loop where the target has masks, in one of single vectors and a scalar one where not.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s --check-prefixes=CHECK,V4
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v3 | FileCheck %s --check-prefixes=CHECK,V3
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s --check-prefixes=CHECK,V4
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v3 --qn-to-loops=target=x86-64-v3 | FileCheck %s --check-prefixes=CHECK,V3
 
 // CHECK-LABEL: llvm.func @scale_plan
 // CHECK-LABEL: llvm.func @scale_task(

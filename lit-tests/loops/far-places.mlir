@@ -2,7 +2,7 @@
 // places apart are read one after the other: processors do not foresee what a
 // gather reads. Lanes without a place read the packet. Elsewhere they are
 // gathered.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v3 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v3 --qn-to-loops=target=x86-64-v3 | FileCheck %s
 
 // CHECK-LABEL: llvm.func @picked_task
 // CHECK: %[[NOWHERE:.*]] = vector.broadcast %arg0 : !llvm.ptr to vector<8x!llvm.ptr>

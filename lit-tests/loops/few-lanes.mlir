@@ -1,7 +1,7 @@
 // Of a read whose places come from memory few lanes may have an element. Those
 // few are read one after the other, and none where none has; a gather would take
 // as long as for all.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
 
 // CHECK-LABEL: llvm.func @picked_task
 // CHECK: %[[BITS:.*]] = llvm.bitcast %{{.*}} : vector<16xi1> to i16

@@ -1,7 +1,7 @@
 // Few rows meet columns that are not packed: one row's columns are added up
 // where they lie, in parts that tasks share; those of up to 32 are read once for
 // all rows. Columns that the second cache holds are read by a register tile.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
 
 // CHECK-LABEL: llvm.func @mm_2_plan
 // CHECK-DAG: arith.constant 32 : i64

@@ -1,5 +1,5 @@
 // Lines that follow each other in all operands are one line.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
 
 // CHECK-LABEL: llvm.func @copied_task
 // CHECK: scf.if

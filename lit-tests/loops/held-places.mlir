@@ -1,6 +1,6 @@
 // A position that the text keeps within its axis is looked at no more: only
 // whether the axis is empty is asked.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v3 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v3 --qn-to-loops=target=x86-64-v3 | FileCheck %s
 
 // CHECK-LABEL: llvm.func @held_task
 // CHECK: arith.cmpi ult, %{{.*}} : i64

@@ -1,7 +1,7 @@
 // Lanes of integers are divided as floats: 32 bits as doubles, 64 bits too
 // where every lane is small enough to be exact. One divisor for all lanes is
 // divided by once.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v3 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v3 --qn-to-loops=target=x86-64-v3 | FileCheck %s
 
 // CHECK-LABEL: llvm.func @narrow_task
 // CHECK: arith.divf {{.*}} : vector<8xf64>

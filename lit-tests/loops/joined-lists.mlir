@@ -1,6 +1,6 @@
 // A loop over an axis that operands are joined along is cut where they meet.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
-// RUN: quern-opt %s --qn-to-loops=target=sm_90 | FileCheck %s --check-prefix=GPU
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=sm_90 --qn-to-loops=target=sm_90 | FileCheck %s --check-prefix=GPU
 
 // Every piece reads one operand through words found by its number: nothing is
 // masked but the rest of a piece. Stores past the caches begin at a multiple of

@@ -1,6 +1,6 @@
 // A costly value that a reduction and the store behind it both need waits in the
 // row of the output; a cheap one is made again.
-// RUN: quern-opt %s --split-input-file --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --split-input-file --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
 
 // CHECK-LABEL: llvm.func @costly_task
 // The reduction makes the value and writes it.

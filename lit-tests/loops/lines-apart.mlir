@@ -1,6 +1,6 @@
 // Images with a few channels side by side are read whole and taken apart, where
 // the first call had such: two, three or four of them by their number.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
 
 // CHECK-LABEL: llvm.func @apart_task
 // CHECK-COUNT-2: vector.shuffle {{.*}} : vector<16xf32>, vector<16xf32>

@@ -1,8 +1,8 @@
 // Processors foresee what whole vectors read and write next, but not from
 // masked ones: these ask for what lies some lines behind. What all rows share is
 // near.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
-// RUN: quern-opt %s --qn-to-loops=target=sm_90 | FileCheck %s --check-prefix=GPU
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=sm_90 --qn-to-loops=target=sm_90 | FileCheck %s --check-prefix=GPU
 
 // CHECK-LABEL: llvm.func @scaled_task
 // CHECK: llvm.load {{.*}}vector<16xf32>

@@ -1,6 +1,6 @@
 // Positions that fall from lane to lane are read as a piece and turned round;
 // where no lane asks nothing is read.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
 
 // CHECK-LABEL: llvm.func @mirrored_task
 // CHECK-NOT: masked.gather

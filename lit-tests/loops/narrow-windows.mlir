@@ -2,7 +2,7 @@
 // windows, lanes run along the windows, and along long ones wherever lanes along
 // the results would read places apart: a kernel whose first call had such
 // lines has both ways, and the extents say which one has units.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
 
 // CHECK-LABEL: llvm.func @both_plan
 // CHECK: arith.minsi

@@ -1,8 +1,8 @@
 // A position that bends close by, as at an edge: what lies around the first
 // lane's place is read whole, and permuted where every lane that counts lies in
 // it; the rest of a row does so too.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v3 \
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v3 --qn-to-loops=target=x86-64-v3 \
 // RUN:   | FileCheck %s --check-prefix=V3
 
 // CHECK-LABEL: llvm.func @edge_task

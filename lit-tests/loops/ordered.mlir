@@ -1,7 +1,7 @@
 // Reductions that keep the order of their elements: lanes hold neighbours, whose
 // states are merged two by two.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v3 | FileCheck %s --check-prefix=REST
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v3 --qn-to-loops=target=x86-64-v3 | FileCheck %s --check-prefix=REST
 
 // One scalar state goes round; four vectors of an iteration become 32 pairs.
 // CHECK-LABEL: @rows_task

@@ -1,7 +1,7 @@
 // A contraction packs its rows into panels, then runs a register tile over
 // blocks of packed columns; small extents leave both without units.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v2 | FileCheck %s --check-prefix=SMALL
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v2 --qn-to-loops=target=x86-64-v2 | FileCheck %s --check-prefix=SMALL
 
 // CHECK-LABEL: llvm.func @mm_plan
 // CHECK: %[[ENOUGH:.*]] = arith.cmpi sge
@@ -32,8 +32,10 @@
 // SMALL-COUNT-12: arith.mulf
 // SMALL-NOT: arith.mulf
 // SMALL: scf.yield
+// What a unit packs lies in its worker's own memory.
 // CHECK-LABEL: llvm.func @mm_1_task
-// CHECK: llvm.alloca
+// CHECK-NOT: llvm.alloca
+// CHECK: arith.muli %{{.*}}, %arg3
 // Eight rows meet two vectors of columns.
 // CHECK: scf.for {{.*}} iter_args
 // CHECK: "llvm.intr.prefetch"(%{{.*}}) <{cache = 1 : i32, hint = 2 : i32

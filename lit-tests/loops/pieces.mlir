@@ -1,7 +1,7 @@
 // A position that bends, as of an edge: where the ends of a vector say that
 // it does not bend between them, and both lie inside, neighbours are read in
 // one piece; elsewhere every lane reads for itself, and is tested.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v3 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v3 --qn-to-loops=target=x86-64-v3 | FileCheck %s
 
 // CHECK-LABEL: llvm.func @edge_task
 // CHECK: scf.for

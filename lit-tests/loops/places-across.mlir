@@ -1,7 +1,7 @@
 // Where an operand that is read at computed places keeps its neighbours along
 // another axis than the result, sums have their lanes along what they read, and
 // single reads go through squares of both axes.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v3 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v3 --qn-to-loops=target=x86-64-v3 | FileCheck %s
 
 // CHECK-LABEL: llvm.func @sums_task
 // CHECK-NOT: gather

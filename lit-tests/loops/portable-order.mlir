@@ -1,7 +1,7 @@
 // A portable reduction has 64 lanes, whatever the vector width, and halves
 // them in one order.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v2 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v2 --qn-to-loops=target=x86-64-v2 | FileCheck %s
 
 // CHECK-LABEL: llvm.func @sum_task
 // CHECK: %[[ALL:.*]] = scf.for {{.*}} iter_args({{.*}}) -> (vector<64xf32>)

@@ -1,6 +1,6 @@
 // A sum of products that cannot be packed, its lanes along a column, keeps a
 // tile of rows and columns in registers.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v3 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v3 --qn-to-loops=target=x86-64-v3 | FileCheck %s
 
 // CHECK-LABEL: llvm.func @mm_task
 // Six rows share two vectors: with one element of a row they fill the registers.

@@ -1,12 +1,12 @@
 // A reduction behind products walks over a block of them that is kept in
 // memory of the worker's own.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
 
 // The plan asks for memory of each worker: its fourth word is not zero.
 // CHECK-LABEL: llvm.func @most_1_plan
 // CHECK: llvm.getelementptr %arg1[3]
 // CHECK-LABEL: llvm.func @most_1_task
-// CHECK: llvm.alloca
+// CHECK: arith.muli %{{.*}}, %arg3
 // CHECK: scf.for {{.*}} iter_args
 // CHECK-COUNT-16: math.fma {{.*}} : vector<16xf32>
 // What is kept is read back: no product is made twice.

@@ -1,6 +1,6 @@
 // Reductions over a contiguous axis: several accumulators, one loop for those
 // that need the same earlier results, lanes merged in halves.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
 
 // CHECK-LABEL: llvm.func @two_task
 // CHECK: scf.for

@@ -1,6 +1,6 @@
 // Rows that an operand names are asked for before their turn, past the caches.
 // What masked lanes ask for (masked-lanes.mlir) is left out here.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | sed '/\[4096\]/,+1d' | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | sed '/\[4096\]/,+1d' | FileCheck %s
 
 // The row after the next, no further than the last one.
 // CHECK-LABEL: llvm.func @select_task

@@ -2,7 +2,7 @@
 // read for again: the launch that packs nothing makes several windows at once,
 // lanes along the results. It makes few rows, too, where the lanes read
 // neighbours and lines are no shorter than half a vector.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
 
 // CHECK-LABEL: llvm.func @conv_2_plan
 // CHECK: %[[ROWS:.*]] = arith.constant 2

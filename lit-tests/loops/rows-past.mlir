@@ -1,8 +1,8 @@
 // Rows that are read twice and then written go past the caches, and ask for the
 // next row meanwhile.
 // What masked lanes ask for (masked-lanes.mlir) is left out here.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | sed '/\[4096\]/,+1d' | FileCheck %s
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v3 | FileCheck %s --check-prefix=ALSO
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | sed '/\[4096\]/,+1d' | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v3 --qn-to-loops=target=x86-64-v3 | FileCheck %s --check-prefix=ALSO
 
 // Bytes are those of whole rows; long ones, which fill the first cache (4096 of
 // 8 bytes), go past the caches from three quarters of the last one on, here of

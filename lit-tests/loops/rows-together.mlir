@@ -1,8 +1,8 @@
 // Eight short rows are reduced side by side, so that no row waits for the chain
 // that merges the lanes of another. What is made of their sums is made of a
 // vector of them. Rows that are left over, and all longer ones, follow alone.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v2 \
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v2 --qn-to-loops=target=x86-64-v2 \
 // RUN:   | FileCheck %s --check-prefix=LINE
 
 // They are read one after the other, whole vectors first. A row of four short
@@ -69,14 +69,14 @@ qn.rowwise @means axes [R, C] short (%x: !qn.tensor<f32, [R, C:1]>,
 // CHECK: scf.if
 // CHECK: arith.cmpi ugt, %{{.*}}, %c32_i64
 // CHECK: scf.if
-// CHECK: scf.for %{{.*}} = %c0_i64 to %c8_i64 step %c1_i64
+// CHECK: scf.for %{{.*}} = %c0_i64 to %c8_i64{{.*}} step %c1_i64
 // CHECK-COUNT-4: llvm.intr.masked.load
 // CHECK-NOT: llvm.intr.masked.load
 // CHECK: llvm.store {{.*}} : vector<16xf32>
 // CHECK: }
 // CHECK-COUNT-8: llvm.load {{.*}} -> vector<16xf32>
 // CHECK: } else {
-// CHECK: scf.for %{{.*}} = %c0_i64 to %c8_i64 step %c1_i64
+// CHECK: scf.for %{{.*}} = %c0_i64 to %c8_i64{{.*}} step %c1_i64
 // CHECK-COUNT-2: llvm.intr.masked.load
 // CHECK-NOT: llvm.intr.masked.load
 // CHECK: } else {

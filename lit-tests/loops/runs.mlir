@@ -1,7 +1,7 @@
 // Where lanes lie along what stays, an accumulator takes one element after the
 // other. What 256 steps made is merged into states of its own; fewer are not
 // merged at all.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v3 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v3 --qn-to-loops=target=x86-64-v3 | FileCheck %s
 
 // CHECK-LABEL: llvm.func @norm_task
 // CHECK: %[[EACH:.*]] = arith.constant 256 : i64

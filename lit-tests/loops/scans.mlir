@@ -1,6 +1,6 @@
 // A scan along the lanes is a tree inside of each vector and a carried state;
 // one against the direction of memory, or across rows, goes position by position.
-// RUN: quern-opt %s --split-input-file --qn-to-loops=target=x86-64-v3 | FileCheck %s
+// RUN: quern-opt %s --split-input-file --qn-schedule=target=x86-64-v3 --qn-to-loops=target=x86-64-v3 | FileCheck %s
 
 // CHECK-LABEL: llvm.func @along_task
 // CHECK: scf.for {{.*}} iter_args(%[[CARRY:.*]] = %{{.*}}) -> (f32)

@@ -1,5 +1,5 @@
 // What can be said of many positions of a scatter is not asked of each.
-// RUN: quern-opt %s --split-input-file --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --split-input-file --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
 
 // Elements of a row that go to different places: a stretch of the row is looked
 // at by vectors; where all are good, four at a time are written without another

@@ -1,6 +1,6 @@
 // A scatter is a launch behind the stores; tasks and lanes share it only along
 // axes that lead to places of their own.
-// RUN: quern-opt %s --split-input-file --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --split-input-file --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
 
 // CHECK: llvm.func @add_task
 // CHECK: llvm.func @add_1_plan

@@ -1,6 +1,6 @@
 // Places that lanes compute are made once for four rows that share them. Little
 // is shared here: past the caches tiles have no more rows.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v3 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v3 --qn-to-loops=target=x86-64-v3 | FileCheck %s
 
 // CHECK-LABEL: llvm.func @mirrored_plan
 // CHECK: %[[FITS:.*]] = arith.cmpi slt, %{{.*}}, %{{.*}} : i64

@@ -1,7 +1,7 @@
 // Lines of a few elements: lanes run along the operand, and lines of two to four
 // elements that follow each other are put together in registers. Longer ones
 // are stored element by element, and squares serve those of 16 and more.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
 
 // CHECK-LABEL: llvm.func @pixels_plan
 // CHECK: arith.cmpi sge, %{{.*}}, %c16_i64

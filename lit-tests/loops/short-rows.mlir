@@ -1,6 +1,6 @@
 // A unit has several rows where they are short, in a loop of its own: what
 // depends on the axes outside is made once for all of them.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
 
 // CHECK-LABEL: llvm.func @resampled_plan
 // CHECK: %[[SHORT:.*]] = arith.cmpi slt, %{{.*}}, %c512_i64

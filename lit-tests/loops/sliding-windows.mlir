@@ -2,7 +2,7 @@
 // single test stands before the loops, and a row that was read serves the
 // windows above it in the next steps. The taps that the lanes' bounds depend on
 // come first.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
 
 // CHECK-LABEL: llvm.func @depthwise_task
 // CHECK: scf.if

@@ -1,7 +1,7 @@
 // bf16 and the floats of 8 bits are converted by integer code on every target;
 // f16 only where there is no instruction.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s --check-prefixes=CHECK,V4
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v2 | FileCheck %s --check-prefixes=CHECK,V2
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s --check-prefixes=CHECK,V4
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v2 --qn-to-loops=target=x86-64-v2 | FileCheck %s --check-prefixes=CHECK,V2
 
 // CHECK-LABEL: llvm.func @round_task
 // CHECK-NOT: arith.truncf {{.*}} to vector<{{[0-9]+}}xbf16>

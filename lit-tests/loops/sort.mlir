@@ -1,7 +1,7 @@
 // A sort is a launch in front of what reads it: a unit fills the keys of a row
 // and sends them where the bytes that differ say, or merges runs; the order
 // lies in the workspace.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v3 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v3 --qn-to-loops=target=x86-64-v3 | FileCheck %s
 
 // The order of 8 bytes an element, and as much to merge into.
 // CHECK-LABEL: llvm.func @sorted_plan

@@ -1,6 +1,6 @@
 // A reduction of everything is shared: parts into the workspace, their merge,
 // then the store.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
 
 // CHECK-LABEL: llvm.func @sum_task
 // The states of a part go to its place behind the results.

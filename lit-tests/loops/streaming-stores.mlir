@@ -1,6 +1,6 @@
 // Results larger than the caches are stored past them, where they are aligned.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v3 | FileCheck %s
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s --check-prefix=MASKS
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v3 --qn-to-loops=target=x86-64-v3 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s --check-prefix=MASKS
 
 // From the last cache on: here 8 MiB, operands of 8 bytes a position. What does
 // not go past the caches, and the rest, is there once.

@@ -1,5 +1,5 @@
 // Sums over the axes on both sides of a row's own.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
 
 // Rows are short where all positions together are few. Else they are units by
 // themselves, or eight of them, where there are enough for all threads.

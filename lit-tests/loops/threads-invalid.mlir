@@ -1,5 +1,5 @@
 // What the lowering of threads refuses.
-// RUN: quern-opt %s --qn-to-loops --split-input-file --verify-diagnostics
+// RUN: quern-opt %s --qn-schedule --qn-to-loops --split-input-file --verify-diagnostics
 
 qn.kernel @part axes [N] (%n: i64) {
   %c64 = arith.constant 64 : i64

@@ -1,5 +1,5 @@
 // Arrays beyond what a stack holds lie in the worker's own workspace, which the plan asks for.
-// RUN: quern-opt %s --qn-to-loops | FileCheck %s
+// RUN: quern-opt %s --qn-schedule --qn-to-loops | FileCheck %s
 
 // CHECK-LABEL: llvm.func @arrays_plan
 // CHECK: arith.constant 4194304 : i64

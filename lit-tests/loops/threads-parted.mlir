@@ -1,6 +1,6 @@
 // A loop whose number is compared with one that is linear in the lane becomes
 // three: only the rounds in the middle compare.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
 
 // CHECK-LABEL: llvm.func @ranks_task
 // CHECK: %[[MOST:.*]] = arith.addi %{{.*}}, %c15_i64

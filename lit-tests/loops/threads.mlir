@@ -1,5 +1,5 @@
 // Threads of a block become vectors and loops, cut where the block waits.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v3 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v3 --qn-to-loops=target=x86-64-v3 | FileCheck %s
 
 // What a later stage needs and cannot make again is kept, one place a thread;
 // neighbours are read as one vector, under the mask of the guard.

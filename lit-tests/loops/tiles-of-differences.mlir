@@ -1,6 +1,6 @@
 // Sums along the lanes of what two operands make together, here their
 // difference: a tile of rows of both reads each vector once.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
 
 // CHECK-LABEL: llvm.func @apart_task
 // CHECK: %{{.*}}:16 = scf.for

@@ -1,7 +1,7 @@
 // Of a batch of tiny products neither rows nor columns are packed, be the rows
 // fewer than those of a register tile: packing would take longer than the
 // products.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
 
 // CHECK-LABEL: llvm.func @bmm_plan
 // CHECK: %[[TILE:.*]] = arith.constant 8 :

@@ -1,7 +1,7 @@
 // An operand whose neighbours lie across the lanes is read along them, and
 // transposed in registers.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v3 | FileCheck %s
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s --check-prefix=WIDE
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v3 --qn-to-loops=target=x86-64-v3 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s --check-prefix=WIDE
 
 // WIDE-LABEL: llvm.func @add_task
 // WIDE: else
@@ -50,7 +50,7 @@ qn.rowwise @add axes [R, C] (%x: !qn.tensor<f32, [R, C:1]>,
 // CHECK: scf.for {{.*}} step %c32_i64
 // CHECK: scf.for {{.*}} = %c0_i64 to %c16_i64
 // CHECK: llvm.load %[[VECTOR:[0-9]+]] {{.*}} -> vector<32xi8>
-// CHECK-NEXT: %[[NEXT:.*]] = llvm.getelementptr %[[VECTOR]][%c32_i64]
+// CHECK-NEXT: %[[NEXT:.*]] = llvm.getelementptr %[[VECTOR]][%c32_i64{{.*}}]
 // CHECK-NEXT: "llvm.intr.prefetch"(%[[NEXT]])
 // CHECK: llvm.load {{.*}} -> vector<32xi8>
 // CHECK-COUNT-2: vector.shuffle {{.*}} : vector<32xi8>, vector<32xi8>

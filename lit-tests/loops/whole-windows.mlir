@@ -2,7 +2,7 @@
 // windows come one after the other, so that they find it in the caches. Turns
 // that reach over no border run without masks; windows that are left behind
 // fours repeat the last one.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
 
 // CHECK-LABEL: llvm.func @weights_task
 // CHECK-DAG: %[[FOUR:.*]] = arith.constant 4 : i64

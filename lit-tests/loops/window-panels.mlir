@@ -1,7 +1,7 @@
 // A product with a window packs it with the summed axis that bounds nothing
 // innermost, whose elements lie far apart and are fetched early. The other
 // factor's panels follow the same order.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
 
 // CHECK-LABEL: llvm.func @conv_1_task
 // Taps of the window are walked first, then lanes along places, then channels.

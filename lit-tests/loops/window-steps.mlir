@@ -1,7 +1,7 @@
 // Lanes of a window move by one step, a number of the launch: neighbours where
 // it is one, every second element of two vectors where it is two and all lanes
 // read, else a gather at multiples of it. Bounds are checked in 32 bits.
-// RUN: quern-opt %s --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
 
 // CHECK-LABEL: llvm.func @pool_task
 // CHECK: arith.cmpi slt, {{.*}} : vector<16xi32>

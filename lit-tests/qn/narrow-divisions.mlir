@@ -63,14 +63,14 @@ qn.kernel @planes axes [B, H, W] (%x: !qn.tensor<f32, [B, H, W:1]>) {
   }
 }
 
-// Nothing says how large the number is, or the block's.
+// Nothing says how large the number is, or a grid of so many blocks.
 // CHECK-LABEL: @unknown
 // CHECK: arith.divsi %{{.*}} : i64
 // CHECK: arith.divsi %{{.*}} : i64
 qn.kernel @unknown axes [N] (%x: !qn.tensor<i64, [N:1]>, %k: i64) {
   %one = arith.constant 1 : i64
   %n = qn.size N
-  qn.launch grid(%n, %one, %one) block(%one, %one, %one)
+  qn.launch grid(%k, %one, %one) block(%one, %one, %one)
   %b = qn.block x
   %inside = arith.cmpi slt, %b, %n : i64
   scf.if %inside {
@@ -98,10 +98,10 @@ qn.kernel @large axes [N] wide (%x: !qn.tensor<i64, [N:1]>) {
 // Around a barrier one thread decides for all: nothing follows for the others.
 // CHECK-LABEL: @waiting
 // CHECK: arith.divsi %{{.*}} : i64
-qn.kernel @waiting axes [N] (%x: !qn.tensor<i64, [N:1]>) {
+qn.kernel @waiting axes [N] (%x: !qn.tensor<i64, [N:1]>, %k: i64) {
   %one = arith.constant 1 : i64
   %n = qn.size N
-  qn.launch grid(%n, %one, %one) block(%one, %one, %one)
+  qn.launch grid(%k, %one, %one) block(%one, %one, %one)
   %b = qn.block x
   %inside = arith.cmpi slt, %b, %n : i64
   scf.if %inside {
@@ -109,4 +109,31 @@ qn.kernel @waiting axes [N] (%x: !qn.tensor<i64, [N:1]>) {
     %q = arith.divsi %b, %n : i64
     qn.write %q, %x[%b] checked : i64, !qn.tensor<i64, [N:1]>
   }
+}
+
+// A block's number is below its grid's extent.
+// CHECK-LABEL: @counted
+// CHECK: arith.divui %{{.*}} : i32
+qn.kernel @counted axes [N] (%x: !qn.tensor<i64, [N:1]>) {
+  %one = arith.constant 1 : i64
+  %n = qn.size N
+  qn.launch grid(%n, %one, %one) block(%one, %one, %one)
+  %b = qn.block x
+  %q = arith.divsi %b, %n : i64
+  qn.write %q, %x[%b] checked : i64, !qn.tensor<i64, [N:1]>
+}
+
+// The sum of two numbers of 8 bits wraps at 8 bits: no small one of 64.
+// CHECK-LABEL: @wraps
+// CHECK: arith.divsi %{{.*}} : i64
+qn.kernel @wraps axes [N] (%x: !qn.tensor<i64, [N:1]>, %k: i8) {
+  %one = arith.constant 1 : i64
+  %mask = arith.constant 127 : i8
+  %n = qn.size N
+  qn.launch grid(%n, %one, %one) block(%one, %one, %one)
+  %low = arith.andi %k, %mask : i8
+  %sum = arith.addi %low, %low : i8
+  %wide = arith.extsi %sum : i8 to i64
+  %q = arith.divsi %wide, %n : i64
+  qn.write %q, %x[%one] checked : i64, !qn.tensor<i64, [N:1]>
 }

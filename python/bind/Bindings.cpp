@@ -32,9 +32,8 @@ py::object attributeOf(py::object self, const std::string &name) {
   for (const DeclarationInfo &info : module.declarations()) {
     if (info.name != name)
       continue;
-    py::object function = py::reinterpret_steal<py::object>(
-        makeFunction(self.ptr(), errorClass("Error"), errorClass("CallError"),
-                     module, info));
+    py::object function = py::reinterpret_steal<py::object>(makeFunction(
+        errorClass("Error"), errorClass("CallError"), module, info));
     if (!function)
       throw py::error_already_set();
     self.attr("__dict__")[py::str(name)] = function;
@@ -71,6 +70,33 @@ std::shared_ptr<Session> makeSession(int threads, const std::string &cache,
   session->setExternRunner(makeExternRunner());
   session->setCodeWaiter(makeCodeWaiter());
   return session;
+}
+
+/// A module that `make` makes while the user may end the wait.
+Module awaitModule(std::function<Result<Module>(std::stop_token)> make) {
+  auto made = std::make_shared<std::optional<Result<Module>>>();
+  if (!awaitWork([made, make = std::move(make)](std::stop_token stop) {
+        *made = make(std::move(stop));
+      }))
+    throw py::error_already_set();
+  return valueOrThrow(std::move(**made));
+}
+
+Module compileText(const std::shared_ptr<Session> &session, std::string source,
+                   std::string name, const std::string &bounds) {
+  if (bounds != "proved" && bounds != "all")
+    throw py::value_error("`bounds` is `" + bounds +
+                          "`, must be one of `proved`, `all`");
+  Module module = awaitModule([=](std::stop_token stop) {
+    return session->compile(source, name, std::move(stop));
+  });
+  return bounds == "all" ? module.keepingChecks() : module;
+}
+
+Module loadFile(const std::shared_ptr<Session> &session, std::string path) {
+  return awaitModule([=](std::stop_token stop) {
+    return session->load(path, std::move(stop));
+  });
 }
 
 py::dict toDict(const OperatorRow &row) {
@@ -113,32 +139,27 @@ void bindSession(py::module_ &module) {
   py::class_<Session, std::shared_ptr<Session>>(module, "Session")
       .def(py::init(&makeSession), py::arg("threads") = 0,
            py::arg("cache") = "", py::arg("target") = "")
-      .def(
-          "compile",
-          [](const Session &session, const std::string &source,
-             const std::string &name) {
-            py::gil_scoped_release unlocked;
-            auto result = session.compile(source, name);
-            py::gil_scoped_acquire locked;
-            return valueOrThrow(std::move(result));
-          },
-          py::arg("source"), py::arg("name") = "<string>")
-      .def("load",
-           [](const Session &session, const std::string &path) {
-             return valueOrThrow(session.load(path));
-           })
+      .def("compile", &compileText, py::arg("source"),
+           py::arg("name") = "<string>", py::arg("bounds") = "proved")
+      .def("load", &loadFile)
       .def("library",
            [](const Session &session, const std::string &name) {
              return valueOrThrow(session.libraryModule(name));
            })
       .def("operators", &operatorsOf)
-      .def("set_threads", &Session::setThreads)
+      .def("set_threads",
+           [](Session &session, int threads) {
+             valueOrThrow(session.setThreads(threads));
+           })
       .def("counters", &countersOf);
 }
 
 } // namespace
 } // namespace quern::python
 
+// Made by `PyInit__quern` below, once the interpreter is known to be the main
+// one: pybind11 waits for that one's lock before anything else.
+#define PyInit__quern makeQuernModule
 PYBIND11_MODULE(_quern, module) {
   using namespace quern::python;
   if (!readyFunctionType())
@@ -157,4 +178,14 @@ PYBIND11_MODULE(_quern, module) {
       .def("__repr__", &represent);
   bindSession(module);
   bindTables(module);
+}
+#undef PyInit__quern
+
+extern "C" PYBIND11_EXPORT PyObject *PyInit__quern() {
+  if (PyInterpreterState_Get() == PyInterpreterState_Main())
+    return makeQuernModule();
+  PyErr_SetString(PyExc_ImportError,
+                  "Quern works in the main interpreter only, not in "
+                  "sub-interpreters; use a process");
+  return nullptr;
 }

@@ -15,6 +15,19 @@
 namespace quern::python {
 namespace {
 
+/// What `body` gives, for the interpreter, which no exception of C++ may go
+/// through: null with a Python exception set where one is thrown.
+template <typename Body> PyObject *forPython(Body body) {
+  try {
+    return body();
+  } catch (const std::bad_alloc &) {
+    return PyErr_NoMemory();
+  } catch (const std::exception &problem) {
+    PyErr_SetString(PyExc_RuntimeError, problem.what());
+    return nullptr;
+  }
+}
+
 /// Bindings kept per callable; the oldest goes first.
 constexpr std::size_t kBindings = 16;
 
@@ -34,7 +47,6 @@ struct Binding {
 
 struct FunctionObject {
   PyObject_HEAD vectorcallfunc call;
-  PyObject *owner;
   PyObject *errorClass, *callErrorClass;
   Module module;
   DeclarationInfo info;
@@ -88,6 +100,7 @@ std::optional<BoundKernel> bind(FunctionObject &self,
   auto arguments = call.arguments();
   auto outs = call.outs();
   auto constants = call.constants();
+  // `bind` lets nothing through that is thrown.
   PyThreadState *thread = PyEval_SaveThread();
   auto bound = self.module.bind(self.info.name, arguments, outs, constants);
   PyEval_RestoreThread(thread);
@@ -157,6 +170,7 @@ PyObject *packResults(const std::vector<PyObject *> &results) {
 
 bool allocateResults(const BoundKernel &kernel, CallArguments &call,
                      std::vector<PyObject *> &results) {
+  results.reserve(kernel.outputs().size());
   for (const TensorSpec &spec : kernel.outputs()) {
     Allocated result = allocate(call.framework(), spec, kernel.device());
     if (!result.object) {
@@ -244,9 +258,8 @@ PyObject *launchAtOnce(FunctionObject &self, Binding &binding,
   return nullptr;
 }
 
-PyObject *callFunction(PyObject *object, PyObject *const *args,
-                       std::size_t flags, PyObject *names) {
-  auto &self = *reinterpret_cast<FunctionObject *>(object);
+PyObject *callChecked(FunctionObject &self, PyObject *const *args,
+                      std::size_t flags, PyObject *names) {
   CallArguments call(self.info, self.frameworks);
   if (!call.place(args, PyVectorcall_NARGS(flags), names) || !call.read()) {
     refuseCall(self.callErrorClass);
@@ -267,6 +280,14 @@ PyObject *callFunction(PyObject *object, PyObject *const *args,
   return launch(self, fresh, call);
 }
 
+PyObject *callFunction(PyObject *object, PyObject *const *args,
+                       std::size_t flags, PyObject *names) {
+  return forPython([&] {
+    return callChecked(*reinterpret_cast<FunctionObject *>(object), args, flags,
+                       names);
+  });
+}
+
 PyObject *describeSpec(const TensorSpec &spec) {
   PyObject *sizes = PyList_New(static_cast<Py_ssize_t>(spec.sizes.size()));
   for (std::size_t axis = 0; sizes && axis < spec.sizes.size(); ++axis)
@@ -276,9 +297,8 @@ PyObject *describeSpec(const TensorSpec &spec) {
 }
 
 /// What a call would give, as a list with an entry for each declared result.
-PyObject *describeResults(PyObject *object, PyObject *const *args,
-                          Py_ssize_t count, PyObject *names) {
-  auto &self = *reinterpret_cast<FunctionObject *>(object);
+PyObject *listResults(FunctionObject &self, PyObject *const *args,
+                      Py_ssize_t count, PyObject *names) {
   CallArguments call(self.info, self.frameworks);
   if (!call.place(args, count, names) || !call.read()) {
     refuseCall(self.callErrorClass);
@@ -298,9 +318,16 @@ PyObject *describeResults(PyObject *object, PyObject *const *args,
   return list;
 }
 
+PyObject *describeResults(PyObject *object, PyObject *const *args,
+                          Py_ssize_t count, PyObject *names) {
+  return forPython([&] {
+    return listResults(*reinterpret_cast<FunctionObject *>(object), args, count,
+                       names);
+  });
+}
+
 void destroyFunction(PyObject *object) {
   auto *self = reinterpret_cast<FunctionObject *>(object);
-  Py_XDECREF(self->owner);
   self->module.~Module();
   self->info.~DeclarationInfo();
   self->frameworks.~FrameworkCache();
@@ -339,10 +366,12 @@ std::string signatureOf(const DeclarationInfo &info) {
 
 PyObject *getDocumentation(PyObject *object, void *) {
   auto &self = *reinterpret_cast<FunctionObject *>(object);
-  std::string text = signatureOf(self.info);
-  if (!self.info.documentation.empty())
-    text += "\n\n" + self.info.documentation;
-  return PyUnicode_FromString(text.c_str());
+  return forPython([&] {
+    std::string text = signatureOf(self.info);
+    if (!self.info.documentation.empty())
+      text += "\n\n" + self.info.documentation;
+    return PyUnicode_FromString(text.c_str());
+  });
 }
 
 PyGetSetDef properties[] = {
@@ -381,20 +410,20 @@ bool readyFunctionType() {
   return PyType_Ready(&type) == 0;
 }
 
-PyObject *makeFunction(PyObject *owner, PyObject *errorClass,
-                       PyObject *callErrorClass, const Module &module,
-                       const DeclarationInfo &info) {
+PyObject *makeFunction(PyObject *errorClass, PyObject *callErrorClass,
+                       const Module &module, const DeclarationInfo &info) {
+  // Copied first: once there is an object nothing throws.
+  DeclarationInfo own = info;
   PyTypeObject &type = functionType();
   PyObject *object = PyType_GenericAlloc(&type, 0);
   if (!object)
     return nullptr;
   auto *self = reinterpret_cast<FunctionObject *>(object);
   self->call = callFunction;
-  self->owner = Py_NewRef(owner);
   self->errorClass = errorClass;
   self->callErrorClass = callErrorClass;
   new (&self->module) Module(module);
-  new (&self->info) DeclarationInfo(info);
+  new (&self->info) DeclarationInfo(std::move(own));
   new (&self->frameworks) FrameworkCache();
   new (&self->bindings) std::vector<Binding>();
   self->oldest = 0;

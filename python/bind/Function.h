@@ -10,10 +10,11 @@ namespace quern::python {
 /// Readies the callable's Python type; false with an exception set.
 bool readyFunctionType();
 
-/// A new callable for a declaration of the module. `errorClass` is borrowed for
-/// as long as the interpreter lives; `owner` is kept alive by the callable.
-PyObject *makeFunction(PyObject *owner, PyObject *errorClass,
-                       PyObject *callErrorClass, const Module &module,
-                       const DeclarationInfo &info);
+/// A new callable for a declaration of the module, which holds the module's
+/// text and code by itself: the Python object keeps the callable, and not the
+/// other way round. The classes are borrowed for as long as the interpreter
+/// lives.
+PyObject *makeFunction(PyObject *errorClass, PyObject *callErrorClass,
+                       const Module &module, const DeclarationInfo &info);
 
 } // namespace quern::python

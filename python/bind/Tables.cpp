@@ -48,8 +48,16 @@ py::list declarationsOf(const Module &module) {
   return all;
 }
 
+py::list warningsOf(const Module &module) {
+  py::list all;
+  for (const std::string &text : module.warnings())
+    all.append(py::str(text));
+  return all;
+}
+
 void bindTables(py::module_ &module) {
   module.def("declarations", &declarationsOf);
+  module.def("warnings", &warningsOf);
   module.def("options", [] {
     py::list rows;
 #define QN_OPTION(name, value, choices, text)                                  \

@@ -260,18 +260,24 @@ bool Borrowed::readBuffer(PyObject *object, const char *what) {
                  what, buffer.ndim, kMaxRank);
     return false;
   }
-  for (int axis = 0; axis < buffer.ndim; ++axis) {
-    bool isStepped = buffer.shape[axis] > 1;
+  std::size_t rank = static_cast<std::size_t>(buffer.ndim);
+  // Some exporters (ctypes) give no strides although they are asked for, and a
+  // plain run of bytes needs no shape.
+  for (std::size_t axis = 0; axis < rank; ++axis)
+    sizes[axis] =
+        buffer.shape ? buffer.shape[axis] : buffer.len / buffer.itemsize;
+  if (!buffer.strides)
+    layRows(rank);
+  for (std::size_t axis = 0; buffer.strides && axis < rank; ++axis) {
+    bool isStepped = sizes[axis] > 1;
     if (isStepped && buffer.strides[axis] % buffer.itemsize != 0) {
       PyErr_Format(PyExc_ValueError,
                    "`%s` has a stride of %zd bytes for items of %zd", what,
                    buffer.strides[axis], buffer.itemsize);
       return false;
     }
-    sizes[axis] = buffer.shape[axis];
     strides[axis] = buffer.strides[axis] / buffer.itemsize;
   }
-  std::size_t rank = static_cast<std::size_t>(buffer.ndim);
   tensor = {buffer.buf,
             *type,
             {sizes.data(), rank},
@@ -333,27 +339,35 @@ bool Borrowed::take(const DLTensor &source, const char *what) {
                  what);
     return false;
   }
-  if (source.ndim > kMaxRank) {
+  if (source.ndim < 0 || source.ndim > kMaxRank) {
     PyErr_Format(PyExc_ValueError, "`%s` has %d axes, at most %d are possible",
                  what, source.ndim, kMaxRank);
     return false;
   }
+  // Copied: another thread may resize the tensor while the call is bound, which
+  // later calls of these sizes find by the sizes that were read here.
   std::size_t rank = static_cast<std::size_t>(source.ndim);
+  std::copy_n(source.shape, rank, sizes.begin());
+  if (source.strides)
+    std::copy_n(source.strides, rank, strides.begin());
+  else
+    layRows(rank);
   tensor = {static_cast<char *>(source.data) + source.byteOffset,
             *type,
-            {source.shape, rank},
-            {source.strides, rank},
+            {sizes.data(), rank},
+            {strides.data(), rank},
             true,
             *device};
-  if (source.strides)
-    return true;
-  std::int64_t stride = 1;
-  for (std::size_t axis = rank; axis-- > 0;) {
-    strides[axis] = stride;
-    stride *= source.shape[axis];
-  }
-  tensor.strides = {strides.data(), rank};
   return true;
+}
+
+/// The strides of rows that follow each other without a gap.
+void Borrowed::layRows(std::size_t rank) {
+  std::uint64_t stride = 1;
+  for (std::size_t axis = rank; axis-- > 0;) {
+    strides[axis] = static_cast<std::int64_t>(stride);
+    stride *= static_cast<std::uint64_t>(sizes[axis]);
+  }
 }
 
 } // namespace quern::python

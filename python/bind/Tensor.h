@@ -65,6 +65,7 @@ private:
   bool readBuffer(PyObject *object, const char *what);
   bool readCapsule(PyObject *object, const char *what);
   bool take(const DLTensor &source, const char *what);
+  void layRows(std::size_t rank);
 
   TensorView tensor;
   Framework maker;

@@ -1,4 +1,4 @@
-// Compiles on a thread of its own, so that the caller's can answer signals.
+// Works on a thread of its own, so that the caller's can answer signals.
 #include "python/bind/Waiting.h"
 
 #include <Python.h>
@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -16,31 +17,75 @@
 namespace quern::python {
 namespace {
 
-/// One compilation, kept by whoever is longest interested in it.
+/// One piece of work, kept by whoever is longest interested in it.
 struct Work {
+  explicit Work(std::function<void(std::stop_token)> body)
+      : body(std::move(body)) {}
+
+  std::function<void(std::stop_token)> body;
+  std::stop_source stop;
+  std::exception_ptr thrown;
   std::mutex lock;
   std::condition_variable ended;
-  std::optional<Result<std::monostate>> result;
-  bool isUnheard = false;
+  bool isDone = false, isUnheard = false;
 };
 
-/// Compilations that nobody waits for any more.
+/// Work that nobody waits for any more, and the process it is in: a forked
+/// child has none of it.
 std::atomic<int> unheard = 0;
+std::atomic<pid_t> unheardIn = 0;
 
 /// A process that ends does not take from a compiler what it works with: it
 /// ends at once, behind what Python has done for its end.
 void leaveAtOnce(int status, void *) {
-  if (unheard == 0)
+  if (unheard == 0 || unheardIn != getpid())
     return;
   std::fflush(nullptr);
   _exit(status);
 }
 
+void run(const std::shared_ptr<Work> &work) {
+  try {
+    work->body(work->stop.get_token());
+  } catch (...) {
+    work->thrown = std::current_exception();
+  }
+  std::lock_guard guard(work->lock);
+  // What it holds goes before anybody takes the work for done.
+  work->body = nullptr;
+  work->isDone = true;
+  unheard -= work->isUnheard;
+  work->ended.notify_all();
+}
+
+bool isDone(Work &work, std::chrono::milliseconds most) {
+  std::unique_lock guard(work.lock);
+  return work.ended.wait_for(guard, most, [&] { return work.isDone; });
+}
+
+/// How long a signal waits to be answered, and how long work that is asked to
+/// stop is waited for.
+constexpr std::chrono::milliseconds step(100);
+
+/// Asks the work to stop. What does not end soon is left to itself.
+void abandon(Work &work) {
+  static const int registered = on_exit(leaveAtOnce, nullptr);
+  (void)registered;
+  work.stop.request_stop();
+  if (isDone(work, step))
+    return;
+  std::lock_guard guard(work.lock);
+  work.isUnheard = !work.isDone;
+  if (unheardIn.exchange(getpid()) != getpid())
+    unheard = 0;
+  unheard += work.isUnheard;
+}
+
 using Kernels = std::vector<BoundKernel>;
 
-Result<std::monostate> make(Kernels &kernels) {
+Result<std::monostate> make(Kernels &kernels, std::stop_token stop = {}) {
   for (BoundKernel &kernel : kernels)
-    if (auto ready = kernel.ready(); !ready)
+    if (auto ready = kernel.ready(stop); !ready)
       return ready;
   return std::monostate();
 }
@@ -50,38 +95,23 @@ bool areReady(Kernels &kernels) {
       kernels, [](BoundKernel &kernel) { return kernel.readyAtOnce(); });
 }
 
-void finish(const std::shared_ptr<Work> &work, Kernels kernels) {
-  Result<std::monostate> result = make(kernels);
-  std::lock_guard guard(work->lock);
-  work->result = std::move(result);
-  unheard -= work->isUnheard;
-  work->ended.notify_all();
-}
+/// The interpreter's lock, given up while this lives.
+struct Unlocked {
+  PyThreadState *const state = PyEval_SaveThread();
+  Unlocked() = default;
+  ~Unlocked() { PyEval_RestoreThread(state); }
+  Unlocked(const Unlocked &) = delete;
+  Unlocked &operator=(const Unlocked &) = delete;
+};
 
-/// Leaves the work to itself, unless it is done.
-void abandon(Work &work) {
-  static const int registered = on_exit(leaveAtOnce, nullptr);
-  (void)registered;
-  std::lock_guard guard(work.lock);
-  work.isUnheard = !work.result;
-  unheard += work.isUnheard;
-}
-
-bool isDone(Work &work, std::chrono::milliseconds most) {
-  std::unique_lock guard(work.lock);
-  return work.ended.wait_for(guard, most,
-                             [&] { return work.result.has_value(); });
-}
-
-Result<std::monostate> withoutLock(Kernels &kernels) {
-  PyThreadState *state = PyEval_SaveThread();
-  auto result = make(kernels);
-  PyEval_RestoreThread(state);
-  return result;
-}
-
-/// How long a signal waits to be answered.
-constexpr std::chrono::milliseconds step(100);
+/// The interpreter's lock, taken while this lives.
+struct Locked {
+  const PyGILState_STATE state = PyGILState_Ensure();
+  Locked() = default;
+  ~Locked() { PyGILState_Release(state); }
+  Locked(const Locked &) = delete;
+  Locked &operator=(const Locked &) = delete;
+};
 
 class Waiter : public CodeWaiter {
 public:
@@ -89,24 +119,45 @@ public:
     Kernels made = kernels;
     if (areReady(made) && !isTime())
       return std::monostate();
-    PyGILState_STATE state = PyGILState_Ensure();
+    Locked locked;
     auto result = awaitCode(std::move(made));
     if (result && *result && PyErr_CheckSignals() != 0)
       result = std::nullopt;
-    PyGILState_Release(state);
     return result ? std::move(*result) : Error{"interrupted", {}};
   }
   bool goesOn() override {
     if (!isTime())
       return true;
-    PyGILState_STATE state = PyGILState_Ensure();
-    bool goes = PyErr_CheckSignals() == 0;
-    PyGILState_Release(state);
-    return goes;
+    Locked locked;
+    return PyErr_CheckSignals() == 0;
   }
 };
 
 } // namespace
+
+bool awaitWork(std::function<void(std::stop_token)> body) {
+  auto work = std::make_shared<Work>(std::move(body));
+  try {
+    std::thread(run, work).detach();
+  } catch (const std::system_error &) { // no more threads
+    Unlocked unlocked;
+    run(work);
+  }
+  for (bool done = false; !done;) {
+    {
+      Unlocked unlocked;
+      done = isDone(*work, step);
+    }
+    if (done || PyErr_CheckSignals() == 0)
+      continue;
+    Unlocked unlocked;
+    abandon(*work);
+    return false;
+  }
+  if (work->thrown)
+    std::rethrow_exception(work->thrown);
+  return true;
+}
 
 std::optional<Result<std::monostate>> awaitCode(Kernels kernels) {
   if (areReady(kernels))
@@ -114,25 +165,18 @@ std::optional<Result<std::monostate>> awaitCode(Kernels kernels) {
   // A device's driver keeps what is current for each thread.
   if (std::ranges::any_of(kernels, [](const BoundKernel &kernel) {
         return kernel.device() != DeviceId{};
-      }))
-    return withoutLock(kernels);
-  auto work = std::make_shared<Work>();
-  try {
-    std::thread(finish, work, kernels).detach();
-  } catch (const std::system_error &) { // no more threads
-    return withoutLock(kernels);
+      })) {
+    Unlocked unlocked;
+    return make(kernels);
   }
-  while (true) {
-    PyThreadState *state = PyEval_SaveThread();
-    bool done = isDone(*work, step);
-    PyEval_RestoreThread(state);
-    if (done)
-      return std::move(work->result);
-    if (PyErr_CheckSignals() == 0)
-      continue;
-    abandon(*work);
+  auto result = std::make_shared<Result<std::monostate>>(std::monostate());
+  bool isHeard = awaitWork(
+      [result, kernels = std::move(kernels)](std::stop_token stop) mutable {
+        *result = make(kernels, std::move(stop));
+      });
+  if (!isHeard)
     return std::nullopt;
-  }
+  return std::move(*result);
 }
 
 std::shared_ptr<CodeWaiter> makeCodeWaiter() {

@@ -3,15 +3,22 @@
 
 #include "jit/Jit.h"
 
+#include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 namespace quern::python {
 
-/// `ready()` of all without the interpreter's lock. Nothing, with a Python
-/// exception set, where a signal's handler raises (Ctrl-C): the compiler then
-/// ends its work unheard, and the next call finds the code.
+/// Does `work` on a thread of its own, without the interpreter's lock, and
+/// waits for it. False, with a Python exception set, where a signal's handler
+/// raises (Ctrl-C): the work is then asked to stop. Where there is no thread to
+/// be had the work is done at once, and cannot be interrupted.
+bool awaitWork(std::function<void(std::stop_token)> work);
+
+/// `ready()` of all. Nothing, with a Python exception set, where the user ends
+/// the wait.
 std::optional<Result<std::monostate>>
 awaitCode(std::vector<BoundKernel> kernels);
 

@@ -24,6 +24,7 @@ _PUBLIC = {
     "Error": "_quern",
     "FallbackError": "quern.torch_backend.report",
     "Module": "_quern",
+    "SourceWarning": "quern._session",
     "backend": "quern.torch_backend.backend",
     "compile": "quern._session",
     "counters": "quern.torch_backend.counters",

@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from typing import Any
 
 import torch
+
+from .torch_names import OpOverloadPacket, _jit_get_schemas_for_operator
 
 # A tensor as the extension describes it: element type, sizes, strides, address.
 Described = tuple[str, list[int], list[int], int]
 
 
+_SYMBOL = re.compile(r"([A-Za-z_]\w*)::([A-Za-z_]\w*)(?:\.(\w+))?", re.ASCII)
+
+
 def _operator(symbol: str) -> Any:
-    """`aten::mm`, `aten::sort.stable`: a packet chooses its overload by the arguments."""
-    namespace, _, name = symbol.partition("::")
-    found: Any = getattr(torch.ops, namespace)
-    for part in name.split("."):
-        found = getattr(found, part, None) if part else None
-    if found is None:
+    """`aten::mm`, `aten::sort.stable`: a packet chooses its overload by the arguments. Only what
+    torch's dispatcher has under that name is an operator; other attributes are none."""
+    match = _SYMBOL.fullmatch(symbol)
+    namespace, name, overload = match.groups() if match else ("", "", None)
+    schemas = _jit_get_schemas_for_operator(f"{namespace}::{name}") if match else []
+    known = {schema.overload_name or "default" for schema in schemas}
+    if not known or (overload and overload not in known):
         raise LookupError("torch has no such operator")
-    return found
+    packet = OpOverloadPacket
+    found = getattr(getattr(torch.ops, namespace), name)
+    if not isinstance(found, packet):
+        raise LookupError("torch has no such operator")
+    return getattr(found, overload) if overload else found
 
 
 def _tensor(described: Described) -> torch.Tensor:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import platform
 import sys
+from collections.abc import Sequence
 from functools import cache
 
 MACHINE = "Linux on x86-64"
 GLIBC = (2, 36)
 PYTHON = ((3, 11), (3, 13))
-TORCH = (2, 13)
+TORCH = ((2, 13), (2, 15))
 
 
 def spell(version: tuple[int, ...]) -> str:
@@ -61,14 +62,19 @@ def require() -> None:
         raise ImportError(reason)
 
 
-def require_torch(version: str) -> None:
-    """The same for PyTorch, whose minor release the backend is built for.
+def unmet_torch(version: str, built: Sequence[tuple[int, int]]) -> str:
+    """Why graphs are not compiled with that PyTorch; empty where they are. An extension module for
+    a release decides, so that one that is newer than this text works where it was built.
 
-    >>> require_torch("2.12.1")
-    Traceback (most recent call last):
-    ImportError: quern's PyTorch backend is built for torch 2.13, this is torch 2.12.1
+    >>> unmet_torch("2.16.0", [(2, 13), (2, 14)])
+    "quern's PyTorch backend is built for torch 2.13 and 2.14 here, this is torch 2.16.0"
     """
-    if numbers(version) != TORCH:
-        raise ImportError(
-            f"quern's PyTorch backend is built for torch {spell(TORCH)}, this is torch {version}"
-        )
+    if not built:
+        return "this installation of quern was built without its PyTorch backend"
+    own = numbers(version)
+    if own < TORCH[0]:
+        return f"quern's PyTorch backend needs torch {spell(TORCH[0])} or newer, this is {version}"
+    if own in built:
+        return ""
+    known = " and ".join(map(spell, built))
+    return f"quern's PyTorch backend is built for torch {known} here, this is torch {version}"

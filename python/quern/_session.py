@@ -1,6 +1,7 @@
 """The process's one session and the functions that use it."""
 
 import os
+import warnings
 from functools import cache
 from typing import Any
 
@@ -28,14 +29,31 @@ def session() -> _quern.Session:
     return _quern.Session(threads=_threads(), cache=os.environ.get("QUERN_CACHE_DIR", ""))
 
 
-def compile(source: str, name: str = "<string>") -> _quern.Module:
+class SourceWarning(UserWarning):
+    """The compiler's warning about a Quern text, as the rendered message.
+
+    >>> import warnings
+    >>> warnings.simplefilter("ignore", SourceWarning)
+    """
+
+
+def show_warnings(module: _quern.Module, depth: int) -> _quern.Module:
+    """Issues what the compiler warned about, at the caller `depth` frames above this one."""
+    for text in _quern.warnings(module):
+        warnings.warn(text, SourceWarning, stacklevel=depth + 1)
+    return module
+
+
+def compile(source: str, name: str = "<string>", bounds: str = "proved") -> _quern.Module:
     """Checks a Quern text and returns its declarations as callables.
+
+    With `bounds="all"` kernels keep every bounds check, as under `QUERN_BOUNDS=all`.
 
     >>> k = compile("elementwise next[T: Number](x: T) -> T:\\n    return x + 1\\n")
     >>> k.next.__name__
     'next'
     """
-    return session().compile(source, name)
+    return show_warnings(session().compile(source, name, bounds), 2)
 
 
 def load(path: str | os.PathLike[str]) -> _quern.Module:
@@ -46,7 +64,7 @@ def load(path: str | os.PathLike[str]) -> _quern.Module:
     quern.Error: ...
     """
     # As bytes: a name that this process's locale cannot spell is a name, too.
-    return session().load(os.fsencode(path))
+    return show_warnings(session().load(os.fsencode(path)), 2)
 
 
 def operators() -> list[dict[str, Any]]:

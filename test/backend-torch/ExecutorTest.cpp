@@ -276,6 +276,85 @@ TEST_F(ExecutorTest, WrongStridesAreMadeRight) {
   EXPECT_TRUE(at::equal(executor->run({value})[0].toTensor(), value + 100));
 }
 
+/// What a call of the executor throws, or nothing.
+std::string errorOf(const Executor &executor, const at::Tensor &value) {
+  try {
+    executor.run({value});
+  } catch (const std::exception &error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST_F(ExecutorTest, OtherTensorsThanTheTracedOnesAreRefused) {
+  ValueId x = maker.input({maker.size(3), maker.size(4)});
+  ValueId y = maker.call("aten::silu", {maker.tensor("self", x)},
+                         {maker.size(3), maker.size(4)});
+  auto executor = make({y});
+  EXPECT_EQ(errorOf(*executor, at::zeros({3, 4})), "");
+  EXPECT_NE(errorOf(*executor, at::zeros({3, 5}))
+                .find("is float32[3, 5] on cpu, the graph was traced for "
+                      "float32[3, 4] on cpu"),
+            std::string::npos);
+  for (const at::Tensor &other :
+       {at::zeros({12}), at::zeros({4, 3}), at::zeros({3, 4}, at::kDouble),
+        at::zeros({3, 4}).to_sparse(), at::Tensor()})
+    EXPECT_NE(errorOf(*executor, other), "");
+  at::Tensor shrunk = at::zeros({3, 4});
+  shrunk.storage().unsafeGetStorageImpl()->set_nbytes(47);
+  EXPECT_NE(errorOf(*executor, shrunk).find("smaller than the tensor"),
+            std::string::npos);
+}
+
+TEST_F(ExecutorTest, AnOperatorThatGivesAnotherShapeIsNamed) {
+  std::vector<Size> sizes = {maker.size(2), maker.size(2)};
+  ValueId x = maker.input(sizes);
+  ValueId product =
+      maker.call("aten::mm", {maker.tensor("self", x), maker.tensor("mat2", x)},
+                 {maker.size(2), maker.size(3)});
+  maker.last().source = "model.py:12";
+  ValueId y = maker.call("aten::silu", {maker.tensor("self", product)},
+                         {maker.size(2), maker.size(3)});
+  auto executor = make({y});
+  EXPECT_EQ(errorOf(*executor, at::ones({2, 2})),
+            "`aten::mm` (model.py:12) gave float32[2, 2] on cpu, the traced "
+            "program assumes float32[2, 3] on cpu: incorrect fake kernel");
+}
+
+TEST_F(ExecutorTest, AssumptionsHoldInEveryCall) {
+  Size n = maker.symbol("s0");
+  ValueId x = maker.input({n});
+  ValueId y = maker.call("aten::silu", {maker.tensor("self", x)}, {n});
+  Size three = maker.size(3);
+  Size holds = maker.graph.sizes.apply(SizeOp::LessEqual, {n, three});
+  maker.graph.assumptions.push_back(
+      {holds, {n, three}, "s0 <= 3", "too many", "model.py:7"});
+  auto executor = make({y});
+  EXPECT_EQ(errorOf(*executor, at::ones({3})), "");
+  EXPECT_EQ(errorOf(*executor, at::ones({4})),
+            "too many\nthe program was compiled for sizes with s0 <= 3, not 4 "
+            "and 3 (model.py:7)");
+}
+
+TEST_F(ExecutorTest, ASizeIsAMultipleOfItsSymbol) {
+  Size n = maker.symbol("s0");
+  ValueId x = maker.input({maker.graph.sizes.multiply(maker.size(4), n)});
+  ValueId y = maker.call("aten::silu", {maker.tensor("self", x)},
+                         {maker.graph.sizes.multiply(maker.size(4), n)});
+  auto executor = make({y});
+  EXPECT_EQ(errorOf(*executor, at::ones({12})), "");
+  EXPECT_NE(errorOf(*executor, at::ones({14})).find("traced for float32[12]"),
+            std::string::npos);
+}
+
+TEST_F(ExecutorTest, ASizeThatNobodyBringsIsRefused) {
+  Size n = maker.symbol("s0");
+  ValueId x = maker.input({maker.size(2)});
+  ValueId y = maker.call("aten::silu", {maker.tensor("self", x)}, {n});
+  auto executor = make({y});
+  EXPECT_NE(errorOf(*executor, at::ones({2})), "");
+}
+
 TEST_F(ExecutorTest, TwoThreadsRunOnePlan) {
   ValueId value = maker.input({maker.size(64)});
   for (int i = 0; i != 4; ++i) {

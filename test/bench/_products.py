@@ -23,11 +23,13 @@ rowwise bench_linear[T: Float](x: T[M, K], w: T[N, K], b: T[N]) -> T[M, N]:
 
 rowwise bench_conv[T: Float](x: T[B, C, H, W], w: T[O, C, I, J], s: int, p: int)
         -> T[B, O, P = (H + 2 * p - I) // s + 1, Q = (W + 2 * p - J) // s + 1]:
-    return sum(x.at(H = P * s - p + I, W = Q * s - p + J, outside = 0) * w over (C, I, J))
+    return sum(x.at(H = index(P) * s - p + index(I),
+                    W = index(Q) * s - p + index(J), outside = 0) * w over (C, I, J))
 
 rowwise bench_depthwise[T: Float](x: T[B, C, H, W], w: T[C, I, J], s: int, p: int)
         -> T[B, C, P = (H + 2 * p - I) // s + 1, Q = (W + 2 * p - J) // s + 1]:
-    return sum(x.at(H = P * s - p + I, W = Q * s - p + J, outside = 0) * w over (I, J))
+    return sum(x.at(H = index(P) * s - p + index(I),
+                    W = index(Q) * s - p + index(J), outside = 0) * w over (I, J))
 
 rowwise bench_attention[T: Float](q: T[B, M, D], k: T[B, N, D], v: T[B, N, E], scale: acc(T))
         -> T[B, M, E]:

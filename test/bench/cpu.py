@@ -238,7 +238,7 @@ KINDS = {
     ),
     "window": (
         "rowwise {name}[T: Float](x: T[R, C], y: T[R, C], w: T[O, K]) -> T[O, R, P = C - K + 1]:",
-        "return sum({last}.at(C = P + K) * w over K)",
+        "return sum({last}.at(C = index(P) + index(K)) * w over K)",
     ),
 }
 

@@ -64,7 +64,7 @@ rowwise spread_norm_@[T: Float](x: T[*R, C], w: T[C]?, eps: acc(T)) -> (T[*R, C]
 
 rowwise window_@[T: Float](x: T[*B, H, W], kh: int, kw: int, sh: int = 1)
         -> T[*B, P = (H - kh) // sh + 1, Q = W - kw + 1]:
-    let best = max(x.at(H = P * sh + i, W = Q + j, outside = -inf) over (i: 0 .. kh, j: 0 .. kw))
+    let best = max(x.at(H = index(P) * sh + i, W = index(Q) + j, outside = -inf) over (i: 0 .. kh, j: 0 .. kw))
     return best
 
 kernel tile_copy_@[T: Any, TILE: int = 32](src: T[M, N], dst: mut T[N, M]):

@@ -93,13 +93,13 @@ def page(records: list[Record]) -> str:
     lines = [
         "# Performance",
         "",
-        "Written by `./dev bench performance` from records of `./dev bench models`, not by hand.",
-        "The models of `test/models`; ratios are eager's time through the backend's, the median of",
-        "paired rounds in one process, backends in turn; the first call has its compilation in it,",
-        "with the caches that were there.",
+        "`./dev bench performance` writes this page from records of `./dev bench models`.",
+        "The models are those of `test/models`. A ratio is eager's time divided by the backend's:",
+        "the median of paired rounds in one process, with the backends in turn. The time of the",
+        "first call includes compilation, with the caches that existed.",
     ]
     if any("own" in backends(record) for record in records):
-        lines.append("`own` is quern without ATen's products, convolutions and attention.")
+        lines.append("`own` is Quern without ATen's products, convolutions and attention.")
     lines.append("")
     machines = [record["machine"] for record in records]
     lines += ["| | |", "|---|---|"]

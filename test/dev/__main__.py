@@ -9,18 +9,22 @@ import sys
 # `schemas` needs, torch, takes longer to load than a build that is up to date.
 VERBS: dict[str, tuple[str, str]] = {
     "bench": ("bench", "main"),
+    "bounds": ("bounds", "main"),
     "build": ("build", "main"),
     "certify": ("certify", "main"),
     "check": ("checks", "check"),
     "demo": ("demo", "main"),
     "fmt": ("checks", "fmt"),
+    "fuzz": ("fuzz", "main"),
     "gpu-bench": ("gpu_pack", "gpu_bench"),
     "gpu-pack": ("gpu_pack", "gpu_pack"),
     "gpu-test": ("gpu_pack", "gpu_test"),
     "hip-pack": ("gpu_pack", "hip_pack"),
     "new": ("skeleton", "main"),
     "operators": ("operators", "main"),
+    "schedules": ("schedules", "main"),
     "schemas": ("schemas", "main"),
+    "site": ("site_pages", "main"),
     "test": ("tests", "main"),
 }
 

@@ -106,7 +106,9 @@ def dialect_page() -> str:
     source = "dsl/dialect/Ops.td"
     text = tablegen("-gen-dialect-doc", source, "-dialect=qn")
     _, _, rest = text.partition("\n")
-    return f"# The qn dialect\n\n{NOTE.format(source='`dsl/dialect`')}\n{rest.strip()}"
+    schedules = tablegen("-gen-op-doc", "dsl/dialect/ScheduleOps.td")
+    note = NOTE.format(source="`dsl/dialect`")
+    return f"# The qn dialect\n\n{note}\n{rest.strip()}\n\n## Schedules\n\n{schedules}"
 
 
 def passes_page() -> str:

@@ -110,7 +110,7 @@ def new_lit(made: Skeleton, name: str, chosen: argparse.Namespace) -> None:
     if stage not in stages or not rest:
         raise RefusedError(f"begin with a stage, as tokens/line-comments: {', '.join(stages)}")
     words = words_of(Path(rest).stem)
-    is_mlir = Path(rest).suffix == ".mlir" or stage in ("gpu", "llvm-dialect", "loops")
+    is_mlir = Path(rest).suffix == ".mlir" or stage in ("gpu", "llvm-dialect", "loops", "schedule")
     template, suffix = (LIT_MLIR, ".mlir") if is_mlir else (LIT_QN[stage], ".qn")
     made.new(f"lit-tests/{stage}/{words['name']}{suffix}", template)
 

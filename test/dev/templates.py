@@ -139,5 +139,5 @@ fn wrong[T: Number](x: T) -> T:
     return x
 ```
 
-**Mend.** What to write instead.
+**Fix.** What to write instead.
 """

@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 from results import Counts, of_junit, of_lit
-from tree import ROOT, VENV, build_dir, run, say
+from torch_release import build_module, environment_of, prepare, torch_tests
+from tree import ROOT, VENV, build_dir, environment, run, say
 
 from build import build
 
@@ -53,12 +54,17 @@ def lit(results: Path, arguments: argparse.Namespace) -> Counts:
 
 
 def python(results: Path, arguments: argparse.Namespace) -> Counts:
-    """All Python suites in one pytest, spread over the processors."""
+    """All Python suites in one pytest, spread over the processors; of another torch's
+    environment, those that need torch."""
     report = results / "pytest.xml"
     suites = [suite for suite in PYTHON_SUITES if (ROOT / suite).exists()]
+    venv, more = VENV, {}
+    if arguments.torch:
+        suites, venv = torch_tests(), environment_of(arguments.torch)
+        more["PATH"] = f"{venv / 'bin'}{os.pathsep}{environment(arguments.preset)['PATH']}"
     workers = str(len(os.sched_getaffinity(0)))
     status = run(
-        *(VENV / "bin" / "python", "-m", "pytest", "-q", "-n", workers),
+        *(venv / "bin" / "python", "-m", "pytest", "-q", "-n", workers),
         *("--dist", "worksteal", f"--junitxml={report}"),
         *(["--all"] if arguments.all else []),
         *(["--shard", arguments.shard] if arguments.shard else []),
@@ -67,6 +73,7 @@ def python(results: Path, arguments: argparse.Namespace) -> Counts:
         *suites,
         preset=arguments.preset,
         QUERN_TEST_LEFT=str(results / "left.txt"),
+        **more,
     )
     counts = of_junit(report) if report.exists() else Counts()
     nothing_collected = 5
@@ -99,20 +106,33 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--resume", action="store_true", help="skip what passed on these sources")
     parser.add_argument("--preset", default="dev")
     parser.add_argument("-k", dest="filter", help="only tests whose name matches")
+    parser.add_argument("--torch", metavar="VERSION", help="what needs torch, with that release")
     parser.add_argument("runners", nargs="*", help=f"of {', '.join(RUNNERS)}")
     chosen = parser.parse_args(arguments)
     if unknown := set(chosen.runners) - set(RUNNERS):
         parser.error(f"no runner {', '.join(sorted(unknown))}")
+    if chosen.torch and chosen.runners not in ([], ["python"]):
+        parser.error("--torch runs Python tests only")
+    if chosen.torch:
+        chosen.runners = ["python"]
     return chosen
+
+
+def built(chosen: argparse.Namespace) -> int:
+    """Makes what the tests run on."""
+    if chosen.torch:
+        return prepare(chosen.torch) or build_module(chosen.torch, chosen.preset)
+    return build(chosen.preset)
 
 
 def main(arguments: list[str]) -> int:
     chosen = parse(arguments)
-    if status := build(chosen.preset):
+    if status := built(chosen):
         say("the build failed; nothing was tested")
         print("0 passed, 1 failed, 0 skipped")
         return status
-    results = build_dir(chosen.preset) / "test-results"
+    suffix = f"-torch-{chosen.torch}" if chosen.torch else ""
+    results = build_dir(chosen.preset) / f"test-results{suffix}"
     kept = results / "all.txt"
     kept_text = kept.read_text() if kept.exists() else None
     shutil.rmtree(results, ignore_errors=True)

@@ -23,7 +23,8 @@ TEST(Lowering, GivesFunctionsAndPacket) {
   std::vector<std::string> stages;
   LoweringOptions options;
   options.target = *targetNamed("x86-64-v3");
-  options.dump = [&](DslStage stage, const std::string &text) {
+  options.observer.wants = [](Stage) { return true; };
+  options.observer.take = [&](Stage stage, const std::string &text) {
     EXPECT_FALSE(text.empty());
     stages.emplace_back(spelling(stage));
   };
@@ -31,11 +32,13 @@ TEST(Lowering, GivesFunctionsAndPacket) {
   ASSERT_TRUE(module);
   auto lowered = lower(context, std::move(*module), options, errors);
   ASSERT_TRUE(lowered) << (errors.empty() ? "" : errors[0].message);
-  EXPECT_EQ(stages, (std::vector<std::string>{"qn", "loops", "llvm-dialect"}));
+  EXPECT_EQ(stages, (std::vector<std::string>{"qn", "schedule", "loops",
+                                              "llvm-dialect"}));
   ASSERT_EQ(lowered->abi.launches.size(), 2u); // one for lines of few elements
   for (const auto &launch : lowered->abi.launches) {
-    EXPECT_TRUE(lowered->module->getFunction(launch.plan));
     EXPECT_TRUE(lowered->module->getFunction(launch.task));
+    EXPECT_EQ(launch.when.results.size(), 1u);
+    EXPECT_EQ(launch.plan.results.size(), 5u);
   }
 
   using Kind = PacketWord::Kind;
@@ -48,6 +51,26 @@ TEST(Lowering, GivesFunctionsAndPacket) {
                                       Kind::Stride, Kind::Scalar}));
   EXPECT_EQ(lowered->abi.words[3].operand, 2);
   EXPECT_EQ(lowered->abi.words[7].axis, 1);
+}
+
+TEST(Lowering, MakesTheVariantThatIsChosen) {
+  DslContext context;
+  std::vector<DslError> errors;
+  LoweringOptions options;
+  options.target = *targetNamed("x86-64-v3");
+  options.choose = [](const KernelAbi &abi) {
+    EXPECT_FALSE(abi.launches[0].when.steps.empty());
+    EXPECT_TRUE(abi.launches[0].plan.steps.empty());
+    return Variant{leftOut, 0};
+  };
+  auto lowered =
+      lower(context, *parseQn(context, scale, errors), options, errors);
+  ASSERT_TRUE(lowered) << (errors.empty() ? "" : errors[0].message);
+  const std::vector<LaunchEntry> &launches = lowered->abi.launches;
+  EXPECT_FALSE(lowered->module->getFunction(launches[0].task));
+  EXPECT_TRUE(launches[0].plan.steps.empty());
+  EXPECT_TRUE(lowered->module->getFunction(launches[1].task));
+  EXPECT_FALSE(launches[1].plan.steps.empty());
 }
 
 TEST(Lowering, ReportsErrorsAsData) {

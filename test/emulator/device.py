@@ -151,7 +151,9 @@ class FarTensor:
         kept = memory[: size or None].view(tensor.dtype) if size else memory.view(torch.uint8)
         #: The same memory as this process sees it.
         self.near = torch.as_strided(kept, tensor.shape, tensor.stride()) if size else tensor
-        self.near.copy_(tensor)
+        # An element that an expanded tensor has often is copied once.
+        once = tuple(slice(0, 1) if stride == 0 else slice(None) for stride in tensor.stride())
+        self.near[once].copy_(tensor[once])
 
     def __dlpack__(self, **_: Any) -> Any:
         capsule = self.near.__dlpack__()

@@ -13,6 +13,7 @@ SEEN = {
     "ast": "half",
     "typed": "half",
     "qn": "qn.rowwise @half",
+    "schedule": 'qn.schedule for "',
     "loops": "vector.",
     "llvm-dialect": "llvm.func",
     "llvm": "define",
@@ -57,8 +58,8 @@ def test_unknown_stage(kernel: Path) -> None:
 @pytest.mark.parametrize(
     ("target", "stages"),
     [
-        ("x86-64-v3", ["tools", "qn", "loops", "llvm-dialect", "llvm", "obj"]),
-        ("sm_80", ["tools", "qn", "gpu", "llvm-dialect", "llvm", "ptx"]),
+        ("x86-64-v3", ["tools", "qn", "schedule", "loops", "llvm-dialect", "llvm", "obj"]),
+        ("sm_80", ["tools", "qn", "schedule", "gpu", "llvm-dialect", "llvm", "ptx"]),
     ],
 )
 def test_times(kernel: Path, target: str, stages: list[str]) -> None:

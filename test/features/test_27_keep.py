@@ -23,7 +23,7 @@ def test_a_file_a_stage(tmp_path: Path) -> None:
         python(TEXT, QUERN_CACHE_DIR=str(cache), QUERN_CACHE_KEEP="all")
     (folder,) = (cache / "stages").iterdir()
     kept = {path.suffix.removeprefix("."): path for path in folder.iterdir()}
-    assert set(kept) == {"qn", "loops", "llvm-dialect", "llvm", "asm", "obj", "json"}
+    assert set(kept) == {"qn", "schedule", "loops", "llvm-dialect", "llvm", "asm", "obj", "json"}
     assert kept["obj"].read_bytes().startswith(b"\x7fELF")
     facts = json.loads(kept["json"].read_text())
     assert facts["kernel"] == "kept"

@@ -33,7 +33,6 @@ def run(folder: Path, **more: str) -> dict[str, Any]:
     said = python(
         TEXT,
         QUERN_CACHE_DIR=str(folder / "kernels"),
-        TORCHINDUCTOR_CACHE_DIR=str(folder / "graphs"),
         TORCHINDUCTOR_FORCE_DISABLE_CACHES="0",
         **more,
     )

@@ -32,7 +32,6 @@ def run(folder: Path, change: str) -> dict[str, Any]:
         TEXT,
         CHANGE=change,
         QUERN_CACHE_DIR=str(folder / "kernels"),
-        TORCHINDUCTOR_CACHE_DIR=str(folder / "graphs"),
         TORCHINDUCTOR_FORCE_DISABLE_CACHES="0",
     )
     return dict(json.loads(said))

@@ -28,7 +28,7 @@ def test_table_and_plot(tmp_path: Path) -> None:
     page = (tmp_path / "performance.md").read_text()
     assert "| vit |" in page
     assert "geometric mean" in page
-    assert "`own` is quern without" in page
+    assert "`own` is Quern without" in page
     plots = [plot.read_text() for plot in tmp_path.glob("*.svg")]
     assert len(plots) == 1
     assert "dlrm" in plots[0]

@@ -48,10 +48,15 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_holds_what_it_must(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
-    for wanted in ("quern/lib/libquern.so", "quern/bin/quern", "quern/__init__.py"):
+    for wanted in (
+        "quern/lib/libquern.so",
+        "quern/lib/libquern_torch.so",
+        "quern/bin/quern",
+        "quern/__init__.py",
+    ):
         assert wanted in names
     assert any(name.startswith("_quern.") for name in names)
-    assert any(name.startswith("_quern_torch.") for name in names)
+    assert any(name.startswith("_quern_torch_2_13.") for name in names)
     assert not any("test" in name.split("/")[0] for name in names)
 
 

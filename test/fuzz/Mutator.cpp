@@ -1,6 +1,7 @@
 // A mutator that knows the grammar's words: it moves, repeats, drops and
 // replaces whole tokens and lines, so that most mutants nearly parse.
 #include "frontend/lex/Lexer.h"
+#include "test/fuzz/Words.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -13,31 +14,6 @@ using namespace quern;
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t *data, std::size_t size,
                                         std::size_t maximum);
-
-static constexpr const char *words[] = {
-#define QN_TOKEN(name, description)
-#define QN_KEYWORD(name, spelling) spelling,
-#define QN_PUNCTUATION(name, spelling) spelling,
-#include "frontend/lex/Tokens.def"
-    "x",
-    "T",
-    "acc",
-    "*S",
-    "1",
-    "0x1p3",
-    "\"s\"",
-    "\n",
-    "\n    ",
-    "\n        ",
-    "state: ",
-    "step(s, x: T): ",
-    "merge(a, b): ",
-    "over (i: 0 .. n)",
-    "\"\"\"doc\"\"\"",
-    "# comment\n",
-    "list[",
-    "bound 3",
-    "grid(1) block(1)"};
 
 using Random = std::minstd_rand;
 
@@ -73,10 +49,15 @@ static void mutateTokens(std::vector<std::string> &tokens, Random &random) {
   length = std::min(length, tokens.size() - at);
   switch (random() % 5) {
   case 0: // insert a word
-    tokens.insert(tokens.begin() + at, words[pick(random, std::size(words))]);
+    tokens.insert(
+        tokens.begin() + at,
+        fuzz::grammarWords[pick(random, std::size(fuzz::grammarWords))]);
     break;
   case 1: // replace a token by a word
-    tokens[at] = std::string(words[pick(random, std::size(words))]) + " ";
+    tokens[at] =
+        std::string(
+            fuzz::grammarWords[pick(random, std::size(fuzz::grammarWords))]) +
+        " ";
     break;
   case 2: // drop some
     tokens.erase(tokens.begin() + at, tokens.begin() + at + length);

@@ -1,15 +1,18 @@
 // LLVM IR text becomes code for named targets, and runs in this process.
 #include "jit/codegen/Codegen.h"
+#include "jit/codegen/StoppedPasses.h"
 #include "jit/orc/Engine.h"
 
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Pass.h"
 #include "llvm/Support/SourceMgr.h"
 
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <functional>
 
 using namespace quern;
 using namespace quern::jit;
@@ -48,6 +51,60 @@ std::string emit(const char *text, const TargetInfo &target, Image image) {
   auto bytes = (*generator)->emit(*module, image);
   EXPECT_TRUE(bytes);
   return *bytes;
+}
+
+/// Counts the functions it sees, and does something at each.
+struct Counting final : llvm::FunctionPass {
+  Counting(int &count, std::function<void()> then = {})
+      : FunctionPass(id), count(count), then(std::move(then)) {}
+  bool runOnFunction(llvm::Function &) override {
+    ++count;
+    if (then)
+      then();
+    return false;
+  }
+  static char id;
+  int &count;
+  std::function<void()> then;
+};
+char Counting::id = 0;
+
+TEST(Codegen, NoPassBeginsAfterAStop) {
+  llvm::LLVMContext context;
+  llvm::SMDiagnostic problem;
+  auto module = llvm::parseAssemblyString("define void @a() {\n  ret void\n}\n"
+                                          "define void @b() {\n  ret void\n}\n",
+                                          problem, context);
+  ASSERT_TRUE(module);
+  for (bool stops : {false, true}) {
+    std::stop_source stop;
+    int before = 0, behind = 0;
+    StopWatch watch(stop.get_token());
+    StoppablePasses passes(watch);
+    passes.add(new Counting(before, [&] {
+      if (stops)
+        stop.request_stop();
+    }));
+    passes.add(new Counting(behind));
+    passes.run(*module);
+    EXPECT_EQ(before, 2);
+    EXPECT_EQ(behind, stops ? 0 : 2);
+  }
+}
+
+TEST(Codegen, CodeThatNobodyWaitsForIsNotMade) {
+  llvm::LLVMContext context;
+  llvm::SMDiagnostic problem;
+  auto module = llvm::parseAssemblyString(doubling, problem, context);
+  ASSERT_TRUE(module);
+  auto generator = CodeGenerator::create(hostTarget());
+  ASSERT_TRUE(generator);
+  std::stop_source stop;
+  (*generator)->optimise(*module, stop.get_token());
+  stop.request_stop();
+  auto bytes = (*generator)->emit(*module, Image::Object, stop.get_token());
+  ASSERT_FALSE(bytes);
+  EXPECT_EQ(bytes.error().message, "interrupted");
 }
 
 TEST(Codegen, AnObjectRunsInThisProcess) {

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -257,6 +258,37 @@ TEST_F(DiskCacheTest, AWriterKilledInTheMiddleLeavesNoBrokenEntry) {
     ASSERT_TRUE(entry) << number;
     EXPECT_EQ(entry->object.size(), 200'000u);
   }
+}
+
+/// A folder may be shared with files of the user's own.
+TEST_F(DiskCacheTest, OnlyItsOwnTemporaryFilesAreRemoved) {
+  std::string own = path(7) + ".0123456789abcdef.tmp";
+  std::vector<std::string> others = {
+      folder + "/notes.tmp", folder + "/a.qno.tmp", folder + "/old.qno",
+      path(7) + ".42.0.tmp", path(7) + ".0123456789abcdeg.tmp"};
+  for (const std::string &file : others)
+    std::ofstream(file) << "text";
+  std::ofstream(own) << "text";
+  for (const fs::directory_entry &each : fs::directory_iterator(folder))
+    fs::last_write_time(each, fs::file_time_type::clock::now() -
+                                  std::chrono::hours(24));
+  auto cache = open(1000);
+  for (int number = 0; number < 20; ++number)
+    cache->store(key(number), {"", std::string(200, 'x')});
+  EXPECT_FALSE(fs::exists(own));
+  for (const std::string &file : others)
+    EXPECT_TRUE(fs::exists(file)) << file;
+}
+
+/// Processes of two containers have the same number.
+TEST_F(DiskCacheTest, WhatADeadProcessLeftIsInNobodysWay) {
+  auto cache = open();
+  for (int write = 0; write < 64; ++write)
+    std::ofstream(path(1) + "." + std::to_string(::getpid()) + "." +
+                  std::to_string(write) + ".tmp")
+        << "text";
+  EXPECT_EQ(cache->store(key(1), {"", "object"}), "");
+  EXPECT_TRUE(cache->load(key(1)));
 }
 
 } // namespace

@@ -25,7 +25,7 @@ rowwise reduced(x: f32[M, N]) -> f32[M, N]:
 
 rowwise shifted(x: f32[M, N], y: f32[M, N]) -> f32[M, N]:
     let z = x * 2
-    return y + z.at(N = N + 1, outside = 0)
+    return y + z.at(N = index(N) + 1, outside = 0)
 
 rowwise turned(x: f32[M, N], y: f32[N, M]) -> f32[M, N]:
     return x + y
@@ -38,7 +38,7 @@ rowwise parts(x: f32[M, N], y: f32[M, K], z: f32[M, N]) -> f32[M, N]:
     return placed * z
 
 rowwise next(x: f32[M, N]) -> f32[M, N]:
-    return x.at(N = N + 1, outside = 0)
+    return x.at(N = index(N) + 1, outside = 0)
 
 rowwise behind(x: f32[M, N], y: f32[M, N], z: f32[M, N]) -> f32[M, N]:
     return x + next(y * z)

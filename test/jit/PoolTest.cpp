@@ -1,14 +1,27 @@
 // The pool runs every unit exactly once, whoever comes and whatever happens.
 #include "jit/pool/Pool.h"
+#include "jit/pool/Quota.h"
 #include "jit/pool/Shares.h"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <bit>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <limits>
 #include <set>
 #include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+namespace fs = std::filesystem;
 
 using quern::jit::Pool;
 using quern::jit::take;
@@ -236,5 +249,115 @@ TEST(Pool, ZeroMeansTheProcessorsOfTheProcess) {
   EXPECT_EQ(Pool(0).threads(), Pool::processors());
   EXPECT_GE(Pool::processors(), 1);
 }
+
+/// Files of control groups in a folder of their own.
+class Quota : public ::testing::Test {
+protected:
+  void SetUp() override {
+    root =
+        fs::temp_directory_path() / ("quern-quota" + std::to_string(getpid()));
+    fs::create_directories(root);
+  }
+  void TearDown() override { fs::remove_all(root); }
+  void write(const std::string &path, const std::string &text) {
+    fs::create_directories((root / path).parent_path());
+    std::ofstream(root / path) << text;
+  }
+  int quota() const {
+    return quern::jit::processorQuota(root / "groups", root / "own");
+  }
+  fs::path root;
+};
+
+TEST_F(Quota, IsTheLeastOfTheGroupsAbove) {
+  EXPECT_EQ(quota(), 0);
+  write("own", "0::/a/b\n");
+  EXPECT_EQ(quota(), 0);
+  write("groups/a/b/cpu.max", "max 100000\n");
+  EXPECT_EQ(quota(), 0);
+  write("groups/a/cpu.max", "350000 100000\n");
+  EXPECT_EQ(quota(), 4);
+  write("groups/a/b/cpu.max", "150000 100000\n");
+  EXPECT_EQ(quota(), 2);
+  write("groups/cpu.max", "1000 100000\n");
+  EXPECT_EQ(quota(), 1);
+}
+
+/// A container sees its own group as the root.
+TEST_F(Quota, IsFoundInAContainer) {
+  write("own", "0::/\n");
+  write("groups/cpu.max", "200000 100000\n");
+  EXPECT_EQ(quota(), 2);
+  write("own", "0::/not/seen/from/here\n");
+  EXPECT_EQ(quota(), 2);
+}
+
+TEST_F(Quota, OfOlderSystemsIsRead) {
+  write("own", "4:memory:/m\n3:cpu,cpuacct:/a\n");
+  write("groups/cpu/a/cpu.cfs_quota_us", "250000\n");
+  write("groups/cpu/a/cpu.cfs_period_us", "100000\n");
+  EXPECT_EQ(quota(), 3);
+  write("groups/cpu/a/cpu.cfs_quota_us", "-1\n");
+  EXPECT_EQ(quota(), 0);
+}
+
+#if defined(__x86_64__)
+/// Half of the least normal number, as each unit computes it.
+struct Halves {
+  volatile float least = std::numeric_limits<float>::min();
+  std::vector<float> results;
+  std::atomic<int> workers{0};
+  explicit Halves(std::size_t units) : results(units, -1) {}
+
+  static void task(const void *context, std::int64_t begin, std::int64_t end,
+                   std::int64_t worker) {
+    auto &halves = *static_cast<Halves *>(const_cast<void *>(context));
+    for (std::int64_t unit = begin; unit < end; ++unit)
+      halves.results[unit] = halves.least * 0.5f;
+    halves.workers.fetch_or(1 << worker);
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+};
+
+TEST(Pool, WorkersRoundAndFlushAsTheCallerDoes) {
+  Pool pool(4);
+  for (bool flushes : {false, true, false}) {
+    unsigned before = _mm_getcsr();
+    _mm_setcsr(flushes ? before | 0x8040 : before & ~0x8040u);
+    Halves halves(4000);
+    pool.run(Halves::task, &halves, 4000, 10);
+    _mm_setcsr(before);
+    float wanted = flushes ? 0 : std::numeric_limits<float>::min() / 2;
+    EXPECT_GT(std::popcount(unsigned(halves.workers.load())), 1);
+    for (float result : halves.results)
+      ASSERT_EQ(result, wanted);
+  }
+}
+
+/// Threads of the host's get their own mode back.
+TEST(Pool, ThreadsOfTheHostKeepTheirMode) {
+  auto host = [](void (*body)(void *, int), void *context, int members) {
+    std::vector<std::thread> threads;
+    for (int member = 1; member < members; ++member)
+      threads.emplace_back([=] {
+        unsigned before = _mm_getcsr();
+        body(context, member);
+        EXPECT_EQ(_mm_getcsr() & 0xffc0, before & 0xffc0);
+      });
+    body(context, 0);
+    for (std::thread &thread : threads)
+      thread.join();
+    return true;
+  };
+  Pool pool(4, host);
+  unsigned before = _mm_getcsr();
+  _mm_setcsr(before | 0x8040);
+  Halves halves(4000);
+  pool.run(Halves::task, &halves, 4000, 10);
+  _mm_setcsr(before);
+  for (float result : halves.results)
+    ASSERT_EQ(result, 0);
+}
+#endif
 
 } // namespace

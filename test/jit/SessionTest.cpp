@@ -45,7 +45,7 @@ rowwise joined(xs: list[f32[C]]) -> f32[C]:
     return concat(xs over C)
 
 rowwise padded(x: f32[*S], k: int[*S]) -> f32[*P = *S + k]:
-    return x.at(*S = *P - k, outside = 0)
+    return x.at(*S = *index(P) - k, outside = 0)
 
 rowwise grouped[T: Float](x: T[N, (G C)], w: T[G]) -> T[N, C]:
     return sum(x * w over G)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -25,15 +24,16 @@ from aten_types import (
     flat,
     literal,
     module,
+    number_of,
     ordered,
     overload,
+    promotion,
     refuse_empty,
     unnamed,
 )
 
 SEED = 0x123456789ABCDEF  # of rows that draw
-# Diagnostics of a call whose shapes do not fit the declaration.
-SHAPE_FAULTS = {2008, *range(2020, 2030)}
+SHAPE_FAULTS = {2008, *range(2020, 2030)}  # diagnostics of a call that does not fit
 
 
 class Call:
@@ -48,7 +48,7 @@ class Call:
         self.dims: dict[str, list[int]] = {}
         self.types: dict[str, torch.dtype] = {}
         self.used: set[str] = set()
-        self.promotes, self.promoted = "", set[str]()
+        self.promotes, self.promoted = promotion("")
         self.origins: dict[str, str] = {}
         self.indices: Indices | None = None
         self.fix()
@@ -81,9 +81,7 @@ class Call:
         for left, right in self.row["bindings"]:
             names = [name.strip() for name in left.strip("()").split(",")]
             if left.startswith("promotes"):
-                listed = re.search(r"args = \(?([^()]*)\)", right)
-                self.promotes = "default" if listed else right
-                self.promoted = set(re.findall(r"\w+", listed[1])) if listed else set()
+                self.promotes, self.promoted = promotion(right)
             elif left == "nonempty":
                 refuse_empty(self.values.values(), self.dims.get(right))
             elif right == "generator":
@@ -207,14 +205,14 @@ class Call:
     def result_of(self, variable: str, expected: Sequence[Any]) -> torch.dtype:
         """The type of the first result with such elements."""
         pairs = zip(self.row["results"], expected, strict=False)
-        found = [e for k, e in pairs if element_of(unnamed(k)) == variable]
-        return next(e.dtype for e in [*found, *expected] if isinstance(e, torch.Tensor))
+        found = [e for k, e in pairs if element_of(unnamed(k)) == variable] + list(expected)
+        return next(e.dtype for e in found if isinstance(e, torch.Tensor))
 
     def solve_types(self, expected: Sequence[Any]) -> None:
         """Each type parameter from its operands, else from a dtype or the result."""
         variables = [(n, k) for n, k, c in self.row["parameters"] if c and k in CONSTRAINTS]
         for variable, constraint in variables:
-            own = [v for n, v in self.promoting() if element_of(self.kind(n)) == variable]
+            own = self.promoting(variable)
             weak = [v for n, v in self.operands() if element_of(self.kind(n)) == f"acc({variable})"]
             is_named = variable in self.constants  # by a dtype argument
             given = self.constants.pop(variable, None)
@@ -236,9 +234,10 @@ class Call:
     def operands(self) -> list[tuple[str, Any]]:
         return [(n, v) for n, v in self.sources.items() if v is not None]
 
-    def promoting(self) -> list[tuple[str, Any]]:
+    def promoting(self, variable: str) -> list[Any]:
         named = [(n, v) for n, v in self.operands() if self.origins.get(n, n) in self.promoted]
-        return named or self.operands()
+        kinds = [variable, f"acc({variable})"][: 1 + bool(named)]
+        return [v for n, v in named or self.operands() if element_of(self.kind(n)) in kinds]
 
     def common(self, values: list[Any]) -> torch.dtype:
         # Tensors with axes say the type before those without, and these before numbers.
@@ -292,6 +291,8 @@ class Call:
             if "[" in kind or element_of(kind) == "int":
                 return value
             return self.number(value, kind)
+        if self.row["kind"] == "elementwise" and kind.startswith("acc("):
+            return self.number(number_of(name, value), kind)
         value = value.detach().resolve_conj().to(self.dtype_of(element_of(kind)))
         if not value.dim() and any(not axis.startswith("*") for axis in self.dims):
             value = value.reshape(1) if axes_of(kind) else value
@@ -363,8 +364,7 @@ class Call:
                 positional.append(None)
             else:
                 positional.append(ours.pop(name))
-        if not any(isinstance(v, torch.Tensor) for v in flat(positional)):
-            # NumPy, whose arrays such a call would give, lacks some types.
+        if not any(isinstance(v, torch.Tensor) for v in flat(positional)):  # NumPy lacks types
             outs = [torch.empty_like(e) for e in expected]
             ours["out"] = outs[0] if len(outs) == 1 else outs
         return function, positional, ours

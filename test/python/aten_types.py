@@ -86,6 +86,14 @@ def literal(text: str) -> Any:
     return NotImplemented
 
 
+def promotion(text: str) -> tuple[str, set[str]]:
+    """The kind, and the arguments that take part where the attribute lists them."""
+    listed = re.fullmatch(r"promotes\((?:(\w+), )?args = \(?([^()]*)\)?\)", text)
+    if not listed:
+        return text, set()
+    return listed[1] or "default", set(re.findall(r"\w+", listed[2]))
+
+
 def axes_of(kind: str) -> list[str]:
     """Names of a tensor type's axes in order, `*R` for a pack."""
     inside = re.search(r"\[(.*)\]", kind)
@@ -100,6 +108,12 @@ def accumulator(dtype: torch.dtype) -> torch.dtype:
     if dtype == torch.float64 or dtype.is_complex:
         return dtype
     return torch.float32 if dtype.is_floating_point else torch.int64
+
+
+def number_of(name: str, value: torch.Tensor) -> Any:
+    if value.dim():
+        raise UnfitError(f"{name} is a number")
+    return value.item()
 
 
 def expanded(value: torch.Tensor, shape: Sequence[int]) -> torch.Tensor:

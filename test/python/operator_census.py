@@ -20,7 +20,7 @@ import torch
 from functorch.compile import make_boxed_func
 from operator_gaps import GAPS
 from quern import torch_backend
-from quern.torch_backend.backend import make_graph
+from quern.torch_backend.compilation import make_graph
 from quern.torch_backend.decompositions import decomposition_table
 from quern.torch_backend.fx_import import describe
 from quern.torch_backend.options import validate

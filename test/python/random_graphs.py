@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 from random_inputs import NAMES, Shape
 from random_maker import Maker, Program, factors_of, literal, product
@@ -294,6 +295,22 @@ STEPS = [
 ]  # fmt: skip
 
 
+def add_steps(m: Maker, steps: list[tuple[Callable[[Maker], None], int]], length: int) -> None:
+    """Adds steps by their weights until there are so many lines."""
+    for _ in range(200):
+        if len(m.lines) < length:
+            m.rng.choices([s for s, _ in steps], [w for _, w in steps])[0](m)
+
+
+def results_of(m: Maker) -> list[str]:
+    """Some of the values that were made, and the last of them."""
+    made = [n for n, (_, kind) in m.values.items() if n.startswith("v") and kind != "tuple"]
+    results = m.rng.sample(made, min(len(made), m.rng.randint(1, 4)))
+    if made[-1] not in results:
+        results.append(made[-1])
+    return results
+
+
 def make(seed: int) -> Program:
     """The program of this number."""
     rng = random.Random(seed)
@@ -301,13 +318,8 @@ def make(seed: int) -> Program:
     for _ in range(rng.randint(1, 2)):
         m.input(tuple(rng.choices(NAMES[: rng.randint(1, 4)], k=rng.choice([0, 1, 2, 2, 3, 3, 4]))))
     length = rng.choice([3, 6, 10, 16, 24])
-    for _ in range(200):
-        if len(m.lines) < length:
-            rng.choices([s for s, _ in STEPS], [w for _, w in STEPS])[0](m)
-    made = [n for n, (_, kind) in m.values.items() if n.startswith("v") and kind != "tuple"]
-    results = rng.sample(made, min(len(made), rng.randint(1, 4)))
-    if made[-1] not in results:
-        results.append(made[-1])
+    add_steps(m, STEPS, length)
+    results = results_of(m)
     if rng.random() < 0.1:
         results.append(rng.choice(results + [g.name for g in m.inputs]))
     return Program(m.inputs, m.lines, results)

@@ -22,16 +22,16 @@ rowwise cast[U: Float](x: f32[R]) -> U[R]:
     return U(x)
 
 rowwise triples(x: f32[R, 3]) -> f32[R]:
-    return x[R, 0]
+    return x[index(R), 0]
 
 rowwise groups(x: f32[N, (G C)]) -> f32[N]:
     return sum(x over (G, C))
 
 rowwise shorter(x: f32[H], k: int) -> f32[P = size(H) - k]:
-    return x.at(H = P)
+    return x.at(H = index(P))
 
 rowwise parts(x: f32[H], k: int) -> f32[P = size(H) // k]:
-    return x.at(H = P)
+    return x.at(H = index(P))
 
 rowwise scaled[N: int](x: f32[R]) -> f32[R]:
     return x * f32(N)

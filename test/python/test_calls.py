@@ -18,7 +18,7 @@ rowwise sums[T: Float](x: T[*R, *C]) -> T[*R]:
     return sum(x over *C)
 
 rowwise padded(x: f32[*S], before: int[*S], after: int[*S]) -> f32[*P = *S + before + after]:
-    return x.at(*S = *P - before, outside = 0)
+    return x.at(*S = *index(P) - before, outside = 0)
 
 rowwise scaled(x: f32[*S], by: f32, when: bool) -> f32[*S]:
     return x * by if when else x

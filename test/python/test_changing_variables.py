@@ -151,7 +151,7 @@ rowwise in_a_loop(p: f32[A], n: i64) -> f32[A]:
 
 ROUNDS = """
 rowwise beside[T: Float](x: T[*R, C]) -> T[*R, C]:
-    return x + x.at(C = C - 1, outside = 0)
+    return x + x.at(C = index(C) - 1, outside = 0)
 
 rowwise rounds[T: Float, N: int](x: T[R, C]) -> T[R, C]:
     var s = x

@@ -33,7 +33,7 @@ def two(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("verb", ["check", "fmt", "build", "run", "ops", "options"])
+@pytest.mark.parametrize("verb", ["check", "fmt", "build", "run", "lsp", "ops", "options"])
 def test_help_of_a_verb(verb: str) -> None:
     shown = run(verb, "--help")
     assert shown.returncode == 0
@@ -56,6 +56,12 @@ def test_full_disk_is_said(words: tuple[str, ...], two: Path) -> None:
         done = run(*filled, capture_output=False, stdout=full, stderr=subprocess.PIPE)
     assert done.returncode == 1
     assert done.stderr == "quern: cannot write to standard output: No space left on device\n"
+
+
+def test_every_page_is_printed() -> None:
+    pages = sorted((Path(__file__).parents[2] / "docs/diagnostics").glob("QN*.md"))
+    done = run("explain", *(page.stem for page in pages))
+    assert done.stdout == "\n".join(page.read_text() for page in pages)
 
 
 def test_closed_pipe_is_silent(two: Path) -> None:

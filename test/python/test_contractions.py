@@ -32,7 +32,8 @@ rowwise added[T: Float](a: T[M, K], b: T[K, N], c: mut T[M, N]):
 
 rowwise conv[T: Float](x: T[B, C, H, W], w: T[O, C, I, J], s: int, p: int)
         -> T[B, O, P = (H + 2 * p - size(I)) // s + 1, Q = (W + 2 * p - size(J)) // s + 1]:
-    return sum(x.at(H = P * s - p + I, W = Q * s - p + J, outside = 0) * w
+    return sum(x.at(H = index(P) * s - p + index(I),
+                    W = index(Q) * s - p + index(J), outside = 0) * w
                over (C, I, J))
 """
 

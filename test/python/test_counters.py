@@ -39,7 +39,7 @@ WAITING = """
 rowwise spread[T: Float](x: T[R, C]) -> T[R, C]:
     var s = x
     for i in range({}, {}, {}):
-        s = s + s.at(C = C - 1, outside = 0)
+        s = s + s.at(C = index(C) - 1, outside = 0)
     return s
 """
 

@@ -119,13 +119,13 @@ def test_split_axes_packs_and_an_absent_tensor(rest: tuple[int, ...], dynamic: b
 def test_extents_of_results() -> None:
     text = """
 rowwise pooled[T: Float](x: T[*B, H], k: int, s: int) -> T[*B, P = (H - k) // s + 1]:
-    return max(x.at(H = P * s + i) over i: 0 .. k)
+    return max(x.at(H = index(P) * s + i) over i: 0 .. k)
 
 rowwise unrolled[T: Float](x: T[*B, (H K)], K: int) -> T[*B, K, H]:
     return x
 
 rowwise padded[T: Float](x: T[*S], n: int[*S]) -> T[*P = *S + 2 * *n]:
-    return x.at(*S = *P - *n, outside = 0)
+    return x.at(*S = *index(P) - *n, outside = 0)
 """
     pooled = quern.op("optest::pooled", text)
     for dynamic in (False, True):

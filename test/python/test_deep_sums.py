@@ -23,7 +23,8 @@ rowwise added[T: Float](a: T[K, M], b: T[K, N], c: mut T[M, N]):
 
 rowwise weight[T: Float](grad: T[N, O, P, Q], x: T[N, C, H, W], _w: T[O, C, I, J], s: int,
                          p: int) -> T[O, C, I, J]:
-    return sum(grad * x.at(H = P * s - p + I, W = Q * s - p + J, outside = 0) over (N, P, Q))
+    return sum(grad * x.at(H = index(P) * s - p + index(I),
+                           W = index(Q) * s - p + index(J), outside = 0) over (N, P, Q))
 """
 
 TARGETS = ["x86-64-v2", "x86-64-v3", ""]

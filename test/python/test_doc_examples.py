@@ -37,7 +37,7 @@ def test_every_page_has_an_example() -> None:
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if "```qn" in page.read_text()], ids=lambda page: page.stem
 )
-def test_page_shows_its_code_and_the_mend(page: Path) -> None:
+def test_page_shows_its_code_and_the_fix(page: Path) -> None:
     blocks = BLOCK.findall(page.read_text())
     assert codes(blocks[0]) == [page.stem]
     for mended in blocks[1:]:
@@ -46,7 +46,7 @@ def test_page_shows_its_code_and_the_mend(page: Path) -> None:
 
 LANGUAGE = [
     pytest.param(example, id=f"{name}-{number}")
-    for name in ("language", "semantics", "reference")
+    for name in ("language", "semantics", "reference", "which-kind", "index")
     for number, example in enumerate(BLOCK.findall((ROOT / f"docs/{name}.md").read_text()))
 ]
 

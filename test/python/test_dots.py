@@ -28,7 +28,7 @@ rowwise crossed[T: Complex](a: T[M, K], b: T[N, K]) -> T[M, N]:
     return sum(a * b over K) * 2
 
 rowwise window[T: Float](x: T[R, C], w: T[O, K]) -> T[O, R, P = C - K + 1]:
-    return sum(x.at(C = P + K) * w over K)
+    return sum(x.at(C = index(P) + index(K)) * w over K)
 
 rowwise bent[T: Float](a: T[M, K], b: T[N, K]) -> T[M, N]:
     return sum(erf(sqrt(abs(a))) * b over K)

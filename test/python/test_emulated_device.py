@@ -193,3 +193,38 @@ def test_attention_takes_tiles(
     )
     slack = {torch.bfloat16: 2e-2, torch.float16: 3e-3, torch.float32: 1e-4}[element]
     torch.testing.assert_close(near(held)[0].float(), wanted, rtol=slack, atol=slack)
+
+
+@pytest.mark.parametrize("name", ["attention", "attention_on_gpu", "attention_value"])
+@pytest.mark.parametrize(
+    "element", [torch.float32, torch.bfloat16, torch.float16, torch.float64], ids=str
+)
+def test_attention_of_hidden_rows(
+    device: EmulatedDevice, session: Any, element: torch.dtype, name: str
+) -> None:
+    """Queries without a key give 0; the derivative of theirs is 0."""
+    q, k, v, grad = torch.randn(4, 1, 2, 9, 16).to(element)
+    mask = torch.zeros(1, 2, 9, 9, dtype=element)
+    mask[:, :, 4] = -math.inf
+    mask[:, 1, 2, 1:] = -math.inf
+    module = session.library("attention")
+    wide = [x.double().clone().requires_grad_() for x in (q, k, v)]
+    wanted = torch.nn.functional.scaled_dot_product_attention(*wide, attn_mask=mask.double())
+    wanted.backward(grad.double())
+    sums = torch.zeros(1, 2, 9, dtype=torch.promote_types(element, torch.float32))
+    outs = [FarTensor(device, one) for one in (torch.zeros_like(q), sums)]
+    given = far(device, [q, k, v, mask])
+    plain = name == "attention_value"
+    getattr(module, name)(*given, out=outs[0] if plain else outs)
+    slack = {torch.bfloat16: 3e-2, torch.float16: 4e-3}.get(element, 1e-4)
+    torch.testing.assert_close(outs[0].near.double(), wanted, rtol=slack, atol=slack)
+    assert not outs[0].near[:, :, 4].any()
+    if plain:
+        return
+    assert not outs[1].near[:, :, 4].any()
+    found = [FarTensor(device, torch.zeros_like(x)) for x in (q, k, v)]
+    module.attention_backward(far(device, grad), *given[:3], *outs, given[3], out=found)
+    expected = [x.grad for x in wide]
+    torch.testing.assert_close(
+        [x.near.double() for x in found], expected, rtol=slack, atol=2 * slack
+    )

@@ -88,3 +88,24 @@ def test_a_list_that_is_emptied_while_the_call_runs() -> None:
 def test_extern_mistakes(name: str, message: str) -> None:
     with pytest.raises(quern.Error, match=message):
         getattr(quern.compile(EXTERN), name)(torch.randn(4))
+
+
+@pytest.mark.parametrize(
+    "symbol",
+    [
+        "aten::mm.op", "aten::mm.__class__", "aten::mm.default._schema", "aten::mm.no_overload",
+        "aten::__class__", "aten::name", "load_library::name", "higher_order::cond", "os::system",
+        "aten::_dir", "aten::mm._op", "mm", "aten::", "::mm", "",
+    ],
+)  # fmt: skip
+def test_only_registered_operators_are_called(symbol: str) -> None:
+    text = f'op named(x: f32[N]) -> f32[N]:\n    return extern "{symbol}"[f32](x)\n'
+    with pytest.raises(quern.Error):
+        quern.compile(text).named(torch.ones(3))
+
+
+@pytest.mark.parametrize("symbol", ["aten::sin", "aten::sin.default", "prims::sin"])
+def test_registered_operators_are_called(symbol: str) -> None:
+    text = f'op named(x: f32[N]) -> f32[N]:\n    return extern "{symbol}"[f32](x)\n'
+    x = torch.rand(3)
+    torch.testing.assert_close(quern.compile(text).named(x), x.sin())

@@ -25,11 +25,11 @@ rowwise scan_with_local_axis(x: i64[A]) -> i64[A]:
 
 rowwise nested_scans(x: i64[B, A]) -> i64[B, A]:
     let y = scan(sum, x over B)
-    return scan(max, y.at(B = size(B) - 1 - B) over A)
+    return scan(max, y.at(B = size(B) - 1 - index(B)) over A)
 
 rowwise constant_over_a_local_axis(x: i16[A]) -> i16[A]:
     let v = mulhi(x, 0)
-    return max(v.at(A = A + j, outside = 0) over j: 0 .. 3)
+    return max(v.at(A = index(A) + j, outside = 0) over j: 0 .. 3)
 
 rowwise scatter_or_not(x: i64[A], i: i64[K], y: i64[K]) -> i64[A]:
     let all = scatter(x, at = (A = i), y, with = max)
@@ -41,7 +41,7 @@ rowwise reduced_in_an_arm(x: i64[C, A]) -> i64[C, A]:
 
 rowwise read_in_an_arm(x: i64[C, A]) -> i64[C, A]:
     let v = x + sum(x over C)
-    return v.at(A = A + 1, outside = 0) if x != 1 else v
+    return v.at(A = index(A) + 1, outside = 0) if x != 1 else v
 
 rowwise read_where_a_scatter_says(x: i64[A], i: i64[K], y: i64[K]) -> i64[A]:
     let places = scatter(x, at = (A = i), y, with = last)
@@ -196,7 +196,7 @@ rowwise k(x: f32[A], i: i64[M], y: f32[M]) -> f32[A]:
 def test_a_scatter_into_fewer_axes_than_the_result() -> None:
     text = """
 rowwise k(x: f32[B, C], i: i64[M], y: f32[M]) -> f32[B, C]:
-    return scatter(f32(index(C)), at = (C = i), y, with = sum)
+    return expand(scatter(f32(index(C)), at = (C = i), y, with = sum) over B)
 """
     x, i, y = torch.zeros(3, 5), torch.tensor([1, 4, 1]), torch.tensor([2.0, 3.0, 4.0])
     wanted = torch.arange(5.0).index_add(0, i, y).expand(3, 5)
@@ -270,7 +270,7 @@ const C: f32 = slow(1.0)
 def test_a_reduction_within_a_scan_under_a_local_axis() -> None:
     text = """
 rowwise k(p: i64[A]) -> i64[A]:
-    return max(scan(max, min(j * p + A over A) + A * (2 - j) * p over A, reverse) + j
+    return max(scan(max, min(j * p + index(A) over A) + index(A) * (2 - j) * p over A, reverse) + j
         over j: 0 .. 3)
 """
     p = torch.randint(-9, 9, (23,))

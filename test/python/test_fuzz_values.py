@@ -6,6 +6,7 @@ import _quern
 import pytest
 import quern
 import torch
+from targets import runnable
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
@@ -69,7 +70,7 @@ rowwise picked(x: f32[B, A]) -> f32[B, A]:
         assert torch.equal(y, x[i.clamp(0, rows - 1), i.clamp(0, 10)])
 
 
-@pytest.mark.parametrize("target", ["x86-64-v2", "x86-64-v3", "x86-64-v4"])
+@pytest.mark.parametrize("target", [runnable(t) for t in ("x86-64-v2", "x86-64-v3", "x86-64-v4")])
 def test_bits_behind_a_product_of_short_numbers(target: str) -> None:
     """Of 16-bit factors LLVM 22 shifts the upper half by what is wanted behind it: no value."""
     text = """
@@ -90,7 +91,7 @@ elementwise unsigned(a: u8, b: i64) -> (u16, u16):
     assert torch.equal(every.int(), torch.full((100,), 65535).int())
 
 
-@pytest.mark.parametrize("target", ["x86-64-v2", "x86-64-v3", "x86-64-v4"])
+@pytest.mark.parametrize("target", [runnable(t) for t in ("x86-64-v2", "x86-64-v3", "x86-64-v4")])
 def test_a_sign_of_what_is_rounded_twice(target: str) -> None:
     """LLVM 22 rounds the number that a sign is taken of too: from 64 bits to 16 by a call."""
     text = """

@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
-import ctypes
-import mmap
 from typing import Any
 
 import _quern
 import numpy as np
 import pytest
+from guard_pages import between_pages
 from targets import runnable
 
 SOURCE = """
 rowwise above[T: Real](x: T[R, C]) -> T[R, C]:
-    return x.at(R = R - 1, C = 1 - C if C < 1 else C - 1, outside = 0)
+    return x.at(R = index(R) - 1, C = 1 - index(C) if index(C) < 1 else index(C) - 1, outside = 0)
 
 rowwise below[T: Real](x: T[R, C]) -> T[R, C]:
-    return x.at(R = R + 1, C = 1 - C if C < 1 else C - 1, outside = 0)
+    return x.at(R = index(R) + 1, C = 1 - index(C) if index(C) < 1 else index(C) - 1, outside = 0)
 
 rowwise turned[T: Real](x: T[R, C]) -> T[C, R]:
     return x
 
 rowwise reversed[T: Real](x: T[R, C]) -> T[R, C]:
-    return x.at(C = size(C) - 1 - C)
+    return x.at(C = size(C) - 1 - index(C))
 
 rowwise rolled[T: Real](x: T[R, C]) -> T[R, C]:
-    return x.at(R = (R + 1) % size(R), C = (C + 3) % size(C))
+    return x.at(R = (index(R) + 1) % size(R), C = (index(C) + 3) % size(C))
 
 rowwise smooth[T: Real](x: T[R, C]) -> T[R, C]:
-    return T(sum(x.at(R = R + i, C = C + j, outside = 0) over (i: -1 .. 2, j: -1 .. 2)))
+    return T(sum(x.at(R = index(R) + i,
+                      C = index(C) + j, outside = 0) over (i: -1 .. 2, j: -1 .. 2)))
 
 rowwise peaks[T: Real](x: T[R, C]) -> T[P = R // 2, Q = C // 3]:
-    return max(x.at(R = 2 * P + i, C = 3 * Q + j) over (i: 0 .. 2, j: 0 .. 3))
+    return max(x.at(R = 2 * index(P) + i, C = 3 * index(Q) + j) over (i: 0 .. 2, j: 0 .. 3))
 
 rowwise totals[T: Real](x: T[R, C]) -> (T[R], T[C]):
     return T(sum(x over C)), T(sum(x over R))
@@ -40,25 +40,14 @@ rowwise running[T: Real](x: T[R, C]) -> T[R, C]:
     return T(scan(sum, x over C))
 
 rowwise squares[T: Real](x: T[R, C]) -> T[R, R2 = R]:
-    return T(sum(x * x.at(R = R2) over C))
+    return T(sum(x * x.at(R = index(R2)) over C))
 """
 SHAPES = [(1, 1), (2, 3), (7, 5), (16, 16), (31, 67), (64, 3), (3, 1024), (130, 131)]
 
 
 def guarded(shape: tuple[int, ...], dtype: Any, at_end: bool) -> np.ndarray[Any, Any]:
-    """Between two pages that cannot be touched, right behind one or in front of the other."""
     array = np.arange(np.prod(shape), dtype=np.int64) % 7 - 3
-    page, count = mmap.PAGESIZE, array.size * np.dtype(dtype).itemsize
-    size = -(-count // page) * page
-    memory = mmap.mmap(-1, size + 2 * page)
-    begin = ctypes.addressof(ctypes.c_char.from_buffer(memory))
-    protect = ctypes.CDLL(None, use_errno=True).mprotect
-    for place in (begin, begin + page + size):
-        assert protect(ctypes.c_void_p(place), ctypes.c_size_t(page), 0) == 0
-    offset = page + (size - count if at_end else 0)
-    result = np.frombuffer(memory, dtype, array.size, offset).reshape(shape)
-    result[...] = array.reshape(shape)
-    return result
+    return between_pages(array.reshape(shape).astype(dtype), at_end)
 
 
 def shifted(x: np.ndarray[Any, Any], by: int) -> np.ndarray[Any, Any]:

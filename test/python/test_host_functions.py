@@ -92,7 +92,7 @@ op guarded(x: i64[N], n: i64) -> i64[N]:
     return plus(x, 0)
 
 rowwise shorter(x: f32[N]) -> f32[P = factor(size(N))]:
-    return x.at(N = P)
+    return x.at(N = index(P))
 
 op asked(x: f32[N], w: f32[N]?) -> f32[N]:
     let (low, high) = parts(7 if target.is_gpu else 5)

@@ -49,10 +49,26 @@ def constants() -> str:
     return "\n".join([*rows, "const A5000: int = 1"]) + "\n"
 
 
+def many_names() -> str:
+    """Each of them is one more than the name before; the last is read by positions."""
+    names = "".join(f"    let y{i} = y{i - 1} + 1\n" for i in range(1, MANY))
+    head = "rowwise f(x: f32[R, C], i: i64[K]) -> f32[K]:\n    let y0 = x\n"
+    return f"{head}{names}    return y{MANY - 1}[i, i]\n"
+
+
+def many_axes() -> str:
+    count = 1000
+    axes = ", ".join(f"A{i}" for i in range(count))
+    places = ", ".join(["i"] * count)
+    return f"rowwise f(x: f32[{axes}], i: i64[K]) -> f32[K]:\n    return x[{places}]\n"
+
+
 ENDLESS = (
     "fn f() -> int:\n    var i = 0\n    while true bound 9000000000000000000:\n        i += 1\n"
 )
 HOSTILE: dict[str, tuple[str, Callable[[], bytes | str]]] = {
+    "many names": ("", many_names),
+    "many axes": ("", many_axes),
     "not UTF-8": ("QN0001", lambda: b"fn f(\xff\xfe"),
     "NUL": ("QN0002", lambda: b"fn f\x00(x: f32)"),
     "tabs and spaces": (

@@ -45,7 +45,7 @@ fn half_of[T: Number](n: int) -> int:
         return n
 
 rowwise halved[T: Number](x: T[N]) -> T[M = half_of[T](N)]:
-    return x.at(N = M)
+    return x.at(N = index(M))
 
 rowwise transposed[T: Any](x: T[M, N]) -> T[N, M]:
     return x
@@ -55,7 +55,7 @@ rowwise product[T: Float](a: T[M, K], b: T[K, N]) -> T[M, N]:
 
 rowwise pooled[T: Float](x: T[*B, H, W], kh: int, kw: int, sh: int, sw: int, ph: int, pw: int)
         -> T[*B, P = (H + 2 * ph - kh) // sh + 1, Q = (W + 2 * pw - kw) // sw + 1]:
-    let y = sum(x.at(H = P * sh - ph + i, W = Q * sw - pw + j, outside = 0)
+    let y = sum(x.at(H = index(P) * sh - ph + i, W = index(Q) * sw - pw + j, outside = 0)
                 over (i: 0 .. kh, j: 0 .. kw))
     return y / T(kh * kw)
 
@@ -66,7 +66,7 @@ rowwise place(x: f32[R, C]) -> i64[R]:
     return first_max(x over C)
 
 rowwise rows_of[T: Any](table: T[V, D], i: i64[N]) -> T[N, D]:
-    return table[i, D]
+    return table[i, index(D)]
 
 rowwise added(into: f32[N, D], i: i64[M], x: f32[M, D]) -> f32[N, D]:
     return scatter(into, at = (N = i), x, with = sum)
@@ -75,7 +75,7 @@ rowwise joined(a: f32[R, A], b: f32[R, B]) -> f32[R, C = A + B]:
     return concat(a, b over (A, B))
 
 rowwise causal(x: f32[N, M]) -> f32[N]:
-    return sum(x over M where M <= N)
+    return sum(x over M where index(M) <= index(N))
 
 rowwise ragged(x: f32[N], begin: i64[B], end: i64[B]) -> f32[B]:
     return sum(x[i] over i: begin .. end)
@@ -85,7 +85,7 @@ rowwise grouped(x: f32[N, (G C)], w: f32[G]) -> f32[N, G, C]:
 
 rowwise shifted(x: f32[R, C]) -> f32[R, C]:
     let y = x * x
-    return y.at(C = C - 1, outside = 7)
+    return y.at(C = index(C) - 1, outside = 7)
 
 elementwise accumulate(y: mut f32, x: f32):
     y = y + 2 * x

@@ -34,7 +34,7 @@ rowwise weighted(x: f32[R, C], w: f32[C]?) -> f32[R, C]:
     return y + (w * w if const present(w) else x)
 
 rowwise blocks(x: f32[H]) -> f32[P = parts(size(H))]:
-    return max(x.at(H = P * CHUNK + i, outside = -inf) over i: 0 .. CHUNK)
+    return max(x.at(H = index(P) * CHUNK + i, outside = -inf) over i: 0 .. CHUNK)
 
 fn parts(extent: int) -> int:
     return ceildiv(extent, CHUNK)

@@ -32,7 +32,7 @@ kernel reversed(x: f32[N], y: mut f32[N]):
 
 def test_local_axes_without_number() -> None:
     """Each sum over a window brings in an axis of its own."""
-    step = "    s = (s + sum(x.at(W = W + i, outside = 0) over i: 0 .. {})) % 1000"
+    step = "    s = (s + sum(x.at(W = index(W) + i, outside = 0) over i: 0 .. {})) % 1000"
     lines = [step.format(2 + n % 3) for n in range(90)]
     head = "rowwise f(x: i64[R, W]) -> i64[R, W]:\n    var s = x\n"
     text = head + "\n".join(lines) + "\n    return s\n"
@@ -84,7 +84,7 @@ rowwise f(a: f64[M, K], b: f64[K, N], c: f64[N, P], d: f64[P, Q]) -> f64[M, Q]:
 
 def test_neighbours_of_neighbours() -> None:
     """Each link reads the one before at two places: 2 to the power of 40 reads of the first."""
-    step = "    let v{} = v{} - v{}.at(C = C - 1, outside = 0)"
+    step = "    let v{} = v{} - v{}.at(C = index(C) - 1, outside = 0)"
     lines = [step.format(i, i - 1, i - 1) for i in range(1, 41)]
     head = "rowwise f(x: i64[R, C]) -> i64[R, C]:\n    let v0 = x\n"
     x = torch.randint(-9, 9, (3, 70))

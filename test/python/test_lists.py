@@ -26,7 +26,7 @@ rowwise grouped[T: Number](xs: list[T[N, (G C), *S]], G: int) -> T[N, (G C), *S]
 
 rowwise steps[T: Number](xs: list[T[N, C]]) -> T[N, C]:
     let x = concat(xs over C)
-    return x.at(C = C + 1, outside = -1) - x
+    return x.at(C = index(C) + 1, outside = -1) - x
 
 op thrice[T: Any](x: T[N, C], y: T[N, D]) -> T[N, E]:
     return cat([x, y, x])

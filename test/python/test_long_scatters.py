@@ -13,7 +13,7 @@ rowwise put[T: Any](x: T[*R, N], i: i64[*R, C], src: T[*R, C]) -> T[*R, N]:
     return scatter(x, at = (N = i), src, with = last)
 
 rowwise put_part[T: Any](x: T[S, N], i: i64[R, C], src: T[Q, D]) -> T[S, N]:
-    return scatter(x, at = (S = R, N = i), src.at(Q = R, D = C), with = last)
+    return scatter(x, at = (S = index(R), N = i), src.at(Q = index(R), D = index(C)), with = last)
 
 rowwise add[T: Number](x: T[*R, N], i: i64[*R, C], src: T[*R, C]) -> T[*R, N]:
     return scatter(x, at = (N = i), src, with = sum)

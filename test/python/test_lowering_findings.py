@@ -31,7 +31,7 @@ rowwise k(x: f32[C, B, A]) -> i32[B, A, E = size(C) + size(C)]:
 def test_a_scatter_is_the_same_along_an_axis_that_its_values_have(include_self: bool) -> None:
     text = """
 rowwise k[S: bool](x: i8[B, A], i: i64[M], y: i8[M]) -> i8[M, A, B]:
-    return scatter(x, at = (B = i), y, with = min, include_self = S)
+    return expand(scatter(x, at = (B = i), y, with = min, include_self = S) over M)
 """
     x = torch.arange(5, 14, dtype=torch.int8).reshape(3, 3)
     i = torch.tensor([0, 1, 1, 0, 1])
@@ -79,7 +79,7 @@ def test_small_floats_that_are_carried_along_need_no_library(
 ) -> None:
     text = """
 rowwise k[T: Float](x: T[C, B]) -> f32[P = size(B), C]:
-    return sum(f32(x.at(B = P + w, outside = 3)) over w: 0 .. 3)
+    return sum(f32(x.at(B = index(P) + w, outside = 3)) over w: 0 .. 3)
 """
     x = torch.tensor([1.5, -2.25, torch.nan, -0.0]).to(dtype)
     k = _quern.Session(target=target).compile(text, "carried.qn").k

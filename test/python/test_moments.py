@@ -109,3 +109,16 @@ def test_a_reduction_of_ones_own(kernels: _quern.Module, length: int) -> None:
     x = torch.randn(6, length) + 5
     wanted = x.double().sum(-1) / (length + 2)
     torch.testing.assert_close(kernels.shrunk(x).double(), wanted, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 16, 17, 100, 5000])
+def test_large_numbers_beside_empty_parts(kernels: _quern.Module, count: int) -> None:
+    """Squares of the numbers exceed f32, those of their deviations do not."""
+    x = torch.full((3, count), 3e30)
+    x[1] = 1e20
+    x[2] = -2e37
+    for mean, m2, n in (kernels.rows(x), kernels.columns(x.T), kernels.chosen(x.abs())):
+        assert torch.equal(n, torch.full((3,), float(count)))
+        torch.testing.assert_close(mean.abs(), x[:, 0].abs(), rtol=1e-6, atol=0)
+        assert not m2.isnan().any()
+        assert (m2[:2].sqrt() <= x[:2, 0] * 1e-3).all()

@@ -10,7 +10,7 @@ from torch.nn import functional
 SOURCE = """
 rowwise total[T: Float](x: T[*B, H, W], like: f32[P, Q], kh: int, kw: int,
                         sh: int, sw: int, ph: int, pw: int) -> T[*B, P, Q]:
-    return sum(x.at(H = P * sh - ph + i, W = Q * sw - pw + j, outside = 0)
+    return sum(x.at(H = index(P) * sh - ph + i, W = index(Q) * sw - pw + j, outside = 0)
                over (i: 0 .. kh, j: 0 .. kw))
 """
 

@@ -11,42 +11,42 @@ from torch.nn import functional
 
 SOURCE = """
 rowwise mirrored[T: Any](x: T[R, W], left: int, right: int) -> T[R, Q = W + left + right]:
-    let place = -(Q - left) if Q < left else Q - left
+    let place = -(index(Q) - left) if index(Q) < left else index(Q) - left
     return x.at(W = 2 * (size(W) - 1) - place if place >= size(W) else place)
 
 rowwise nearest[T: Any](x: T[R, W], left: int, right: int) -> T[R, Q = W + left + right]:
-    return x.at(W = max(min(Q - left, size(W) - 1), 0))
+    return x.at(W = max(min(index(Q) - left, size(W) - 1), 0))
 
 rowwise turned[T: Any](x: T[R, W]) -> T[R, W]:
-    return x.at(W = size(W) - 1 - W)
+    return x.at(W = size(W) - 1 - index(W))
 
 rowwise repeated[T: Any](x: T[R, W], n: int) -> T[R, Q = W * n]:
-    return x.at(W = Q % size(W))
+    return x.at(W = index(Q) % size(W))
 
 rowwise rolled[T: Any](x: T[R, W], by: int) -> T[R, W]:
-    return x.at(W = (W - by) % size(W))
+    return x.at(W = (index(W) - by) % size(W))
 
 rowwise wrapped[T: Any](x: T[R, W], by: int) -> T[R, W]:
-    let place = W - by % size(W)
+    let place = index(W) - by % size(W)
     return x.at(W = int(min(u64(place), u64(place + size(W)))))
 
 rowwise farther[T: Any](x: T[R, W], by: int) -> T[R, W]:
-    return x.at(W = int(max(u64(W - by), u64(by))), outside = 0)
+    return x.at(W = int(max(u64(index(W) - by), u64(by))), outside = 0)
 
 rowwise halves[T: Any](x: T[R, W], k: int) -> T[R, Q = W]:
-    return x.at(W = Q // k, outside = 0) if Q < size(W) else 0
+    return x.at(W = index(Q) // k, outside = 0) if index(Q) < size(W) else 0
 
 rowwise bounced[T: Any](x: T[R, W], n: int) -> T[R, Q = n]:
-    return x.at(W = abs(Q - size(W) + 1), outside = 7)
+    return x.at(W = abs(index(Q) - size(W) + 1), outside = 7)
 
 rowwise picked[T: Any](x: T[R, W], i: i64[Q]) -> T[R, Q]:
     return x.at(W = i, outside = 1)
 
 rowwise every[T: Any](x: T[R, W], start: int) -> T[R, W]:
-    return x.at(W = W + start)
+    return x.at(W = index(W) + start)
 
 rowwise joined[T: Float](x: T[R, W], left: int, into: mut T[R, Q]):
-    into = into + x.at(W = abs(Q - left))
+    into = into + x.at(W = abs(index(Q) - left))
 
 elementwise swapped[T: Complex](x: T, y: T) -> T:
     return x * y + conj(x)

@@ -16,7 +16,7 @@ import json, sys, torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.proxy_tensor import make_fx
 from quern.torch_backend import native
-from quern.torch_backend.backend import make_graph
+from quern.torch_backend.compilation import make_graph
 from quern.torch_backend.decompositions import decomposition_table
 from quern.torch_backend.fx_import import describe
 from quern.torch_backend.options import validate

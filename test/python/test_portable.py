@@ -234,3 +234,40 @@ def test_short_rows_have_the_bits_of_any(target: str) -> None:
 
     for short, long in zip(made(1), made(1000), strict=True):
         assert torch.equal(short.view(torch.int32), long.view(torch.int32))
+
+
+PACKS = """
+@portable
+rowwise whole[T: Float](x: T[*P]) -> acc(T)[]:
+    return sum(x over *P)
+
+@portable
+rowwise parts[T: Float](x: T[R, *P]) -> (acc(T)[R], acc(T)[R], i64[R]):
+    let s = moments(x over *P)
+    return sum(x over *P), s.m2 / s.n, argmax(x over *P)
+
+rowwise called[T: Float](x: T[R, *P]) -> acc(T)[R]:
+    return ordered_sum(x over *P)
+
+@portable
+reduction ordered_sum[T: Float]:
+    state: acc(T) = 0
+    step(s, x: T): s + acc(T)(x)
+    merge(a, b): a + b
+"""
+
+
+@pytest.mark.parametrize("shape", [(5, 6, 7), (4, 1, 33), (3, 70, 2), (2, 3, 4, 17), (6, 5, 1)])
+def test_packs_are_summed_in_the_order_of_their_extents(shape: tuple[int, ...]) -> None:
+    module = _quern.Session(threads=1, cache="-").compile(PACKS, "packs.qn")
+    x = np.random.default_rng(7).normal(size=shape).astype(np.float32)
+    layouts = [x, np.asfortranarray(x), np.concatenate([x, x], -1)[..., : shape[-1]]]
+    layouts += [np.ascontiguousarray(x[..., ::-1])[..., ::-1], np.repeat(x, 2, 1)[:, ::2]]
+    layouts.append(np.ascontiguousarray(x.swapaxes(0, -1)).swapaxes(0, -1))
+    made = [[module.whole(y), *module.parts(y), module.called(y)] for y in layouts]
+    exact = x.astype(np.float64)
+    np.testing.assert_allclose(made[0][0], exact.sum(), rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(made[0][1], exact.reshape(shape[0], -1).sum(1), 1e-4, 1e-4)
+    for others in made[1:]:
+        for one, other in zip(made[0], others, strict=True):
+            np.testing.assert_array_equal(one, other)

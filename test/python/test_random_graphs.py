@@ -99,14 +99,20 @@ def same(name: str, a: Any, b: Any, exact: Any) -> str:
     return f"{name}: {int((~close).sum())} of {b.numel()} differ, by up to {worst:.3g}"
 
 
-def compare(ours: dict[str, Any], eager: dict[str, Any], exact: dict[str, Any] | None) -> str:
+def compare(
+    ours: dict[str, Any],
+    eager: dict[str, Any],
+    exact: dict[str, Any] | None,
+    differs: Callable[[str, Any, Any, Any], str] = same,
+) -> str:
+    """What is wrong with aliases, values by `differs`, and strides; or nothing."""
     if ours["aliases"] != eager["aliases"]:
         return f"views of inputs {ours['aliases']}, eager's of {eager['aliases']}"
     for kind in ("outputs", "inputs", "gradients"):
         for number, b in enumerate(eager.get(kind, [])):
             a = ours[kind][number]
             c = exact[kind][number] if exact and kind in exact else None
-            if why := same(f"{kind}[{number}]", a, b, c):
+            if why := differs(f"{kind}[{number}]", a, b, c):
                 return why
             if kind == "outputs" and strides(a) != strides(b):
                 return f"{kind}[{number}]: strides {a.stride()}, eager's {b.stride()}"

@@ -32,13 +32,19 @@ def compare(program: Program, arrays: list[Array], warp: int) -> None:
         np.testing.assert_array_equal(now, then, err_msg=program.text)
 
 
+def run(seed: int) -> str:
+    """Checks the program of a number; what is wrong is raised."""
+    program = make(seed)
+    arrays = operands(program)
+    quern.compile(program.text, "k.qn").k(*arrays, SCALAR)
+    compare(program, arrays, host_warp())
+    return ""
+
+
 @pytest.mark.parametrize("first", range(0, 2000 if everything() else 40, 10))
 def test_on_the_cpu(first: int) -> None:
     for seed in range(first, first + 10):
-        program = make(seed)
-        arrays = operands(program)
-        quern.compile(program.text, "k.qn").k(*arrays, SCALAR)
-        compare(program, arrays, host_warp())
+        run(seed)
 
 
 PAIRS = matrix(

@@ -18,7 +18,7 @@ KNOWN = """
 rowwise spread[T: Float, N: int](x: T[R, C]) -> T[R, C]:
     var s = x
     for i in range(N):
-        s = s + s.at(C = C - 1, outside = 0)
+        s = s + s.at(C = index(C) - 1, outside = 0)
     return s
 """
 CAT = """
@@ -138,3 +138,55 @@ def test_a_success_leaves_nothing(tmp_path: Path) -> None:
 def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "damaged.json").write_text("{")
     assert "cannot read a compilation" in replay(tmp_path / "damaged.json").stderr
+
+
+@pytest.mark.parametrize("deep", ["[" * 1_000_000, '{"a":' * 1_000_000, '[{"a":' * 500_000])
+def test_a_file_nested_deeply_is_refused(tmp_path: Path, deep: str) -> None:
+    """The parser of JSON takes stack for each bracket."""
+    file = tmp_path / "deep.json"
+    file.write_text(deep)
+    done = replay(file)
+    assert done.returncode == 1
+    assert "cannot read a compilation" in done.stderr
+
+
+def test_a_recording_nested_deeply_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "recorded").mkdir()
+    (tmp_path / "recorded" / "launches.json").write_text("[" * 1_000_000)
+    program = tmp_path / "program.qn"
+    program.write_text("elementwise f(x: f32) -> f32:\n    return x\n")
+    done = subprocess.run([QUERN, "run", str(program)], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "the recording is damaged" in done.stderr
+
+
+def test_a_full_disk_keeps_no_file_and_ends_nothing(tmp_path: Path) -> None:
+    """Each write fails: the error of the text is what is said."""
+    process = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            (
+                "import resource, signal, numpy, quern\n"
+                "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+                "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
+                f"k = quern.compile({KNOWN!r})\n"
+                "try:\n    k.spread(numpy.ones((3, 5), 'f4'), N=4000)\n"
+                "except quern.Error as error:\n    print('QN1338' in str(error))\n"
+                "k = quern.compile('elementwise f(x: f32) -> f32:\\n    return x + 1\\n')\n"
+                "print(k.f(numpy.ones(2, 'f4')))\n"
+            ),
+        ],
+        env=os.environ
+        | {
+            "QUERN_REPRODUCE": str(tmp_path / "kept"),
+            "QUERN_CACHE_DIR": str(tmp_path / "cache"),
+            "QUERN_CACHE_KEEP": "all",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert process.returncode == 0, process.stderr
+    assert process.stdout == "True\n[2. 2.]\n"
+    assert not list((tmp_path / "kept").iterdir())

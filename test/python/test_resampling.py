@@ -118,7 +118,7 @@ rowwise picked[T: Any](x: T[*B, H, W], p: i64[P], q: i64[Q]) -> T[*B, P, Q]:
     return x.at(H = p, W = q)
 
 rowwise blocks[T: Float](x: T[*B, P, Q], k: int) -> T[*B, H = P // k, W = Q // k]:
-    return sum(x.at(P = H * k + i, Q = W * k + j) over (i: 0 .. k, j: 0 .. k))
+    return sum(x.at(P = index(H) * k + i, Q = index(W) * k + j) over (i: 0 .. k, j: 0 .. k))
 """
 
 

@@ -150,7 +150,7 @@ rowwise weighted(x: f32[C], k: int[3], n: int) -> f32[C]:
     var s = x
     for i in range(n):
         s = s + f32(k[i])
-    return s + f32(k[C])
+    return s + f32(k[index(C)])
 """)
     x = np.arange(6, dtype=np.float32)
     last = np.array([5, 7, 11, 11, 11, 11])
@@ -163,7 +163,7 @@ rowwise spread(x: f32[C]) -> f32[C]:
     var s = x
     for i in range(4):
         for j in range(i + 1, 3):
-            s = s + s.at(C = C - 1, outside = 0) / sum(s over C)
+            s = s + s.at(C = index(C) - 1, outside = 0) / sum(s over C)
     return s
 """)
     x = wanted = np.arange(1, 8, dtype=np.float64)

@@ -11,7 +11,7 @@ from reductions use sum
 rowwise rows(x: f32[R, C]) -> (f32[R, C], f32[R, C], f32[R, C]):
     let upto = scan(sum, x over C where x > 0)
     let back = scan(sum, x over C where x > 0, exclusive, reverse)
-    let near = scan(sum, x.at(C = C + 1) over C where C + 1 < size(C))
+    let near = scan(sum, x.at(C = index(C) + 1) over C where index(C) + 1 < size(C))
     return upto, back, near
 
 rowwise inside(x: f32[R, C], k: int) -> f32[R, C]:

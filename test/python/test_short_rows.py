@@ -135,7 +135,8 @@ def test_a_local_axis_of_short_rows_has_its_own_bounds(step: int) -> None:
 @portable
 rowwise k(x: i8[B, A, C]) -> i8[B, C, A]:
     let most = max(index(A) over A)
-    return max(min(x over C) + i8(j) over j: 1 .. {step} * index(A) where most >= 0)
+    let last = max(min(x over C) + i8(j) over j: 1 .. {step} * index(A) where most >= 0)
+    return expand(last over C)
 """).k
     x = torch.full((200, 6, 3), 8, dtype=torch.int8)
     last = step * torch.arange(6) - 1

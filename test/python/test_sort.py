@@ -36,33 +36,33 @@ rowwise median(x: f32[R, C]) -> f32[R]:
 
 rowwise few[T: Ordered](x: T[*R, C], k: int) -> (T[*R, K = k], i64[*R, K]):
     let (_, places) = sort_by(x, index(C) over C, stable)
-    let place = places.at(C = K)
+    let place = places.at(C = index(K))
     return x.at(C = place), place
 
 rowwise few_largest[T: Ordered](x: T[*R, C], k: int) -> (T[*R, K = k], i64[*R, K]):
     let (_, places) = sort_by(x, index(C) over C, stable, descending)
-    let place = places.at(C = K)
+    let place = places.at(C = index(K))
     return x.at(C = place), place
 
 rowwise few_places(x: f32[R, C], k: int) -> i64[R, K = k]:
     let (_, places) = sort_by(x, index(C) over C, stable)
-    return places.at(C = K)
+    return places.at(C = index(K))
 
 rowwise few_padded(x: f32[R, C], k: int) -> f32[R, K = k]:
-    return sort_by(x over C).at(C = K, outside = -1)
+    return sort_by(x over C).at(C = index(K), outside = -1)
 
 rowwise few_of_columns(x: f32[C, R], k: int) -> f32[K = k, R]:
-    return sort_by(x over C).at(C = K)
+    return sort_by(x over C).at(C = index(K))
 
 rowwise few_and_all(x: f32[R, C], k: int) -> (f32[R, K = k], f32[R, C]):
     let s = sort_by(x over C)
-    return s.at(C = K), s
+    return s.at(C = index(K)), s
 
 rowwise largest_of_few(x: f32[R, C], y: f32[K]) -> f32[R]:
-    return sum(sort_by(x over C).at(C = K) * y over K)
+    return sum(sort_by(x over C).at(C = index(K)) * y over K)
 
 rowwise few_of_running(x: f32[R, C], k: int) -> f32[R, K = k]:
-    return sort_by(scan(sum, x over C) over C).at(C = K)
+    return sort_by(scan(sum, x over C) over C).at(C = index(K))
 
 rowwise last_of_largest(x: f32[R, C]) -> f32[R]:
     return sort_by(x over C).at(C = argmax(x over C))

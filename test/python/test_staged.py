@@ -28,7 +28,7 @@ rowwise both_ways(x: f32[R, C]) -> f32[R, C]:
 
 rowwise shifted(x: f32[R, C]) -> f32[R, C]:
     let c = scan(sum, x over C)
-    return c.at(C = C - 1, outside = 0)
+    return c.at(C = index(C) - 1, outside = 0)
 
 rowwise first_share(x: f32[R, C]) -> f32[R]:
     return (x / sum(x over C)).at(C = 0)

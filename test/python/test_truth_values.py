@@ -12,7 +12,7 @@ SOURCE = """
 const FLAGS: bool[3] = [true, false, true]
 
 rowwise by_table(x: f32[N]) -> f32[N]:
-    return x if FLAGS[N % 3] else -x
+    return x if FLAGS[index(N) % 3] else -x
 
 op first_flag(x: f32[N], i: int) -> f32[N]:
     if FLAGS[i]:

@@ -15,10 +15,10 @@ def test_complex_numbers_of_any_width() -> None:
 elementwise unit[C: Complex](x: C) -> C:
     return complex(cos(re(x)), sin(re(x)))
 rowwise dft[C: Complex](x: C[*B, N]) -> C[*B, K = N]:
-    let a = -6.283185307179586 * real(C)(K * N % size(N)) / real(C)(size(N))
+    let a = -6.283185307179586 * real(C)(index(K) * index(N) % size(N)) / real(C)(size(N))
     return sum(x * complex(cos(a), sin(a)) over N)
 rowwise spectrum[T: Float](x: T[N]) -> complex(T)[K = N]:
-    let a = -6.283185307179586 * T(K * N % size(N)) / T(size(N))
+    let a = -6.283185307179586 * T(index(K) * index(N) % size(N)) / T(size(N))
     return sum(complex(x * cos(a), x * sin(a)) over N)
 rowwise parts[T: Float](x: T[N], y: T[N]) -> (T[N], T[N]):
     let z = complex(x, y) * complex(y, x)
@@ -83,7 +83,7 @@ def test_a_text_that_lies_in_two_folders(tmp_path: Path) -> None:
         (folder / "k.qn").write_text(f"from part use far\n{at}\n{through}")
         (folder / "part.qn").write_text(at.replace("at", "far"))
         k = quern.load(folder / "k.qn")
-        for name, place in (("at", "k.qn:3:12"), ("through", "part.qn:2:12")):
+        for name, place in (("at", "k.qn:3:14"), ("through", "part.qn:2:14")):
             with pytest.raises(quern.Error) as caught:
                 getattr(k, name)(np.ones(3, np.float32), np.array([7]))
             message = str(caught.value)
@@ -198,11 +198,11 @@ rowwise holding(x: bool[N]) -> i64[]:
 rowwise ranks(x: bool[N]) -> i64[N]:
     return scan(sum, i64(x) over N, exclusive)
 rowwise pick[T: Any](into: T[K], x: T[N], m: bool[N], r: i64[N]) -> T[K]:
-    return scatter(into, at = (K = r), x, when = m)
+    return scatter(into, at = (K = r), x, with = last, when = m)
 rowwise heads[T: Any](x: T[N]) -> bool[N]:
-    return N == 0 or x != x.at(N = max(N - 1, 0))
+    return index(N) == 0 or x != x.at(N = max(index(N) - 1, 0))
 rowwise lengths(start: i64[K], n: int) -> i64[K]:
-    return (start.at(K = min(K + 1, size(K) - 1)) if K < size(K) - 1 else n) - start
+    return (start.at(K = min(index(K) + 1, size(K) - 1)) if index(K) < size(K) - 1 else n) - start
 rowwise places(h: bool[N]) -> i64[N]:
     return index(N)
 op runs[T: Any](x: T[N]) -> (T[K], i64[K]):
@@ -256,8 +256,8 @@ rowwise scores[T: Float](a: T[N], src: i64[E], dst: i64[E], low: T[N], zero: T[N
     let t = scatter(zero, at = (N = dst), e, with = sum)
     return e / t.at(N = dst)
 rowwise spmv[T: Float](value: T[Z], col: i32[Z], ptr: i32[P], x: T[C]) -> T[R = P - 1]:
-    let first = i64(ptr.at(P = R))
-    let last = i64(ptr.at(P = R + 1))
+    let first = i64(ptr.at(P = index(R)))
+    let last = i64(ptr.at(P = index(R) + 1))
     return sum(value.at(Z = j) * x.at(C = col.at(Z = j)) over j: first .. last)
 """)
     a, src, dst = torch.randn(10), *torch.randint(0, 10, (2, 30))

@@ -11,22 +11,25 @@ SOURCE = """
 rowwise depthwise[T: Float](x: T[B, C, H, W], w: T[C, I, J], s: int, p: int, d: int)
         -> T[B, C, P = (H + 2 * p - d * (size(I) - 1) - 1) // s + 1,
              Q = (W + 2 * p - d * (size(J) - 1) - 1) // s + 1]:
-    return sum(x.at(H = P * s - p + I * d, W = Q * s - p + J * d, outside = 0) * w over (I, J))
+    return sum(x.at(H = index(P) * s - p + index(I) * d,
+                    W = index(Q) * s - p + index(J) * d, outside = 0) * w over (I, J))
 
 rowwise weights[T: Float](grad: T[B, C, P, Q], x: T[B, C, H, W], s: int, p: int, d: int, k: int)
         -> T[C, I = k, J = k]:
-    return sum(grad * x.at(H = P * s - p + I * d, W = Q * s - p + J * d, outside = 0)
+    return sum(grad * x.at(H = index(P) * s - p + index(I) * d,
+                           W = index(Q) * s - p + index(J) * d, outside = 0)
                over (B, P, Q))
 
 rowwise grouped[T: Float](x: T[B, (G C), H, W], w: T[(G O), C, I, J], s: int, p: int, d: int)
         -> T[B, (G O), P = (H + 2 * p - d * (size(I) - 1) - 1) // s + 1,
              Q = (W + 2 * p - d * (size(J) - 1) - 1) // s + 1]:
-    return sum(x.at(H = P * s - p + I * d, W = Q * s - p + J * d, outside = 0) * w
+    return sum(x.at(H = index(P) * s - p + index(I) * d,
+                    W = index(Q) * s - p + index(J) * d, outside = 0) * w
                over (C, I, J))
 
 rowwise largest[T: Float](x: T[B, C, H, W], k: int, s: int, p: int)
         -> T[B, C, P = (H + 2 * p - k) // s + 1, Q = (W + 2 * p - k) // s + 1]:
-    return max(x.at(H = P * s - p + i, W = Q * s - p + j, outside = -inf)
+    return max(x.at(H = index(P) * s - p + i, W = index(Q) * s - p + j, outside = -inf)
                over (i: 0 .. k, j: 0 .. k))
 """
 

@@ -27,7 +27,7 @@ rowwise total(x: f32[M, K]) -> f32[M]:
     return sum(x over K)
 
 rowwise repeated(x: f32[N], n: int) -> f32[N, M = n]:
-    return x
+    return expand(x over M)
 
 rowwise take(x: f32[N], i: i64[M]) -> f32[M]:
     return x[i]
@@ -36,13 +36,13 @@ rowwise parts[M: bool[2]](x: f32[R, C]) -> (f32[R]?, f32[C]?):
     return sum(x over C) if const M[0] else none, sum(x over R) if const M[1] else none
 
 rowwise folded(x: f32[*B, *S], s: int[*S]) -> f32[*B, *P = *S // s]:
-    return sum(x.at(*S = *P * s + *i) over (*i: 0 .. *s))
+    return sum(x.at(*S = *index(P) * s + *i) over (*i: 0 .. *s))
 
 rowwise front(x: f32[*B, *S]) -> f32[*B]:
     return sum(x over *S)
 
 rowwise pooled(x: f32[B, *S], s: int[*S]) -> f32[B, *P = *S // s]:
-    return sum(x.at(*S = *P * s + *i) over (*i: 0 .. *s))
+    return sum(x.at(*S = *index(P) * s + *i) over (*i: 0 .. *s))
 
 op rows(xs: list[f32[N]]) -> list[f32[N]]:
     return [add(x, x) for x in xs]
@@ -257,9 +257,9 @@ def test_a_bad_index_is_shown_in_its_line(k: Any) -> None:
     with pytest.raises(quern.Error) as caught:
         k.take(A[0], np.array([1, 4]))
     assert str(caught.value).splitlines() == [
-        "wrong.qn:18:12: error[QN2050]: `take`: index 4 is out of range for axis `N` of extent 4",
+        "wrong.qn:18:14: error[QN2050]: `take`: index 4 is out of range for axis `N` of extent 4",
         "18 |     return x[i]",
-        "   |            ^",
+        "   |              ^",
     ]
 
 
@@ -335,6 +335,8 @@ kernel tiled[M: int, SHARE: int](x: f32[A, B], y: mut f32[A, B]):
         ("tiled", {"M": 20, "SHARE": 8}, "QN1334"),
         ("tiled", {"M": 16, "SHARE": 3}, "QN1335"),
         ("tiled", {"M": 16, "SHARE": 0}, "QN1336"),
+        ("tiled", {"M": 16, "SHARE": 1 << 24}, "QN1345"),
+        ("tiled", {"M": 16, "SHARE": 1 << 62}, "QN1345"),
     ],
 )
 def test_counts_given_by_parameters_are_checked(

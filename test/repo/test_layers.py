@@ -76,11 +76,15 @@ def test_includes_start_at_the_root() -> None:
 
 
 def test_no_exceptions_below_the_edges() -> None:
-    """frontend, dsl and jit neither throw nor use dynamic_cast."""
+    """frontend, dsl and jit neither throw nor use dynamic_cast.
+
+    But where memory ends or LLVM gives up: see docs/decisions/0026-failures.md.
+    """
+    edges = {"jit/session/CApi.cpp", "jit/session/Compiler.cpp", "jit/session/Guard.cpp"}
     forbidden = re.compile(r"^[^/\n\"]*\b(throw|dynamic_cast\s*<|catch\s*\()", re.MULTILINE)
     wrong = [
         name
         for name in tracked(*(f"{room}/*.cpp" for room in ("frontend", "dsl", "jit")))
-        if forbidden.search((ROOT / name).read_text())
+        if name not in edges and forbidden.search((ROOT / name).read_text())
     ]
     assert not wrong, "\n".join(wrong)

@@ -63,7 +63,7 @@ def runs(path: Path) -> bool:
 
 @pytest.mark.parametrize("stage", sorted(path.name for path in (ROOT / "lit-tests").glob("*/")))
 def test_lit_test_passes(stage: str, tree: Path) -> None:
-    if stage in ("gpu", "llvm-dialect", "loops"):
+    if stage in ("gpu", "llvm-dialect", "loops", "schedule"):
         expected = f"lit-tests/{stage}/my-test.mlir"
     else:
         expected = f"lit-tests/{stage}/my-test.qn"

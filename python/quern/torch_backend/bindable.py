@@ -10,6 +10,7 @@ from typing import Any
 import _quern
 import torch
 
+from ..torch_names import _dispatch_get_all_op_names
 from .signature import run_time
 
 
@@ -93,7 +94,7 @@ def _may_be_none(argument: Any) -> bool:
 
 
 def _names() -> list[str]:
-    names: list[str] = torch._C._dispatch_get_all_op_names()
+    names: list[str] = _dispatch_get_all_op_names()
     return [name for name in names if name.startswith("aten::")]
 
 

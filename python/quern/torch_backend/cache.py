@@ -3,24 +3,36 @@
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import functools
 import hashlib
+import logging
+import pickle
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch._functorch import config as functorch_config
-from torch._functorch._aot_autograd.autograd_cache import BypassAOTAutogradCache
-from torch._inductor import codecache
-from torch._inductor.output_code import OutputCode
 
 import quern
 
+from ..torch_names import (
+    AOTAutogradCache,
+    BypassAOTAutogradCache,
+    OutputCode,
+    codecache,
+    patch_functorch,
+)
+from .graph_folder import ForeignFolderError, GraphFolder, cache_folder
 from .state import State, state
 
 Call = tuple[str, tuple[Any, ...]]
+
+_log = logging.getLogger(__name__)
+# Where the graphs that this thread compiles are kept.
+_folder: contextvars.ContextVar[GraphFolder | None] = contextvars.ContextVar("folder", default=None)
 
 
 class LoggedBuilder:
@@ -89,7 +101,7 @@ class CachedGraph(OutputCode):
         if self._tag != key_tag(self._options):
             raise BypassAOTAutogradCache(f"{self._name} was made by another build")
         from . import native
-        from .backend import make_graph
+        from .compilation import make_graph
         from .report import warn_of_fallbacks
 
         builder = native().GraphBuilder(self._name)
@@ -145,14 +157,82 @@ class InductorUnregistered:
                 self._keys.init_backend_registration = InductorUnregistered._registers
 
 
+def open_folder() -> GraphFolder | None:
+    """The folder of graphs, or none where the user wants none or others may write to it:
+    what is loaded from there runs as code."""
+    path = cache_folder()
+    if path in ("", "-"):
+        return None
+    try:
+        return GraphFolder(path)
+    except (OSError, ForeignFolderError) as error:
+        text = f"{error}; traced graphs are not cached on disk"
+        if text not in state().warned:
+            state().warned.add(text)
+            warnings.warn(text, stacklevel=3)
+        return None
+
+
+def _candidates(original: Any) -> Any:
+    """In place of torch's: the entries of our folder, never those of torch's, which lies in a
+    folder that any user may make, nor of a server's."""
+
+    def iterate(cls: Any, local: bool, remote: Any, key: str) -> Iterator[tuple[Any, bytes, bool]]:
+        folder = _folder.get()
+        if folder is None:
+            yield from original.__func__(cls, local, remote, key)
+            return
+        for content in folder.read(key) if local else ():
+            try:
+                entry = pickle.loads(content)
+            except Exception:
+                _log.info("a cached graph cannot be read", exc_info=True)
+                continue
+            yield entry, content, True
+
+    return classmethod(iterate)
+
+
+def _writer(original: Callable[[str, bytes], None]) -> Any:
+    """In place of torch's: writes to our folder."""
+
+    def write(key: str, content: bytes) -> None:
+        folder = _folder.get()
+        if folder is None:
+            original(key, content)
+        else:
+            folder.write(key, content)
+
+    return staticmethod(write)
+
+
+@functools.cache
+def _take_folder() -> None:
+    """Gives AOTAutograd's cache our folder for what we compile: torch has no option for its
+    place besides a variable of the whole process."""
+    cache: Any = AOTAutogradCache
+    cache.iterate_over_candidates = _candidates(cache.iterate_over_candidates)
+    cache._write_to_local_cache = _writer(cache._write_to_local_cache)
+
+
 @contextlib.contextmanager
-def caching(options: Mapping[str, str]) -> Iterator[None]:
-    """Turns AOTAutograd's cache on for what is compiled inside. The backward is
-    planned with the forward then, since both make one entry."""
+def caching(options: Mapping[str, str], folder: GraphFolder) -> Iterator[None]:
+    """Turns AOTAutograd's cache on for what is compiled inside, and closes the folder. The
+    backward is planned with the forward then, since both make one entry."""
     tag = torch.compiler.config.cache_key_tag + key_tag(options)
-    with (
-        torch.compiler.config.patch(cache_key_tag=tag),  # type: ignore[attr-defined]
-        functorch_config.patch(bundled_autograd_cache=True, force_non_lazy_backward_lowering=True),
-        InductorUnregistered(),
-    ):
-        yield
+    _take_folder()
+    token = _folder.set(folder)
+    try:
+        with (
+            torch.compiler.config.patch(cache_key_tag=tag),  # type: ignore[attr-defined]
+            patch_functorch(
+                bundled_autograd_cache=True,
+                force_non_lazy_backward_lowering=True,
+                enable_remote_autograd_cache=False,
+            ),
+            InductorUnregistered(),
+        ):
+            yield
+    finally:
+        _folder.reset(token)
+        folder.close()

@@ -9,9 +9,11 @@ import torch
 from _quern import Error
 from torch.fx.node import Node
 
+from ..torch_names import OpOverload, tree_leaves
 from . import native
-from .fx_import import source_line
 from .observers import Event
+from .overloads import draws
+from .source_lines import source_line
 
 # Differences allowed, relative to the largest number of the tensor (at least 1):
 # the order of a sum is free, and a fused kernel rounds once where eager does twice.
@@ -89,7 +91,7 @@ class Checker:
                 # A kernel that writes to an argument: what it writes has a node of its own.
                 continue
             if node not in self._values and _is_random(node):
-                self._take(node, position, ours, event)
+                self._take(node, ours, event)
                 continue
             theirs = self._value(node)
             if isinstance(theirs, (list, tuple)):
@@ -103,8 +105,13 @@ class Checker:
         """Lets go of the values."""
         self._values = {}
 
-    def _take(self, node: Node, position: int, ours: Any, event: Event) -> None:
-        """Numbers drawn at random are what they are."""
+    def _take(self, node: Node, ours: Any, event: Event) -> None:
+        """Numbers drawn at random are what they are, but finite where eager's all are."""
+        with torch.random.fork_rng(_devices(ours)):
+            theirs = tree_leaves(self._run(node, *self._arguments_of(node)))
+        made = [value for name, _, value in event["values"] if name == node.name]
+        if all(map(_is_finite, theirs)) and not all(map(_is_finite, made)):
+            self._complain(node, event, "numbers are drawn, but eager's are all finite")
         if len(event["values"]) == 1:
             self._values[node] = _copy(ours)
         else:
@@ -112,9 +119,11 @@ class Checker:
 
     def _value(self, node: Node) -> Any:
         if node not in self._values:
-            arguments = torch.fx.map_arg((node.args, node.kwargs), self._value)
-            self._values[node] = self._run(node, *arguments)
+            self._values[node] = self._run(node, *self._arguments_of(node))
         return self._values[node]
+
+    def _arguments_of(self, node: Node) -> Any:
+        return torch.fx.map_arg((node.args, node.kwargs), self._value)
 
     def _run(self, node: Node, args: Any, kwargs: Any) -> Any:
         if node.op == "get_attr":
@@ -143,7 +152,19 @@ class Checker:
 
 
 def _is_random(node: Node) -> bool:
-    return (
-        isinstance(node.target, torch._ops.OpOverload)
-        and torch.Tag.nondeterministic_seeded in node.target.tags
-    )
+    if not isinstance(node.target, OpOverload):
+        return False
+    schema = node.target._schema.arguments
+    given = {parameter.name: parameter.default_value for parameter in schema}
+    given |= dict(zip(given, node.args, strict=False)) | node.kwargs
+    return draws(node.target, given)
+
+
+def _is_finite(value: Any) -> bool:
+    return not isinstance(value, torch.Tensor) or bool(value.isfinite().all())
+
+
+def _devices(value: Any) -> list[torch.device]:
+    """Whose generators a call that gives this may draw from, besides the host's."""
+    is_far = isinstance(value, torch.Tensor) and value.is_cuda
+    return [value.device] if is_far else []

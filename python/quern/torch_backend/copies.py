@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 from torch.fx import Node
-from torch.fx.experimental.symbolic_shapes import statically_known_true
 
+from ..torch_names import OpOverload, statically_known_true
 from .overloads import copy_operator, is_preferred_as, is_reshape
 
 
@@ -48,7 +48,7 @@ def is_known(target: Any) -> bool:
     """Whether an operator does nothing but give results."""
     if target is operator.getitem:
         return True
-    return isinstance(target, torch._ops.OpOverload) and not target._schema.is_mutable
+    return isinstance(target, OpOverload) and not target._schema.is_mutable
 
 
 def _memory_of(node: Node) -> Node:
@@ -62,7 +62,7 @@ def _memory_of(node: Node) -> Node:
 
 def may_be_view(target: Any) -> bool:
     """Whether results of an operator may lie in its operands' memory."""
-    if not isinstance(target, torch._ops.OpOverload):
+    if not isinstance(target, OpOverload):
         return True
     aliases = any(result.alias_info is not None for result in target._schema.returns)
     return aliases or is_reshape(target)

@@ -8,7 +8,7 @@ from typing import Any
 import _quern
 import torch
 
-from .report import IndexRangeError
+from .index_error import IndexRangeError
 from .signature import Signature, call_kernel, run_time
 
 Declaration = Mapping[str, Any]

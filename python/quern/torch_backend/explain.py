@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from ..torch_names import reset_dynamo, tree_leaves
 from .backend import backend
 from .report import fallback_counts
 from .state import CompiledGraphRecord, state
@@ -49,10 +50,10 @@ def explain(
     watcher: list[CompiledGraphRecord] = []
     current.watchers.append(watcher)
     try:
-        torch._dynamo.reset()
+        reset_dynamo()
         output = torch.compile(model, backend=backend)(*inputs, **keywords)
         if backward:
-            leaves = torch.utils._pytree.tree_leaves(output)
+            leaves = tree_leaves(output)
             wanted = [t for t in leaves if isinstance(t, torch.Tensor) and t.requires_grad]
             torch.stack([t.sum() for t in wanted]).sum().backward()  # type: ignore[no-untyped-call]
     finally:

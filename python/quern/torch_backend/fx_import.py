@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import operator
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
 from torch.fx.node import Node
-from torch.utils import _pytree as pytree
 
+from ..torch_names import OpOverload, TreeSpec, tree_flatten, tree_leaves, tree_unflatten
 from . import native
-from .overloads import full_name
+from .assumptions import Assumptions, computed, shape_env_of
+from .overloads import draws, full_name
+from .recomputed import is_recomputed
 from .sizes import Sizes, UnknownSizeError
+from .source_lines import source_line
 from .strides import eager_strides
 
 _PLAIN = (int, float, bool, complex, str, torch.dtype, torch.device)
@@ -47,9 +49,11 @@ class Importer:
         self._compiles = compiles
         self._as_eager = as_eager
         self._inner: dict[str, Any] = {}
+        self._computed = 0
         self._builder = builder
         self._seeds = seeds
-        self._sizes = Sizes(builder)
+        self._sizes = Sizes(builder, self._compute)
+        self._assumptions = Assumptions(builder, self._sizes, shape_env_of(module))
         self._values: dict[Node, list[int]] = {}
         self._storages: dict[int, int] = {}
 
@@ -63,11 +67,27 @@ class Importer:
                 case "get_attr":
                     self._constant(node)
                 case "call_function":
+                    known = self._assumptions.before(node)
                     self._call(node)
+                    self._assumptions.after(node, known)
                 case "output":
                     self._output(node)
                 case other:
                     raise NotImplementedError(f"an FX node of kind `{other}`")
+        self._assumptions.finish()
+
+    def _compute(self, expr: Any, symbols: list[Any]) -> int:
+        """A size that has no expression of its own: Python computes it in every call."""
+        self._computed += 1
+        name = f"size{self._computed}"
+        call, kind, hint = computed(expr, symbols, [self._sizes.hint(each) for each in symbols])
+        arguments = [
+            (f"a{index}", ("size", self._sizes.of_expression(each)))
+            for index, each in enumerate(symbols)
+        ]
+        made = self._builder.symbol(name, hint)
+        self._builder.host(name, str(expr), arguments, [("number", kind, made)], call, "")
+        return int(made)
 
     def _facts(self, value: object, is_result: bool = False) -> Any:
         if isinstance(value, torch.Tensor):
@@ -111,21 +131,27 @@ class Importer:
             assert isinstance(source, Node)
             assert isinstance(index, int)
             # A higher-order operator's results may be tuples of tuples.
-            widths = [len(pytree.tree_leaves(each)) for each in _traced(source)]
+            widths = [len(tree_leaves(each)) for each in _traced(source)]
             first = sum(widths[:index])
             self._values[node] = self._values[source][first : first + widths[index]]
-        elif not isinstance(node.target, torch._ops.OpOverload) and _is_number(value):
+        elif not isinstance(node.target, OpOverload) and _is_number(value):
             self._values[node] = self._builder.scalar(node.name, self._facts(value))
-        elif isinstance(node.target, torch._ops.OpOverload):
+        elif isinstance(node.target, OpOverload):
             self._operator(node, node.target, value)
-        elif node.target is _EFFECT and isinstance(node.args[1], torch._ops.OpOverload):
+        elif node.target is _EFFECT and isinstance(node.args[1], OpOverload):
             self._effect(node, node.args[1])
         else:
             self._host(node)
 
-    def _operator(self, node: Node, target: torch._ops.OpOverload, value: object) -> None:
+    def _operator(self, node: Node, target: OpOverload, value: object) -> None:
         schema = target._schema
         overload = full_name(target)
+        if native().is_assertion(overload):
+            condition, message = node.args[:2]
+            value = condition.meta["val"] if isinstance(condition, Node) else condition
+            self._assumptions.add(value, str(message), source_line(node))
+            self._values[node] = []
+            return
         if native().is_symbolic(overload):
             self._values[node] = self._builder.scalar(node.name, self._facts(value))
             return
@@ -136,7 +162,7 @@ class Importer:
         except _NotPlainError:
             self._host(node)
             return
-        is_random = _draws(target, arguments)
+        is_random = draws(target, {name: value for name, value, _, _ in arguments})
         if self._seeds and is_random and _is_on_host(value):
             arguments.append(self._seed(node))
         returns_list = len(schema.returns) == 1 and isinstance(value, (list, tuple))
@@ -144,6 +170,7 @@ class Importer:
             "mutates": schema.is_mutable,
             "random": is_random,
             "list": returns_list,
+            "recomputed": is_recomputed(node),
         }
         results = [] if not schema.returns else self._results(value)
         if self._as_eager and (strides := eager_strides(node)) is not None:
@@ -153,7 +180,7 @@ class Importer:
             node.name, overload, arguments, results, flags, source_line(node)
         )
 
-    def _effect(self, node: Node, target: torch._ops.OpOverload) -> None:
+    def _effect(self, node: Node, target: OpOverload) -> None:
         """A call whose place among others is kept by a token that each gives the next:
         the same call, which keeps its place as one that writes does."""
         token, _, *given = node.args
@@ -168,7 +195,8 @@ class Importer:
         except _NotPlainError:
             self._host(node)
             return
-        flags = {"mutates": True, "random": False, "list": False, "effect": True}
+        flags = dict.fromkeys(("random", "list", "recomputed"), False)
+        flags |= {"mutates": True, "effect": True}
         results = self._results(value)
         made = self._builder.call(
             node.name, full_name(target), arguments, results, flags, source_line(node)
@@ -241,7 +269,7 @@ class Importer:
     def _host(self, node: Node) -> None:
         """A call that only Python can make: its tensors and numbers become
         arguments, all else is kept in a closure."""
-        leaves, spec = pytree.tree_flatten((node.args, node.kwargs))
+        leaves, spec = tree_flatten((node.args, node.kwargs))
         dynamic: list[int] = []
         arguments: list[tuple[str, Any]] = []
         for index, leaf in enumerate(leaves):
@@ -254,7 +282,7 @@ class Importer:
         assert callable(target)
         closure = host_call(target, leaves, spec, dynamic)
         value = _traced(node)
-        flat = pytree.tree_leaves(value) if isinstance(value, (list, tuple)) else [value]
+        flat = tree_leaves(value) if isinstance(value, (list, tuple)) else [value]
         results = [self._facts(each, is_result=True) for each in flat]
         self._values[node] = self._builder.host(
             node.name, str(target), arguments, results, closure, source_line(node)
@@ -301,16 +329,9 @@ def _is_number(value: object) -> bool:
     return isinstance(value, (*_SYMBOLIC, int, float, bool))
 
 
-def _draws(target: torch._ops.OpOverload, arguments: list[tuple[str, Any, bool, bool]]) -> bool:
-    """Whether a call takes random numbers: attention without dropout takes none."""
-    return torch.Tag.nondeterministic_seeded in target.tags and not any(
-        name == "dropout_p" and value == 0.0 for name, value, _, _ in arguments
-    )
-
-
 def _is_on_host(value: object) -> bool:
     """Whether a random operator's numbers go to the host's memory, where its seed is."""
-    tensors = [each for each in pytree.tree_leaves(value) if isinstance(each, torch.Tensor)]
+    tensors = [each for each in tree_leaves(value) if isinstance(each, torch.Tensor)]
     return all(each.device.type == "cpu" for each in tensors)
 
 
@@ -327,7 +348,7 @@ def leaf_is_known(leaf: object, values: dict[Node, list[int]]) -> bool:
 def host_call(
     target: Callable[..., Any],
     leaves: list[Any],
-    spec: pytree.TreeSpec,
+    spec: TreeSpec,
     dynamic: list[int],
 ) -> Callable[..., list[Any]]:
     """Calls `target` with the values of this run in their places."""
@@ -336,25 +357,14 @@ def host_call(
         filled = list(leaves)
         for index, value in zip(dynamic, values, strict=True):
             filled[index] = value
-        args, kwargs = pytree.tree_unflatten(filled, spec)
+        args, kwargs = tree_unflatten(filled, spec)
         result = target(*args, **kwargs)
         if isinstance(result, (list, tuple)):
-            return pytree.tree_leaves(result, is_leaf=lambda leaf: leaf is None)
+            made: list[Any] = tree_leaves(result, is_leaf=lambda leaf: leaf is None)
+            return made
         return [result]
 
     return call
-
-
-_FRAME = re.compile(r'File "([^"]+)", line (\d+)')
-
-
-def source_line(node: Node) -> str:
-    """The user's own line that a node comes from: "model.py:12"."""
-    frames = _FRAME.findall(node.meta.get("stack_trace") or "")
-    if not frames:
-        return ""
-    path, line = frames[-1]
-    return f"{path}:{line}"
 
 
 def describe(

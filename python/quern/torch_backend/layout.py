@@ -17,11 +17,15 @@ import types
 from typing import Any
 
 import torch
-from torch._guards import detect_fake_mode
 from torch.fx import GraphModule, Node
-from torch.fx.experimental.symbolic_shapes import statically_known_true
-from torch.utils._pytree import tree_leaves, tree_map_only
 
+from ..torch_names import (
+    OpOverload,
+    detect_fake_mode,
+    statically_known_true,
+    tree_leaves,
+    tree_map_only,
+)
 from .copies import is_needless_copy
 from .overloads import (
     copy_operator,
@@ -127,7 +131,7 @@ def _is_preferred_convolution(target: Any) -> bool:
 
 def _takes(target: Any, name: str) -> bool:
     """Whether an operator has an argument of that name."""
-    return isinstance(target, torch._ops.OpOverload) and any(
+    return isinstance(target, OpOverload) and any(
         argument.name == name for argument in target._schema.arguments
     )
 
@@ -301,6 +305,6 @@ def _is_broken_channels_last(node: Node) -> bool:
 
 def _takes_any_strides(target: Any) -> bool:
     """ATen's operators and Python's own on sizes do; others are not known."""
-    if isinstance(target, torch._ops.OpOverload):
+    if isinstance(target, OpOverload):
         return str(target.namespace) in ("aten", "prims")
     return isinstance(target, types.BuiltinFunctionType)

@@ -31,7 +31,7 @@ def options() -> tuple[Option, ...]:
 
     >>> import quern
     >>> [option.name for option in quern.options()]
-    ['executor', 'fallback', 'fusion', 'preferred', 'random']
+    ['bounds', 'executor', 'fallback', 'fusion', 'preferred', 'random']
     """
     return tuple(
         Option(name, default, tuple(choices.split()), text)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from typing import Any
 
 import torch
 
 from .._session import operators
+from ..torch_names import OpOverload
 from . import native
 
 
-def full_name(op: torch._ops.OpOverload) -> str:
+def full_name(op: OpOverload) -> str:
     """With the namespace, and the overload where it has a name."""
-    overload = op._schema.overload_name
-    return op._schema.name + (f".{overload}" if overload else "")
+    name, overload = str(op._schema.name), op._schema.overload_name
+    return name + (f".{overload}" if overload else "")
 
 
 @functools.cache
@@ -42,23 +44,17 @@ def _default_of(name: str) -> Any:
 
 def is_preferred_as(target: Any, what: str) -> bool:
     """Whether ATen is preferred for an operator, which is one of these."""
-    return isinstance(target, torch._ops.OpOverload) and full_name(target) in native().preferred_as(
-        what
-    )
+    return isinstance(target, OpOverload) and full_name(target) in native().preferred_as(what)
 
 
 def is_reshape(target: Any) -> bool:
     """Whether an operator is a view of another shape, if strides can say it."""
-    return isinstance(target, torch._ops.OpOverload) and bool(
-        native().is_reshape(full_name(target))
-    )
+    return isinstance(target, OpOverload) and bool(native().is_reshape(full_name(target)))
 
 
 def keeps_axes(target: Any) -> bool:
     """Whether an operator is a view of the same axes in another order, or of parts of one."""
-    return isinstance(target, torch._ops.OpOverload) and bool(
-        native().keeps_axes(full_name(target))
-    )
+    return isinstance(target, OpOverload) and bool(native().keeps_axes(full_name(target)))
 
 
 @functools.cache
@@ -68,8 +64,14 @@ def _elementwise() -> frozenset[str]:
 
 def is_elementwise(target: Any) -> bool:
     """Whether an operator of torch's own has an elementwise kernel, and draws no numbers."""
-    if not isinstance(target, torch._ops.OpOverload):
+    if not isinstance(target, OpOverload):
         return False
     is_torch = target.namespace in ("aten", "prims")
-    draws = torch.Tag.nondeterministic_seeded in target.tags
-    return is_torch and not draws and full_name(target) in _elementwise()
+    is_random = torch.Tag.nondeterministic_seeded in target.tags
+    return is_torch and not is_random and full_name(target) in _elementwise()
+
+
+def draws(target: OpOverload, arguments: Mapping[str, Any]) -> bool:
+    """Whether a call takes random numbers: attention without dropout takes none."""
+    is_random = torch.Tag.nondeterministic_seeded in target.tags
+    return is_random and arguments.get("dropout_p") != 0.0

@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-from torch._guards import TracingContext
+
+from ..torch_names import TracingContext
 
 #: Those that torch's own backend records in, too.
 MODES = ("reduce-overhead", "max-autotune")
@@ -27,8 +28,7 @@ def recorded(
 ) -> Callable[..., Any]:
     """What runs the graph the first times and then replays it; the graph itself, with a line in
     torch's log, where it does something that cannot be recorded."""
-    from torch._dynamo.backends import cudagraphs
-    from torch._inductor import cudagraph_trees, cudagraph_utils
+    from ..torch_names import cudagraph_trees, cudagraph_utils, cudagraphs
 
     is_backward = part == "backward"
     fixed = _fixed_inputs(module, is_backward)
@@ -53,7 +53,7 @@ def recorded(
 def _fixed_inputs(module: torch.fx.GraphModule, is_backward: bool) -> Sequence[int]:
     """Inputs that lie at one address in every call: parameters, and what the forward saved."""
     if is_backward:
-        from torch._inductor.utils import count_tangents
+        from ..torch_names import count_tangents
 
         return range(count_tangents(module))
     context = TracingContext.try_get()
@@ -64,7 +64,7 @@ def _fixed_inputs(module: torch.fx.GraphModule, is_backward: bool) -> Sequence[i
 
 def _unrecorded(graph: Callable[..., Any], inputs: Sequence[Any]) -> Callable[..., Any]:
     """A backward that is not recorded, behind a forward that may be."""
-    from torch._inductor import cudagraph_trees
+    from ..torch_names import cudagraph_trees
 
     device = next(each.device for each in inputs if isinstance(each, torch.Tensor))
 

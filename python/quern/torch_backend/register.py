@@ -9,10 +9,10 @@ from typing import Any
 
 import _quern
 
-from .._session import session
+from .._session import session, show_warnings
+from . import unmet, warn_of_torch
 from .bindable import check_bindable, operator_named
 from .custom import Declaration, define
-from .state import state
 
 
 def register_aten(overload: str, source: str) -> None:
@@ -30,7 +30,7 @@ def register_aten(overload: str, source: str) -> None:
     """
     target = operator_named(overload)
     name = overload.removeprefix("aten::")
-    module = session().compile(source, f"{name}.qn")
+    module = show_warnings(session().compile(source, f"{name}.qn"), 2)
     rows: list[tuple[str, str]] = []
     said = re.findall(r'^\s*@aten\(\s*"([^"]+)"', source, re.MULTILINE)
     for each in said:
@@ -59,7 +59,7 @@ def op(name: str, source: str) -> Any:
     if not separator or not namespace.isidentifier() or not short.isidentifier():
         wish = short if short.isidentifier() else "silu_mul"
         raise ValueError(f"`{name}` must be a namespace and a name: `mylib::{wish}`")
-    module = session().compile(source, f"{short}.qn")
+    module = show_warnings(session().compile(source, f"{short}.qn"), 2)
     made = define(name, module, _callable(module, name, short))
     _add(source, [(f"{namespace}::{each}", each) for each in made])
     return made[short]
@@ -78,6 +78,11 @@ def _callable(module: Any, name: str, wanted: str = "") -> Declaration:
 
 
 def _add(source: str, rows: Sequence[tuple[str, str]]) -> None:
+    if unmet():
+        warn_of_torch()
+        return
+    from .state import state
+
     digest = hashlib.sha256(source.encode()).hexdigest()[:16]
     current = state()
     name = f"user_{digest}"

@@ -13,17 +13,19 @@ from typing import Any
 import torch
 from torch.fx import GraphModule, Node
 
+from ..torch_names import OpOverload
+
 
 def merge_repeats(module: GraphModule) -> None:
     """Leaves of every two calls that give the same the first one. What shares memory with
     an output stays: the caller was promised tensors of their own."""
     output = next(iter(reversed(module.graph.nodes)))
-    promised = {_memory(node) for node in output.all_input_nodes} - {None}
+    promised = {memory_of(node) for node in output.all_input_nodes} - {None}
     first: dict[Hashable, Node] = {}
     for node in list(module.graph.nodes):
         if _writes(node):
             first.clear()
-        if not _is_pure(node) or _memory(node) in promised:
+        if not _is_pure(node) or memory_of(node) in promised:
             continue
         try:
             known = first.setdefault((node.target, _key(node.args), _key(node.kwargs)), node)
@@ -34,7 +36,8 @@ def merge_repeats(module: GraphModule) -> None:
             module.graph.erase_node(node)
 
 
-def _memory(node: Node) -> int | None:
+def memory_of(node: Node) -> int | None:
+    """What a tensor and its views share."""
     value = node.meta.get("val")
     if not isinstance(value, torch.Tensor) or value.layout != torch.strided:
         return None
@@ -43,14 +46,14 @@ def _memory(node: Node) -> int | None:
 
 
 def _writes(node: Node) -> bool:
-    return isinstance(node.target, torch._ops.OpOverload) and node.target._schema.is_mutable
+    return isinstance(node.target, OpOverload) and node.target._schema.is_mutable
 
 
 def _is_pure(node: Node) -> bool:
     target = node.target
     if node.op != "call_function" or "unbacked_bindings" in node.meta:
         return False
-    if not isinstance(target, torch._ops.OpOverload):
+    if not isinstance(target, OpOverload):
         return getattr(target, "__module__", "") == "_operator" and target is not operator.setitem
     return not _writes(node) and torch.Tag.nondeterministic_seeded not in target.tags
 

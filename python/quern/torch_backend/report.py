@@ -8,18 +8,13 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import torch
-
+from .index_error import IndexRangeError as IndexRangeError
 from .options import flag
 from .state import CompiledGraphRecord, State
 
 
 class FallbackError(RuntimeError):
     """An operator has no kernel, and the options forbid to run it through ATen."""
-
-
-class IndexRangeError(IndexError, RuntimeError):
-    """An index out of range: ATen's operators report it as either of the two."""
 
 
 def refuse_fallbacks(graph: Any) -> None:
@@ -45,7 +40,9 @@ def debug_folder() -> Path | None:
     if folder := os.environ.get("QUERN_DEBUG"):
         return Path(folder)
     if os.environ.get("TORCH_COMPILE_DEBUG", "0") == "1":
-        return Path(torch._dynamo.utils.get_debug_dir()) / "quern"
+        from ..torch_names import get_debug_dir
+
+        return Path(get_debug_dir()) / "quern"
     return None
 
 

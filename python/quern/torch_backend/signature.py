@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import _disable_current_modes
-from torch.utils._pytree import tree_leaves, tree_map
 
+from ..torch_names import _disable_current_modes, tree_leaves, tree_map
 from .extents import Axes, pattern_of
 
 _SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)

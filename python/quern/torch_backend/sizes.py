@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import sympy  # type: ignore[import-untyped]
 import torch
-from torch.utils._sympy.symbol import SymT, symbol_is_type
+
+from ..torch_names import SymT, symbol_is_type
 
 
 class SizeBuilder(Protocol):
@@ -50,7 +51,26 @@ _OPERATIONS = {
     "CeilToInt": "ceil",
     "ceiling": "ceil",
     "RoundToInt": "round",
+    "Abs": "abs",
+    "BitwiseFn_bitwise_and": "&",
+    "BitwiseFn_bitwise_or": "|",
+    "BitwiseFn_bitwise_xor": "^",
+    "LShift": "<<",
+    "RShift": ">>",
     "OpaqueUnaryFn_sqrt": "sqrt",
+    "OpaqueUnaryFn_exp": "exp",
+    "OpaqueUnaryFn_log": "log",
+    "OpaqueUnaryFn_log2": "log2",
+    "OpaqueUnaryFn_sin": "sin",
+    "OpaqueUnaryFn_cos": "cos",
+    "OpaqueUnaryFn_tan": "tan",
+    "OpaqueUnaryFn_sinh": "sinh",
+    "OpaqueUnaryFn_cosh": "cosh",
+    "OpaqueUnaryFn_tanh": "tanh",
+    "OpaqueUnaryFn_asin": "asin",
+    "OpaqueUnaryFn_acos": "acos",
+    "OpaqueUnaryFn_atan": "atan",
+    "OpaqueUnaryFn_asinh": "asinh",
     "Equality": "==",
     "Unequality": "!=",
     "StrictLessThan": "<",
@@ -69,14 +89,18 @@ def _is_float(symbol: sympy.Symbol) -> bool:
 
 
 class UnknownSizeError(Exception):
-    """A size holds a function that the graph's expressions do not have."""
+    """What stands for a size is none."""
+
+
+Compute = Callable[[sympy.Basic, list[sympy.Symbol]], int]
 
 
 class Sizes:
     """Turns SymInts and numbers into expression numbers of one builder."""
 
-    def __init__(self, builder: SizeBuilder) -> None:
+    def __init__(self, builder: SizeBuilder, compute: Compute) -> None:
         self._builder = builder
+        self._compute = compute
         self._known: dict[sympy.Basic, int] = {}
         self._hints: dict[sympy.Basic, float] = {}
 
@@ -92,6 +116,18 @@ class Sizes:
         if isinstance(value, (int, bool)):
             return self._builder.constant(int(value))
         raise UnknownSizeError(f"`{value}` is not a size")
+
+    def of_expression(self, expr: sympy.Basic) -> int:
+        """The expression of what torch's own bookkeeping says of sizes."""
+        return self._expression(expr)
+
+    def knows(self, symbol: sympy.Basic) -> bool:
+        """Whether the graph so far has the symbol."""
+        return symbol in self._known
+
+    def hint(self, symbol: sympy.Basic) -> float:
+        """What the symbol was worth while tracing."""
+        return self._hints.get(symbol, 2.0 if _is_float(symbol) else 2)
 
     def of_all(self, values: Sequence[object]) -> list[int]:
         """The expressions of several sizes or strides."""
@@ -130,16 +166,17 @@ class Sizes:
             return self._builder.apply("%", [quotient, modulus])
         if name == "Piecewise":
             return self._piecewise(expr)
+        if name == "Identity":
+            return self._expression(expr.args[0])
         operation = _OPERATIONS.get(name)
         if operation is None:
-            raise UnknownSizeError(f"the size `{expr}` holds the function `{name}`")
+            return self._compute(expr, sorted(expr.free_symbols, key=str))
         operands = [self._expression(arg) for arg in expr.args]
         return self._builder.apply(operation, operands)
 
     def _leaf(self, expr: sympy.Basic) -> int | None:
         if isinstance(expr, sympy.Symbol):
-            unknown = 2.0 if _is_float(expr) else 2
-            return self._builder.symbol(expr.name, self._hints.get(expr, unknown))
+            return self._builder.symbol(expr.name, self.hint(expr))
         if expr is sympy.true or expr is sympy.false:
             return self._builder.constant(int(expr is sympy.true))
         if isinstance(expr, sympy.Integer):

@@ -14,11 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch._guards import detect_fake_mode
 from torch.fx import GraphModule, Node
-from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols, optimization_hint
-from torch.utils._pytree import tree_map_only
 
+from ..torch_names import detect_fake_mode, free_unbacked_symbols, optimization_hint, tree_map_only
 from .copies import is_known, may_be_view
 from .layout import copied
 from .overloads import expand_operator, is_elementwise, keeps_axes

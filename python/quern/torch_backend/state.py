@@ -11,7 +11,8 @@ from typing import Any
 import torch
 
 from .. import _environment
-from .fx_import import source_line
+from .assumptions import shape_env_of
+from .source_lines import source_line
 
 
 @dataclasses.dataclass
@@ -55,6 +56,14 @@ class CompiledGraphRecord:
         return text
 
     @property
+    def assumptions(self) -> str:
+        """What holds in every call: torch guards some of it, the graph looks at the rest."""
+        shapes = shape_env_of(self.module)
+        guards = [f"  {guard.expr}\n" for guard in shapes.guards] if shapes else []
+        checked: str = self.graph.assumptions_text()
+        return "guarded by torch:\n" + "".join(guards) + "checked in every call:\n" + checked
+
+    @property
     def operators(self) -> list[tuple[str, int]]:
         """Every operator of the graph and how often it stands there, most first."""
         calls = (node for node in self.module.graph.nodes if node.op == "call_function")
@@ -94,6 +103,7 @@ class CompiledGraphRecord:
             "program:",
             self.program,
             self.plan,
+            self.assumptions,
         ]
         return "\n".join(parts)
 

@@ -11,27 +11,31 @@ from typing import Any
 
 import torch
 from torch.fx.node import Node
-from torch.utils._python_dispatch import _disable_current_modes
-from torch.utils._pytree import tree_map_only
 
+from ..torch_names import _disable_current_modes, tree_map_only
+from .decompositions.indices import TRACED_OTHERWISE
 from .overloads import is_elementwise
 
 
 def eager_strides(node: Node) -> list[int] | None:
-    """Those of an elementwise operator's result that the graph only returns; nothing where tracing
-    says the same, or what it says must hold."""
+    """Those of a result that the graph only returns, if its operator may lie otherwise than traced;
+    nothing where tracing says the same, or what it says must hold."""
     value = node.meta.get("val")
     if not isinstance(value, torch.Tensor) or not all(user.op == "output" for user in node.users):
         return None
     operands: list[Any] = [each.meta.get("val") for each in node.all_input_nodes]
     if not all(isinstance(each, torch.Tensor) and _is_plain(each) for each in [value, *operands]):
         return None
-    if all(each.is_contiguous() for each in operands) or not is_elementwise(node.target):
+    if all(each.is_contiguous() for each in operands) or not _may_differ(node.target):
         return None
     small = _asked(node)
-    if small is None or small.shape != _shrunk(value.shape):
+    if small is None or [n == 1 for n in small.shape] != [n == 1 for n in value.shape]:
         return None
     return _dense(value, small.stride())
+
+
+def _may_differ(target: Any) -> bool:
+    return target in TRACED_OTHERWISE or is_elementwise(target)
 
 
 def _is_plain(value: torch.Tensor) -> bool:
@@ -62,7 +66,7 @@ def _asked(node: Node) -> torch.Tensor | None:
         )
         try:
             result = node.target(*args, **kwargs)  # type: ignore[operator]
-        except RuntimeError:
+        except (IndexError, RuntimeError):
             return None
     return result if isinstance(result, torch.Tensor) else None
 

@@ -145,7 +145,8 @@ TEST(Eval, DefaultsStandInTheCallee) {
 }
 
 TEST(Eval, APositionOutOfRangeIsAnError) {
-  Text text("rowwise f(x: f32[C]) -> f32[C]:\n    return x.at(C = C + 1)\n");
+  Text text("rowwise f(x: f32[C]) -> f32[C]:\n"
+            "    return x.at(C = index(C) + 1)\n");
   Floats x{1, 2};
   text.call("f", {Text::tensorOf(x, {2})});
   EXPECT_NE(text.error.find("index 2 of axis `C`"), std::string::npos);

@@ -303,10 +303,11 @@ Term Builder::window(ElementType type, AxisBits allowed) {
         continue;
       std::string name = "w" + std::to_string(names++);
       unsigned width = 1 + choices.below(4);
-      std::string position = axes[axis].name + " + " + name + " - " +
-                             std::to_string(choices.below(width));
+      std::string own = "index(" + axes[axis].name + ")";
+      std::string position =
+          own + " + " + name + " - " + std::to_string(choices.below(width));
       if (choices.oneIn(3))
-        position = axes[axis].name + " * 2 + " + name + " - 1";
+        position = own + " * 2 + " + name + " - 1";
       double limit = base.bound * width;
       bool isSum = type == accumulatorOf(type) &&
                    (isInteger(type) || isPortable || limit <= exactLimit(type));

@@ -112,6 +112,7 @@ private:
   void branchOnConstant(AxisBits all);
   std::string resultDimensions(const std::vector<unsigned> &axes) const;
   std::vector<unsigned> resultAxes(const Term &value);
+  std::string expanded(const std::string &value, AxisBits missing) const;
   Program finish(const std::string &kind, const std::string &results);
   Layout drawLayout();
   bool assignOperand(AxisBits all);

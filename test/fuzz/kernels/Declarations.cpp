@@ -250,16 +250,33 @@ std::vector<unsigned> Builder::resultAxes(const Term &value) {
   return of;
 }
 
+/// The value along further axes, which it has to say.
+std::string Builder::expanded(const std::string &value,
+                              AxisBits missing) const {
+  std::string list;
+  unsigned count = 0;
+  for (unsigned axis = 0; axis < axes.size(); ++axis)
+    if (missing >> axis & 1) {
+      list += (count++ ? ", " : "") + axes[axis].spelled();
+    }
+  if (count == 0)
+    return value;
+  return "expand(" + value + " over " + (count > 1 ? "(" + list + ")" : list) +
+         ")";
+}
+
 /// The first operand gets another value at the end.
 bool Builder::assignOperand(AxisBits all) {
   const Term own = bound.front();
   Operand &target = program.operands.front();
   if (target.layout == Layout::Repeated || (own.axes & ~all) != 0)
     return false;
+  Term made = isComplex(target.type) ? complexValue(target.type, own.axes, 2)
+                                     : expression(anyType(), own.axes, 3);
   std::string value = isComplex(target.type)
-                          ? complexValue(target.type, own.axes, 2).text
-                          : nameOf(target.type) + "(" +
-                                expression(anyType(), own.axes, 3).text + ")";
+                          ? made.text
+                          : nameOf(target.type) + "(" + made.text + ")";
+  value = expanded(value, own.axes & ~made.axes);
   program.operands.front().isMutable = true;
   lines.push_back(own.text + " = " + value);
   return true;
@@ -278,8 +295,12 @@ std::string Builder::result(AxisBits all, std::string &value) {
   }
   Term made = isComplex(type) ? complexValue(type, all, 3)
                               : expression(computeTypeOf(type), all, 4);
-  value = made.text;
-  return nameOf(type) + resultDimensions(resultAxes(made));
+  std::vector<unsigned> of = resultAxes(made);
+  AxisBits wanted = 0;
+  for (unsigned axis : of)
+    wanted |= 1u << axis;
+  value = expanded(made.text, wanted & ~made.axes);
+  return nameOf(type) + resultDimensions(of);
 }
 
 Program Builder::rowwise() {

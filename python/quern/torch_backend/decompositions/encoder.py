@@ -22,6 +22,8 @@ def _attention(
     split = qkv.view(batch, length, 3, heads, width // heads)
     q, k, v = split.permute(2, 0, 3, 1, 4).unbind(0)
     y = functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+    if mask is not None:  # The operator's softmax is the plain one.
+        y = torch.where(mask.any(-1, keepdim=True), y, torch.nan)
     together = y.transpose(1, 2).reshape(batch, length, width)
     return functional.linear(together, weights[2], weights[3])
 

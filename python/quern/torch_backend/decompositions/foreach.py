@@ -8,6 +8,8 @@ from typing import Any
 
 import torch
 
+from ...torch_names import OpOverload, _dispatch_get_all_op_names
+
 _aten = torch.ops.aten
 
 # Where one tensor's operator has another name than the list's.
@@ -25,7 +27,7 @@ def _single(name: str, overload: str) -> Any:
     return getattr(_aten, _NAMES.get((name, overload), name), None)
 
 
-def _apart(op: torch._ops.OpOverload, single: Any, keyword: str | None) -> Callable[..., Any]:
+def _apart(op: OpOverload, single: Any, keyword: str | None) -> Callable[..., Any]:
     parameters = [argument.name for argument in op._schema.arguments]
 
     @functools.wraps(single)
@@ -52,7 +54,7 @@ def foreach_decompositions() -> dict[Any, Callable[..., Any]]:
     """A function on every list for every functional `_foreach_` operator that has
     an operator on one tensor."""
     table: dict[Any, Callable[..., Any]] = {}
-    for full in torch._C._dispatch_get_all_op_names():
+    for full in _dispatch_get_all_op_names():
         name, _, overload = full.partition(".")
         base = name.removeprefix("aten::_foreach_")
         if base == name or base.endswith("_") or "out" in overload:

@@ -8,10 +8,10 @@ from inspect import signature
 from typing import Any
 
 import torch
-from torch._dispatch.python import no_python_dispatcher
 from torch.nn.functional import interpolate, multilabel_margin_loss
 from torch.overrides import TorchFunctionMode
 
+from ...torch_names import no_python_dispatcher
 from .attention import attention_parts
 
 _PARAMETERS = signature(interpolate)

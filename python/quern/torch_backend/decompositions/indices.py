@@ -6,11 +6,23 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-from torch._prims_common import compute_elementwise_output_logical_to_physical_perm
-from torch.fx.experimental.symbolic_shapes import statically_known_true
+
+from ...torch_names import (
+    compute_elementwise_output_logical_to_physical_perm,
+    statically_known_true,
+)
 
 _aten = torch.ops.aten
 _Indices = Sequence[torch.Tensor | None]
+
+# What is traced as row-major, or like its operand, and lies otherwise in eager.
+TRACED_OTHERWISE = frozenset(
+    {
+        torch.ops.aten.index.Tensor,
+        torch.ops.aten.isin.Tensor_Tensor,
+        torch.ops.aten.max_unpool2d.default,
+    }
+)
 
 
 def _shape(given: Sequence[torch.Tensor]) -> torch.Size:

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch._prims_common import is_channels_last_contiguous_or_false, is_contiguous_or_false
+
+from ...torch_names import is_channels_last_contiguous_or_false, is_contiguous_or_false
 
 _aten = torch.ops.aten
 _NARROW = (torch.bfloat16, torch.float16)

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-from torch.fx.experimental.symbolic_shapes import statically_known_true
+
+from ...torch_names import statically_known_true
 
 _aten = torch.ops.aten
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import torch
 from torch.fx import GraphModule, Node
-from torch.utils._pytree import tree_map_only
+
+from ...torch_names import tree_map_only
 
 _aten = torch.ops.aten
 # Narrower ones would be rounded after every row.

@@ -7,9 +7,13 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
-from torch._decomp import _core_aten_decompositions_post_autograd, get_decompositions
-from torch.fx.experimental.symbolic_shapes import statically_known_true
 
+from ...torch_names import (
+    OpOverload,
+    _core_aten_decompositions_post_autograd,
+    get_decompositions,
+    statically_known_true,
+)
 from ..overloads import full_name
 from .bags import bag_decompositions
 from .derivatives import derivative_decompositions
@@ -61,6 +65,7 @@ _WHOLE = (
     "reflection_pad2d_backward",
     "reflection_pad3d_backward",
     "bernoulli",
+    "max_unpool2d",
     "nan_to_num",
 )
 
@@ -125,7 +130,7 @@ def _table(kept: frozenset[str]) -> dict[Any, Callable[..., Any]]:
     table = {
         op: function
         for op, function in core.items()
-        if isinstance(op, torch._ops.OpOverload)
+        if isinstance(op, OpOverload)
         and op.namespace == "aten"
         and op._schema.name not in whole
         and full_name(op) not in whole
@@ -133,7 +138,7 @@ def _table(kept: frozenset[str]) -> dict[Any, Callable[..., Any]]:
     table |= {
         op: function
         for op, function in get_decompositions(_PARTS).items()
-        if isinstance(op, torch._ops.OpOverload) and full_name(op) not in kept
+        if isinstance(op, OpOverload) and full_name(op) not in kept
     }
     if "aten::mm" in kept:
         table[torch.ops.aten.addmm.default] = _product_and_bias

@@ -1,0 +1,367 @@
+// The operations of a schedule: which launches a kernel becomes, how each cuts
+// its axes, and what it keeps where.
+#ifndef QUERN_DSL_DIALECT_SCHEDULEOPS_TD
+#define QUERN_DSL_DIALECT_SCHEDULEOPS_TD
+
+include "dsl/dialect/Types.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/RegionKindInterface.td"
+
+class Qn_Cases<string name, string summary, list<string> names,
+               list<string> words>
+    : I32EnumAttr<name, summary, !foreach(i, !range(!size(names)),
+        I32EnumAttrCase<names[i], i, words[i]>)> {
+  let cppNamespace = "::quern::qn";
+}
+
+def Qn_LaunchKind : Qn_Cases<"LaunchKind", "what a launch does",
+  ["Stores", "Scatter", "Sort", "Partials", "Merge", "Begins", "Compact",
+   "Pack", "Contract", "Stream", "SumParts", "SumMerge", "PackColumns", "Rows",
+   "ColumnParts", "ColumnMerge"],
+  ["stores", "scatter", "sort", "partials", "merge", "begins", "compact",
+   "pack", "contract", "stream", "sum_parts", "sum_merge", "pack_columns",
+   "rows", "column_parts", "column_merge"]>;
+
+def Qn_LaunchChoice : Qn_Cases<"LaunchChoice", "when a launch runs",
+  ["Always", "IfPacked", "FewRows", "Small", "Deep", "Streamed", "Narrow",
+   "Wide", "InPlace"],
+  ["always", "if_packed", "few_rows", "small", "deep", "streamed", "narrow",
+   "wide", "in_place"]>;
+
+/// A part of a schedule.
+class Qn_SchedulePart<string mnemonic, string parent, list<Trait> traits = []>
+    : Qn_Op<mnemonic, !listconcat([HasParent<parent>], traits)>;
+
+/// A part that holds others.
+class Qn_ScheduleFrame<string mnemonic, string parent, list<Trait> traits = []>
+    : Qn_SchedulePart<mnemonic, parent,
+        !listconcat([NoTerminator, SingleBlock, NoRegionArguments], traits)> {
+  let regions = (region SizedRegion<1>:$body);
+  let extraClassDeclaration = [{
+    ::mlir::Block &block() { return getBody().front(); }
+  }];
+}
+
+def Qn_ScheduleOp : Qn_ScheduleFrame<"schedule", "RowwiseOp"> {
+  let summary = "how a kernel runs on a target";
+  let description = [{
+    It is the last operation of a kernel. Its dispatches run in the order of the
+    text; of those that compute the same, the extents of a call choose one.
+    `slots` gives the place in the workspace that each staged operand of the
+    kernel has; operands of one slot are needed one after the other. From byte
+    `parts` of the workspace on lie the parts of reductions that tasks share.
+
+    ```mlir
+    qn.schedule for "x86-64-v4" parts 0 {
+      qn.dispatch stores always [0] parallel [I] lane I worth 10922 streams {
+        qn.loop I tile 4096 lanes 16 copies 1
+      }
+    }
+    ```
+  }];
+  let arguments = (ins StrAttr:$target, OptionalAttr<DenseI64ArrayAttr>:$slots, I64Attr:$parts);
+  let assemblyFormat = [{
+    `for` $target (`slots` $slots^)? `parts` $parts attr-dict-with-keyword $body
+  }];
+  let hasRegionVerifier = 1;
+}
+
+def Qn_SplitOp : Qn_SchedulePart<"split", "ScheduleOp"> {
+  let summary = "a result of a reduction that tasks share";
+  let description = [{
+    Dispatches make it before others read it: it lies in the workspace from byte
+    `offset` on.
+  }];
+  let arguments = (ins AnyType:$value, I64Attr:$offset);
+  let assemblyFormat = "$value `at` $offset attr-dict `:` type($value)";
+}
+
+def Qn_ContractionOp : Qn_ScheduleFrame<"contraction", "ScheduleOp"> {
+  let summary = "sums of products over the same rows and columns";
+  let description = [{
+    Axes of a list are flattened into one, the last of them the fastest. A
+    register tile has `height` rows of `vectors` vectors of `lanes` elements. A
+    unit has `row_block` rows and `panels` panels of columns at most; `depth`
+    summed elements are packed at a time. `pairs`: two summed elements of bf16
+    lie in one word; `tiles`: they meet in tile registers. What follows are the
+    numbers of rows, columns and elements below or above which other dispatches
+    run.
+  }];
+  let arguments = (ins
+    I64Attr:$number,
+    StrArrayAttr:$batch,
+    StrArrayAttr:$rows,
+    StrArrayAttr:$columns,
+    TypeAttr:$element,
+    I64Attr:$height,
+    I64Attr:$lanes,
+    I64Attr:$vectors,
+    I64Attr:$row_block,
+    I64Attr:$panels,
+    I64Attr:$depth,
+    UnitAttr:$pairs,
+    UnitAttr:$tiles,
+    UnitAttr:$by_columns,
+    OptionalAttr<I64Attr>:$few_rows,
+    OptionalAttr<I64Attr>:$few_near_rows,
+    OptionalAttr<I64Attr>:$few_elements,
+    OptionalAttr<I64Attr>:$few_row_elements,
+    OptionalAttr<I64Attr>:$streamed_rows,
+    OptionalAttr<I64Attr>:$streamed_columns,
+    OptionalAttr<I64Attr>:$deep_from);
+  let results = (outs Qn_PlanType:$plan);
+  let assemblyFormat = [{
+    $number `batch` custom<AxisList>($batch) `rows` custom<AxisList>($rows)
+    `columns` custom<AxisList>($columns) `of` $element
+    `tile` $height `by` $vectors `lanes` $lanes
+    `block` $row_block `panels` $panels `depth` $depth
+    (`pairs` $pairs^)? (`tiles` $tiles^)? (`by_columns` $by_columns^)?
+    (`few_rows` $few_rows^)? (`few_near_rows` $few_near_rows^)?
+    (`few_elements` $few_elements^)? (`few_row_elements` $few_row_elements^)?
+    (`streamed_rows` $streamed_rows^)? (`streamed_columns` $streamed_columns^)?
+    (`deep_from` $deep_from^)? attr-dict-with-keyword $body
+  }];
+  let hasRegionVerifier = 1;
+}
+
+def Qn_ProductOp : Qn_SchedulePart<"product", "ContractionOp"> {
+  let summary = "one sum of products of a contraction";
+  let description = [{
+    `turn_rows` and `turn_columns`: neighbours of the factor lie along the last
+    summed axis, so its vectors are transposed in registers. `window`: a
+    factor is a window, whose bounds are tested once for all but the first
+    summed axes. Its elements are fetched `ahead` steps before they are used.
+  }];
+  let arguments = (ins AnyType:$sum, AnyType:$rows, AnyType:$columns,
+    StrArrayAttr:$sums, UnitAttr:$turn_rows, UnitAttr:$turn_columns,
+    UnitAttr:$window, OptionalAttr<I64Attr>:$ahead);
+  let assemblyFormat = [{
+    $sum `of` $rows `,` $columns `over` custom<AxisList>($sums)
+    (`turn_rows` $turn_rows^)? (`turn_columns` $turn_columns^)?
+    (`window` $window^)? (`ahead` $ahead^)?
+    attr-dict `:` type($sum) `,` type($rows) `,` type($columns)
+  }];
+  let hasVerifier = 1;
+}
+
+def Qn_RowBlocksOp : Qn_ScheduleFrame<"row_blocks", "ScheduleOp"> {
+  let summary = "products that are kept for a block of rows";
+  let description = [{
+    Other reductions of the same dispatch walk over what the contraction
+    `scores` gives. `in_place`: columns are read where they lie, none are packed.
+  }];
+  let arguments = (ins Qn_PlanType:$scores, UnitAttr:$in_place);
+  let results = (outs Qn_PlanType:$plan);
+  let assemblyFormat = [{
+    $scores (`in_place` $in_place^)? attr-dict-with-keyword $body
+  }];
+  let hasRegionVerifier = 1;
+}
+
+def Qn_KeptOp : Qn_SchedulePart<"kept", "RowBlocksOp"> {
+  let summary = "a value over rows and the inner axis, written once for a block";
+  let description = [{
+    Where `where` is false, zero is written. `replaces`: later uses of the value
+    read it back.
+  }];
+  let arguments = (ins AnyType:$value, Optional<I1>:$where, UnitAttr:$replaces);
+  let assemblyFormat = [{
+    $value (`where` $where^)? (`replaces` $replaces^)? attr-dict
+    `:` type($value)
+  }];
+}
+
+def Qn_KeptSumsOp : Qn_SchedulePart<"kept_sums", "RowBlocksOp"> {
+  let summary = "sums over the inner axis of kept values times columns";
+  let description = [{
+    `factors` gives for each product of the contraction the number of its kept
+    value.
+  }];
+  let arguments = (ins Qn_PlanType:$sums, DenseI64ArrayAttr:$factors);
+  let assemblyFormat = "$sums `factors` $factors attr-dict";
+}
+
+def Qn_KeptResultOp : Qn_SchedulePart<"kept_result", "RowBlocksOp"> {
+  let summary = "a reduction's result that is written once for a row";
+  let arguments = (ins AnyType:$value);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
+}
+
+def Qn_InnerBoundOp : Qn_SchedulePart<"inner_bound", "RowBlocksOp"> {
+  let summary = "a position of the inner axis beyond which nothing is read";
+  let description = [{
+    Positions before it are not read, or positions after it for `upper`.
+    `inclusive`: the position itself is read. It grows from row to row until an
+    axis before those of `along` advances.
+  }];
+  let arguments = (ins I64:$value, UnitAttr:$upper, UnitAttr:$inclusive,
+    OptionalAttr<StrArrayAttr>:$along);
+  let assemblyFormat = [{
+    $value (`upper` $upper^)? (`inclusive` $inclusive^)?
+    (`along` custom<AxisList>($along)^)? attr-dict
+  }];
+}
+
+def Qn_StateRowsOp : Qn_SchedulePart<"state_rows", "ScheduleOp",
+    [AttrSizedOperandSegments]> {
+  let summary = "reductions that add rows of operands to rows of states";
+  let description = [{
+    The reductions have the same axes: `before`, around `rows`, which is cut in
+    parts of `part_rows`. A unit has `width` columns along `lane`; a pass over
+    the states adds `unrolled` rows. From `worthwhile` rows on this pays, and
+    there are `most_parts` parts at most. Rows of `flat` operands that follow
+    each other in memory are walked as one, about `together` elements at a time.
+    `is_row`: the lanes run along a reduced axis. `in_runs`: long sums are
+    merged from runs (docs/decisions/0017).
+  }];
+  let arguments = (ins
+    Variadic<AnyType>:$reductions,
+    Variadic<Qn_OperandType>:$flat,
+    StrArrayAttr:$outer,
+    StrArrayAttr:$before,
+    StrAttr:$rows,
+    StrAttr:$lane,
+    I64Attr:$lanes,
+    I64Attr:$unrolled,
+    I64Attr:$width,
+    I64Attr:$part_rows,
+    I64Attr:$worthwhile,
+    I64Attr:$together,
+    OptionalAttr<I64Attr>:$most_parts,
+    UnitAttr:$is_row,
+    UnitAttr:$in_runs);
+  let results = (outs Qn_PlanType:$plan);
+  let assemblyFormat = [{
+    $reductions `outer` custom<AxisList>($outer)
+    `before` custom<AxisList>($before) `rows` custom<AxisName>($rows)
+    `by` $part_rows `lane` custom<AxisName>($lane) `lanes` $lanes
+    `unrolled` $unrolled `width` $width `worthwhile` $worthwhile
+    (`most_parts` $most_parts^)? `together` $together (`flat` $flat^)?
+    (`is_row` $is_row^)? (`in_runs` $in_runs^)? attr-dict
+    `:` type($reductions) (`flat` type($flat)^)?
+  }];
+  let hasVerifier = 1;
+}
+
+def Qn_DispatchOp : Qn_ScheduleFrame<"dispatch", "ScheduleOp",
+    [AttrSizedOperandSegments]> {
+  let summary = "one launch: what it makes, and how its axes are cut";
+  let description = [{
+    `stores`, `scatter`, `compact` and `sort` are numbers among the kernel's
+    operations of that kind. Units differ in the positions of the `parallel`
+    axes; a task takes units of about `worth` elements. The loops stand
+    outermost first.
+
+    `lane` is the axis that suits lanes best. Along `turned` some operands have
+    their neighbours instead. `dots`: a tile of rows and columns
+    whose lanes run along the sum. `together`: short rows are made side by side.
+    `again`: loops along the lanes are made again for other reduced axes.
+    `windows`: windows that reach over no border run without tests. `streams`
+    and `streams_rows`: results that exceed the caches go past them.
+
+    Of dispatches that are not `always` run, the extents choose one. `lines`
+    tells `narrow` ones from `wide` ones: lines along an axis of fewer elements
+    than `wide`, of fewer than windows along another axis, or windows of so many
+    elements.
+  }];
+  let arguments = (ins
+    Variadic<AnyType>:$reductions,
+    Optional<Qn_PlanType>:$contraction,
+    Optional<Qn_PlanType>:$blocks,
+    Optional<Qn_PlanType>:$columns,
+    Qn_LaunchKind:$kind,
+    Qn_LaunchChoice:$choice,
+    OptionalAttr<DenseI64ArrayAttr>:$stores,
+    OptionalAttr<I64Attr>:$scatter,
+    OptionalAttr<I64Attr>:$compact,
+    OptionalAttr<I64Attr>:$sort,
+    OptionalAttr<StrAttr>:$line_axis,
+    OptionalAttr<I64Attr>:$line_wide,
+    OptionalAttr<StrAttr>:$line_windows,
+    OptionalAttr<I64Attr>:$line_long,
+    OptionalAttr<I64Attr>:$product,
+    OptionalAttr<I64Attr>:$sums,
+    StrArrayAttr:$parallel,
+    OptionalAttr<StrAttr>:$lane,
+    OptionalAttr<StrAttr>:$turned,
+    I64Attr:$worth,
+    UnitAttr:$dots,
+    UnitAttr:$together,
+    UnitAttr:$again,
+    UnitAttr:$windows,
+    UnitAttr:$streams,
+    UnitAttr:$streams_rows);
+  let assemblyFormat = [{
+    $kind $choice (`of` $stores^)? (`reductions` $reductions^ `:`
+      type($reductions))?
+    (`scatter` $scatter^)? (`compact` $compact^)? (`sort` $sort^)?
+    (`contraction` $contraction^)? (`blocks` $blocks^)?
+    (`columns` $columns^)? (`product` $product^)? (`sums` $sums^)?
+    (`lines` custom<AxisName>($line_axis)^ `wide` $line_wide)?
+    (`windows_along` custom<AxisName>($line_windows)^)?
+    (`long_windows` $line_long^)?
+    `parallel` custom<AxisList>($parallel) (`lane` custom<AxisName>($lane)^)?
+    (`turned` custom<AxisName>($turned)^)? `worth` $worth
+    (`dots` $dots^)? (`together` $together^)? (`again` $again^)?
+    (`windows` $windows^)? (`streams` $streams^)?
+    (`streams_rows` $streams_rows^)? attr-dict-with-keyword $body
+  }];
+  let hasRegionVerifier = 1;
+}
+
+def Qn_ScheduledLoopOp : Qn_SchedulePart<"loop", "DispatchOp"> {
+  let summary = "how one axis of a dispatch is cut and walked";
+  let description = [{
+    A unit has `tile` positions along a parallel axis. One iteration of the loop
+    makes `copies` vectors of `lanes` elements. The axes of `with` are flattened
+    into one with the first; the last of them is the fastest.
+
+    `narrow n below m of [A]`: tiles have `n` positions where the axes of `of`,
+    or the axis itself, have fewer than `m` together. `several n from m`: or `n`
+    where the axis has `m` positions. `copies_below m`: one copy at a time where
+    those axes have `m` or more. `even n step s`: tiles are about equal multiples
+    of `s`, and a multiple of `n` of them. `most n`: there are `n` tiles at most,
+    larger ones then.
+
+    The elements after the last whole iteration are made one by one or under a
+    mask. `rest_copies n`: `n` copies at a time. `repeats`: copies after the end
+    make the last position again. `repeats_rest`: they do so only after whole
+    iterations. `fixed`: the lanes are part of the result, so there are never
+    fewer. `once`: every iteration is masked, if the target has masks.
+  }];
+  let arguments = (ins
+    StrAttr:$axis,
+    OptionalAttr<StrArrayAttr>:$with,
+    I64Attr:$tile,
+    I64Attr:$lanes,
+    I64Attr:$copies,
+    OptionalAttr<I64Attr>:$narrow,
+    OptionalAttr<I64Attr>:$narrow_below,
+    OptionalAttr<StrArrayAttr>:$narrow_by,
+    OptionalAttr<I64Attr>:$several,
+    OptionalAttr<I64Attr>:$several_from,
+    OptionalAttr<I64Attr>:$copies_below,
+    OptionalAttr<I64Attr>:$even_count,
+    OptionalAttr<I64Attr>:$even_step,
+    OptionalAttr<I64Attr>:$most,
+    OptionalAttr<I64Attr>:$rest_copies,
+    UnitAttr:$repeats,
+    UnitAttr:$repeats_rest,
+    UnitAttr:$fixed,
+    UnitAttr:$once);
+  let assemblyFormat = [{
+    custom<AxisName>($axis) (`with` custom<AxisList>($with)^)?
+    `tile` $tile `lanes` $lanes `copies` $copies
+    (`narrow` $narrow^)? (`below` $narrow_below^)?
+    (`of` custom<AxisList>($narrow_by)^)?
+    (`several` $several^)? (`from` $several_from^)?
+    (`copies_below` $copies_below^)?
+    (`even` $even_count^)? (`step` $even_step^)? (`most` $most^)?
+    (`rest_copies` $rest_copies^)? (`repeats` $repeats^)?
+    (`repeats_rest` $repeats_rest^)? (`fixed` $fixed^)? (`once` $once^)?
+    attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+#endif
