@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -75,6 +76,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         chosen = set(kept)
         config.hook.pytest_deselected(items=[i for i in items if i not in chosen])
         items[:] = kept
+
+
+def is_of_matrix(item: pytest.Item) -> bool:
+    """Whether `slices.py` chose it among many cases of its kind."""
+    names = vars(getattr(item, "module", item)).keys()
+    return hasattr(item, "callspec") and not names.isdisjoint({"matrix", "one_of"})
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Keeps a slow machine within its time: past it, cases of matrices are left to --all."""
+    until = os.environ.get("QUERN_TEST_UNTIL")
+    if until and time.time() > float(until) and is_of_matrix(item):
+        if left := os.environ.get("QUERN_TEST_LEFT"):
+            with Path(left).with_name("late.txt").open("a", encoding="utf-8") as file:
+                file.write(f"{item.nodeid}\n")
+        pytest.skip("the time of the quick tier is over")
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

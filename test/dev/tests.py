@@ -6,6 +6,7 @@ import argparse
 import os
 import shutil
 import sys
+import time
 from pathlib import Path
 
 from results import Counts, of_junit, of_lit
@@ -15,6 +16,8 @@ from tree import ROOT, VENV, build_dir, environment, run, say
 from build import build
 
 PYTHON_SUITES = ("test/repo", "test/python", "test/features", "test/backend-torch")
+#: Minutes of `./dev test`, the build included, after which cases of matrices are left to --all.
+QUICK_MINUTES = 45
 
 
 def unit(results: Path, arguments: argparse.Namespace) -> Counts:
@@ -62,6 +65,8 @@ def python(results: Path, arguments: argparse.Namespace) -> Counts:
     if arguments.torch:
         suites, venv = torch_tests(), environment_of(arguments.torch)
         more["PATH"] = f"{venv / 'bin'}{os.pathsep}{environment(arguments.preset)['PATH']}"
+    if not arguments.all:
+        more["QUERN_TEST_UNTIL"] = str(arguments.started + 60 * QUICK_MINUTES)
     workers = str(len(os.sched_getaffinity(0)))
     status = run(
         *(venv / "bin" / "python", "-m", "pytest", "-q", "-n", workers),
@@ -90,9 +95,12 @@ def left_to_all(results: Path) -> str:
     for row in rows:
         name, total, done = row.rsplit(" ", 2)
         left[name] = int(total) - int(done)
-    if not any(left.values()):
-        return "left to --all: nothing"
     parts = [f"{count} of {name}" for name, count in left.items() if count]
+    late = results / "late.txt"
+    if late.exists():
+        parts.append(f"{len(late.read_text().splitlines())} for which there was no time")
+    if not parts:
+        return "left to --all: nothing"
     return "left to --all: " + ", ".join(parts)
 
 
@@ -126,7 +134,9 @@ def built(chosen: argparse.Namespace) -> int:
 
 
 def main(arguments: list[str]) -> int:
+    started = time.time()
     chosen = parse(arguments)
+    chosen.started = started
     if status := built(chosen):
         say("the build failed; nothing was tested")
         print("0 passed, 1 failed, 0 skipped")

@@ -12,6 +12,7 @@ from aten_binding import Call
 from aten_calls import entries_for
 from aten_samples import SAMPLES
 from aten_types import UnfitError, draws, literal, overload
+from slices import matrix
 from test_optimizers import ON_LISTS
 from test_random_rows import CASES as SHARES
 from test_random_rows import OTHERS as OTHER_DRAWS
@@ -55,13 +56,23 @@ def tensor(dtype: torch.dtype, shape: tuple[int, ...], seed: int) -> torch.Tenso
     return values.to(dtype) if dtype.is_floating_point else (values * 20).abs().to(dtype) + 1
 
 
-def cases() -> list[Any]:
+def tested() -> dict[str, dict[str, Any]]:
     rows = [r for r in ROWS if len(r["dtypes"]) <= 1 and not draws(r)]
-    return [
-        pytest.param(row, dtype, id=f"{row['declaration']}-{row['overload'][6:]}-{str(dtype)[6:]}")
-        for row in rows
+    return {f"{row['declaration']}-{row['overload'][6:]}": row for row in rows}
+
+
+TESTED = tested()
+CASES = matrix(
+    "elementwise rows",
+    [
+        (name, str(dtype)[6:], layout)
+        for name, row in TESTED.items()
         for dtype in (TYPES[row["dtypes"][0]] if row["dtypes"] else [torch.bool])
-    ]
+        for layout in ("contiguous", "strided", "empty")
+    ],
+    group=lambda case: case[0],
+    quick=0.15,
+)
 
 
 def arguments(row: dict[str, Any], x: list[torch.Tensor]) -> tuple[list[Any], dict[str, Any]]:
@@ -93,9 +104,10 @@ def arguments(row: dict[str, Any], x: list[torch.Tensor]) -> tuple[list[Any], di
     return eager, named
 
 
-@pytest.mark.parametrize(("row", "dtype"), cases())
-@pytest.mark.parametrize("layout", ["contiguous", "strided", "empty"])
-def test_values(row: dict[str, Any], dtype: torch.dtype, layout: str) -> None:
+@pytest.mark.parametrize("case", CASES, ids="-".join)
+def test_values(case: tuple[str, str, str]) -> None:
+    name, dtype_name, layout = case
+    row, dtype = TESTED[name], getattr(torch, dtype_name)
     shape = (0, 3) if layout == "empty" else (9, 37)
     inputs = [tensor(dtype, shape, seed) for seed in range(4)]
     if layout == "strided":
@@ -124,7 +136,7 @@ def test_every_row_has_a_sample() -> None:
     """Elementwise rows have their case above, draws theirs in their own file; the others
     an entry of the operator database or arguments of this repository's. A declaration
     that has a sample under one of its names has it under all."""
-    here = {row["overload"] for row, _ in (case.values for case in cases())}
+    here = {row["overload"] for row in TESTED.values()}
     here |= {*SAMPLES, *ON_LISTS, *SHARES, *OTHER_DRAWS, *OF_DEVICES, *OF_GPUS}
     rows = quern.operators()
     known = {(row["file"], row["line"]) for row in rows if row["overload"] in here}
