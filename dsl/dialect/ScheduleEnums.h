@@ -12,4 +12,5 @@
 namespace quern {
 using qn::LaunchChoice;
 using qn::LaunchKind;
+using qn::RowOrder;
 } // namespace quern

@@ -135,6 +135,16 @@ static LogicalResult verifySplits(ScheduleOp schedule) {
   return success();
 }
 
+/// No axis has two rules for the loops over it.
+static LogicalResult verifyInner(ScheduleOp schedule) {
+  llvm::DenseSet<Attribute> seen;
+  for (auto inner : schedule.getBody().getOps<InnerLoopOp>())
+    if (!seen.insert(inner.getAxisAttr()).second)
+      return inner.emitOpError() << "comes a second time for the axis "
+                                 << inner.getAxisAttr();
+  return success();
+}
+
 LogicalResult ScheduleOp::verifyRegions() {
   auto kernel = cast<RowwiseOp>((*this)->getParentOp());
   if (&kernel.block().back() != getOperation())
@@ -142,7 +152,23 @@ LogicalResult ScheduleOp::verifyRegions() {
   return failure(failed(verifyNames(*this, kernel)) ||
                  failed(verifySlots(*this, kernel)) ||
                  failed(verifyComplete(*this, kernel)) ||
-                 failed(verifySplits(*this)));
+                 failed(verifySplits(*this)) || failed(verifyInner(*this)));
+}
+
+/// What can be written out: a power of two of lanes, and so many copies.
+static LogicalResult verifyVectors(Operation *op, std::uint64_t lanes,
+                                   ArrayRef<std::uint64_t> copies) {
+  constexpr std::uint64_t most = 64;
+  if (!llvm::isPowerOf2_64(lanes) || lanes > most)
+    return op->emitOpError("lanes are a power of two up to 64");
+  for (std::uint64_t count : copies)
+    if (count < 1 || count > most)
+      return op->emitOpError("copies are 1 to 64");
+  return success();
+}
+
+LogicalResult InnerLoopOp::verify() {
+  return verifyVectors(*this, getLanes(), {getCopies(), getReduceCopies()});
 }
 
 /// Whether a value is the first result of a reduction.
@@ -222,21 +248,15 @@ LogicalResult RowBlocksOp::verifyRegions() {
 }
 
 LogicalResult ScheduledLoopOp::verify() {
-  constexpr std::int64_t mostCopies = 64, mostLanes = 64;
-  auto isIn = [](std::int64_t value, std::int64_t most) {
-    return value >= 1 && value <= most;
-  };
-  if (!isIn(getLanes(), mostLanes) || !llvm::isPowerOf2_64(getLanes()))
-    return emitOpError("lanes are a power of two up to 64");
-  if (!isIn(getCopies(), mostCopies) ||
-      !isIn(getRestCopies().value_or(1), mostCopies))
-    return emitOpError("copies are 1 to 64");
-  std::int64_t largest = std::int64_t(1) << 40;
+  if (failed(verifyVectors(*this, getLanes(),
+                           {getCopies(), getRestCopies().value_or(1)})))
+    return failure();
+  constexpr std::uint64_t largest = std::uint64_t(1) << 40;
   for (std::optional<std::uint64_t> count :
        {std::optional(getTile()), getNarrow(), getNarrowBelow(), getSeveral(),
         getSeveralFrom(), getCopiesBelow(), getEvenCount(), getEvenStep(),
         getMost()})
-    if (count && !isIn(std::int64_t(*count), largest))
+    if (count && (*count < 1 || *count > largest))
       return emitOpError("counts are positive, and below 2^40");
   if (getNarrow().has_value() != getNarrowBelow().has_value() ||
       getSeveral().has_value() != getSeveralFrom().has_value() ||

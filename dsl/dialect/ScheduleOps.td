@@ -28,6 +28,9 @@ def Qn_LaunchChoice : Qn_Cases<"LaunchChoice", "when a launch runs",
   ["always", "if_packed", "few_rows", "small", "deep", "streamed", "narrow",
    "wide", "in_place"]>;
 
+def Qn_RowOrder : Qn_Cases<"RowOrder", "how short rows side by side are read",
+  ["InTurns", "Masked", "Whole"], ["in_turns", "masked", "whole"]>;
+
 /// A part of a schedule.
 class Qn_SchedulePart<string mnemonic, string parent, list<Trait> traits = []>
     : Qn_Op<mnemonic, !listconcat([HasParent<parent>], traits)>;
@@ -49,21 +52,44 @@ def Qn_ScheduleOp : Qn_ScheduleFrame<"schedule", "RowwiseOp"> {
     text; of those that compute the same, the extents of a call choose one.
     `slots` gives the place in the workspace that each staged operand of the
     kernel has; operands of one slot are needed one after the other. From byte
-    `parts` of the workspace on lie the parts of reductions that tasks share.
+    `parts` of the workspace on lie the parts of reductions that tasks share. A
+    loop whose body has more than `masked_above` vectors masks all iterations:
+    the body is too long to be made a second time for the rest.
 
     ```mlir
-    qn.schedule for "x86-64-v4" parts 0 {
+    qn.schedule for "x86-64-v4" parts 0 masked_above 94 {
+      qn.inner I lanes 16 copies 2 reduce_copies 8
       qn.dispatch stores always [0] parallel [I] lane I worth 10922 streams {
         qn.loop I tile 4096 lanes 16 copies 1
       }
     }
     ```
   }];
-  let arguments = (ins StrAttr:$target, OptionalAttr<DenseI64ArrayAttr>:$slots, I64Attr:$parts);
+  let arguments = (ins StrAttr:$target, OptionalAttr<DenseI64ArrayAttr>:$slots, I64Attr:$parts,
+    OptionalAttr<I64Attr>:$masked_above);
   let assemblyFormat = [{
-    `for` $target (`slots` $slots^)? `parts` $parts attr-dict-with-keyword $body
+    `for` $target (`slots` $slots^)? `parts` $parts
+    (`masked_above` $masked_above^)? attr-dict-with-keyword $body
   }];
   let hasRegionVerifier = 1;
+}
+
+def Qn_InnerLoopOp : Qn_SchedulePart<"inner", "ScheduleOp"> {
+  let summary = "how loops inside a unit walk over an axis";
+  let description = [{
+    Of the axes of a loop inside a unit, the lanes run along the one whose
+    `qn.inner` comes first. They run along an `unsuited` axis only if the
+    dispatch names it as its `lane`, or if the threads of a GPU's team share the
+    loop and have no better one. One iteration makes `copies` vectors, or
+    `reduce_copies` of a loop that reduces.
+  }];
+  let arguments = (ins StrAttr:$axis, I64Attr:$lanes, I64Attr:$copies,
+    I64Attr:$reduce_copies, UnitAttr:$unsuited);
+  let assemblyFormat = [{
+    custom<AxisName>($axis) `lanes` $lanes `copies` $copies
+    `reduce_copies` $reduce_copies (`unsuited` $unsuited^)? attr-dict
+  }];
+  let hasVerifier = 1;
 }
 
 def Qn_SplitOp : Qn_SchedulePart<"split", "ScheduleOp"> {
@@ -255,6 +281,9 @@ def Qn_DispatchOp : Qn_ScheduleFrame<"dispatch", "ScheduleOp",
     `lane` is the axis that suits lanes best. Along `turned` some operands have
     their neighbours instead. `dots`: a tile of rows and columns
     whose lanes run along the sum. `together`: short rows are made side by side.
+    Their first reductions read them by `first_rows`: `in_turns`, a vector of
+    each row and then the next of each; `masked`, row after row by one masked
+    loop; `whole`, row after row by whole vectors and then the rest.
     `again`: loops along the lanes are made again for other reduced axes.
     `windows`: windows that reach over no border run without tests. `streams`
     and `streams_rows`: results that exceed the caches go past them.
@@ -287,6 +316,7 @@ def Qn_DispatchOp : Qn_ScheduleFrame<"dispatch", "ScheduleOp",
     I64Attr:$worth,
     UnitAttr:$dots,
     UnitAttr:$together,
+    OptionalAttr<Qn_RowOrder>:$first_rows,
     UnitAttr:$again,
     UnitAttr:$windows,
     UnitAttr:$streams,
@@ -302,7 +332,8 @@ def Qn_DispatchOp : Qn_ScheduleFrame<"dispatch", "ScheduleOp",
     (`long_windows` $line_long^)?
     `parallel` custom<AxisList>($parallel) (`lane` custom<AxisName>($lane)^)?
     (`turned` custom<AxisName>($turned)^)? `worth` $worth
-    (`dots` $dots^)? (`together` $together^)? (`again` $again^)?
+    (`dots` $dots^)? (`together` $together^)?
+    (`first_rows` $first_rows^)? (`again` $again^)?
     (`windows` $windows^)? (`streams` $streams^)?
     (`streams_rows` $streams_rows^)? attr-dict-with-keyword $body
   }];

@@ -17,7 +17,7 @@ bool Emitter::isOneThread(const Frame &frame) const {
 
 /// A team that cannot run along neighbours takes any axis rather than none.
 int Emitter::laneAxis(const Frame &frame, AxisSet candidates) const {
-  int axis = schedule.lanes->laneAxis(candidates, *launch);
+  int axis = schedule.laneAxis(candidates, *launch);
   if (!team || axis >= 0 || team->size == 1 || isOneThread(frame))
     return axis;
   return candidates ? int(candidates.last()) : -1;
@@ -25,8 +25,9 @@ int Emitter::laneAxis(const Frame &frame, AxisSet candidates) const {
 
 AxisPlan Emitter::lanePlan(const Frame &frame, unsigned axis,
                            bool reduces) const {
-  AxisPlan plan =
-      schedule.lanes->laneLoop(axis, reduces, reduces ? launch : nullptr);
+  AxisPlan plan = schedule.innerLoop(axis, reduces);
+  if (reduces && launch->dots)
+    plan.copies = 1;
   if (!team) {
     const Binding *rows =
         launch->together ? frame.find(launch->axes.back().axis) : nullptr;

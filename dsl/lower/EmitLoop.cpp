@@ -221,7 +221,7 @@ void Emitter::laneLoop(Frame &frame, const LoopSpec &loop,
   unsigned copies = copiesOf(frame, frame.bound).size();
   if (loop.plan.fixed && loop.plan.once)
     return piecesLoop(frame, loop, loop.lower, rest, states, body);
-  bool once = loop.plan.once || schedule.lanes->isLong(copies);
+  bool once = loop.plan.once || schedule.isLong(copies);
   if (target.hasMask && once && loop.plan.copies == 1)
     return plainLoop(frame, loop, loop.lower, loop.upper, /*masked=*/true, rest,
                      states, body);

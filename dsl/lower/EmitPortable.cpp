@@ -15,7 +15,7 @@ using namespace quern;
 /// rounds for each bit of `turn`.
 Emitter::Values Emitter::takeTurns(Frame &frame, ReductionGroup &group,
                                    unsigned bit, Value turn) {
-  unsigned turns = LoopChoice::portableLoop(0).lanes;
+  unsigned turns = AxisPlan::portable(0).lanes;
   Values states = initialStates(frame, group);
   if (1u << bit == turns) {
     group.loops.back().turn = turn;

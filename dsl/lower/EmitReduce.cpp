@@ -79,11 +79,14 @@ AxisPlan Emitter::innerPlan(Frame &frame, ReductionGroup &group,
   if (group.members.front().getPortable()) {
     // Only of the rows' own axis is it known to be short.
     bool isShort = plan.once && static_cast<int>(lane) == launch->lane;
-    plan = LoopChoice::portableLoop(lane);
+    plan = AxisPlan::portable(lane);
     plan.once = isShort;
   }
   if (plan.once) {
-    RowOrder order = schedule.lanes->orderOfRows(group.members, *launch);
+    bool isFirst = llvm::all_of(group.members, [&](qn::ReduceOp op) {
+      return model.factsOf(op->getResult(0)).rank == 1;
+    });
+    RowOrder order = isFirst ? launch->firstRows : RowOrder::InTurns;
     group.byRows = order != RowOrder::InTurns;
     plan.once = plan.fixed || order != RowOrder::Whole;
   }
@@ -111,7 +114,7 @@ void Emitter::planLoops(Frame &frame, ReductionGroup &group) {
     last = model.axisOf(group.scans[0].getAxis());
   } else if (op.getPortable()) {
     last = model.axisOf(cast<StringAttr>(op.getAxes().getValue().back()));
-    group.inTurns = laneOf(frame, around) || schedule.lanes->isUneven(last);
+    group.inTurns = laneOf(frame, around) || hasAxis(model.unevenAxes(), last);
     lane = group.inTurns ? -1 : last;
   }
   bool isFree = group.scans.empty() && !op.getPortable();

@@ -219,9 +219,15 @@ std::optional<HostPlan> quern::readPlan(LLVM::LLVMFuncOp function) {
   return made;
 }
 
-std::string quern::planOf(StringRef task) {
+static std::string withSuffix(StringRef task, StringRef suffix) {
   task.consume_back("_task");
-  return (task + "_plan").str();
+  return (task + suffix).str();
+}
+
+std::string quern::planOf(StringRef task) { return withSuffix(task, "_plan"); }
+
+std::string quern::conditionOf(StringRef task) {
+  return withSuffix(task, "_when");
 }
 
 bool quern::takePlan(ModuleOp module, LaunchEntry &launch) {
@@ -234,6 +240,8 @@ bool quern::takePlan(ModuleOp module, LaunchEntry &launch) {
 
 void quern::erasePlans(ModuleOp module, const KernelAbi &abi) {
   for (const LaunchEntry &launch : abi.launches)
-    if (Operation *plan = module.lookupSymbol(planOf(launch.task)))
-      plan->erase();
+    for (const std::string &name :
+         {planOf(launch.task), conditionOf(launch.task)})
+      if (Operation *function = module.lookupSymbol(name))
+        function->erase();
 }

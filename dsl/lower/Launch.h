@@ -21,9 +21,8 @@ public:
                 const Packet &packet, Emitter &emitter,
                 mlir::OpBuilder &builder);
 
-  /// These add a function to the end of `module`. The condition is 1 where the
-  /// launch runs, which does not always; its plan and its task take that into
-  /// account.
+  /// These add a function to the end of `module`. The condition is 1 if the
+  /// launch runs; the plan and the task are for calls for which it does.
   mlir::LLVM::LLVMFuncOp buildCondition(mlir::ModuleOp module,
                                         llvm::StringRef name);
   void buildPlan(mlir::ModuleOp module, llvm::StringRef name);

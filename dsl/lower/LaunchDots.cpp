@@ -59,8 +59,7 @@ Value LaunchBuilder::together(Frame &frame, ValueRange values) {
 /// Both loops of the tile twice: one makes the sums, one what is made of them.
 void LaunchBuilder::finishDots(Frame &frame, ArrayRef<LoopSpec> loops) {
   AxisSet tile = axisBit(loops[0].plan.axis) | axisBit(loops[1].plan.axis);
-  bool turned =
-      schedule.lanes->laneAxis(tile, launch) == int(loops[0].plan.axis);
+  bool turned = schedule.laneAxis(tile, launch) == int(loops[0].plan.axis);
   const LoopSpec &across = loops[turned], &along = loops[!turned];
   std::int64_t side = along.plan.tile;
   auto place = [&, side](Frame &at, const Dot &dot, Value line, Value column) {
@@ -99,7 +98,7 @@ void LaunchBuilder::finishDots(Frame &frame, ArrayRef<LoopSpec> loops) {
   }
   LoopSpec lines{AxisPlan{.axis = across.plan.axis}, across.lower,
                  across.upper};
-  LoopSpec lanes{schedule.lanes->laneLoop(along.plan.axis, /*reduces=*/false),
+  LoopSpec lanes{schedule.innerLoop(along.plan.axis, /*reduces=*/false),
                  along.lower, along.upper};
   lanes.plan.copies = 1;
   emitter.nest(frame, {lines, lanes}, none, [&](Frame &at, Emitter::Values &) {

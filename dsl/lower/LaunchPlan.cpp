@@ -183,7 +183,7 @@ Value LaunchBuilder::narrowBelow(Frame &root) {
   return arith::SelectOp::create(emitter.in(root), loc, isLong, all, wide);
 }
 
-/// Whether this launch is the one of its choices that has units.
+/// Whether this launch is the one of its choices that runs.
 Value LaunchBuilder::runs(Frame &root) {
   bool isNarrow = launch.choice == LaunchChoice::Narrow;
   if (isNarrow || launch.choice == LaunchChoice::Wide) {
@@ -248,15 +248,6 @@ void LaunchBuilder::buildPlan(ModuleOp module, StringRef name) {
   }
   if (launch.kind == LaunchKind::Merge || launch.kind == LaunchKind::Begins)
     units = emitter.constant(root, 1);
-  if (launch.choice != LaunchChoice::Always) {
-    Value none = emitter.constant(root, 0);
-    Value few = behindStaged(emitter, root, schedule.partsOffset);
-    Value here = runs(root);
-    units = arith::SelectOp::create(emitter.in(root), loc, here, units, none);
-    own = arith::SelectOp::create(emitter.in(root), loc, here, own, none);
-    if (launch.choice != LaunchChoice::InPlace)
-      bytes = arith::SelectOp::create(emitter.in(root), loc, here, bytes, few);
-  }
   Value one = emitter.constant(root, 1);
   Value work = elements(root);
   Value worth = emitter.constant(root, launch.taskElements);

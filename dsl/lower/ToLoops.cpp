@@ -88,9 +88,8 @@ bool KernelLowering::describe(std::size_t number, const LaunchPlan &launch) {
   made.task = stemOf(number) + "_task";
   if (launch.choice == LaunchChoice::Always)
     return true;
-  auto function = functionsOf(launch).buildCondition(module, made.task);
-  auto when = readPlan(function);
-  function.erase();
+  auto when = readPlan(functionsOf(launch).buildCondition(
+      module, conditionOf(made.task)));
   if (when)
     made.when = std::move(*when);
   return when.has_value();

@@ -93,6 +93,13 @@ AxisSet KernelModel::axesOf(qn::OperandType type) const {
   return set;
 }
 
+AxisSet KernelModel::unevenAxes() const {
+  AxisSet uneven;
+  for (qn::AxisOp local : locals)
+    uneven |= axesOf(local.getLower()) | axesOf(local.getUpper());
+  return uneven;
+}
+
 ValueFacts KernelModel::factsOf(qn::StoreOp store) const {
   ValueFacts result = factsOf(store.getValue());
   for (StringAttr axis : store.getTensor().getType().getAxes())

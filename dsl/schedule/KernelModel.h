@@ -54,6 +54,8 @@ public:
   AxisSet axesOf(mlir::ArrayAttr axes) const;
   /// The axes along which an operand has more than one element.
   AxisSet axesOf(qn::OperandType type) const;
+  /// The axes on which the bounds of some local axis depend.
+  AxisSet unevenAxes() const;
   /// What a store needs: its own axes and the facts of its value.
   ValueFacts factsOf(qn::StoreOp store) const;
 

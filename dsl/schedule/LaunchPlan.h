@@ -41,6 +41,25 @@ struct AxisPlan {
 
   /// Whether a unit may have several positions along the axis.
   bool isTiled() const { return tile > 1 || narrow; }
+
+  /// How a portable reduction walks over its last axis: with as many lanes on
+  /// every target, so that its tree depends on the extent alone.
+  static AxisPlan portable(unsigned axis) {
+    AxisPlan plan;
+    plan.axis = axis;
+    plan.lanes = 64;
+    plan.fixed = true;
+    return plan;
+  }
+};
+
+/// How loops inside a unit walk over an axis.
+struct InnerLoop {
+  unsigned axis = 0;
+  unsigned lanes = 1;
+  unsigned copies = 1;
+  unsigned reduceCopies = 1; ///< of loops that reduce
+  bool unsuited = false;     ///< lanes run along another axis if there is one
 };
 
 /// Which lines of results tell Narrow launches from Wide ones.
@@ -84,6 +103,8 @@ struct LaunchPlan {
   bool dots = false; ///< a tile of rows and columns, lanes along the sum
   /// Rows whose lanes are reduced are made side by side, where they are short.
   bool together = false;
+  /// How their first reductions read them.
+  RowOrder firstRows = RowOrder::InTurns;
   /// Loops along the lanes are made again for positions of other axes that are
   /// reduced: their whole vectors are apart from the masked one.
   bool again = false;

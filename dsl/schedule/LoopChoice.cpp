@@ -10,9 +10,8 @@ using namespace mlir;
 using namespace quern;
 
 LoopChoice::LoopChoice(const KernelModel &model, const TargetInfo &target)
-    : model(model), target(target) {
+    : model(model), target(target), uneven(model.unevenAxes()) {
   countAccesses();
-  findUneven();
   findLanes();
 }
 
@@ -118,13 +117,6 @@ void LoopChoice::countPlaces(qn::LoadOp load) {
 }
 
 /// Lanes whose loops had different lengths would need masks all along.
-void LoopChoice::findUneven() {
-  for (unsigned axis = model.declaredAxes(); axis < model.axisCount(); ++axis) {
-    qn::AxisOp local = model.localAxis(axis);
-    uneven |= model.axesOf(local.getLower()) | model.axesOf(local.getUpper());
-  }
-}
-
 int LoopChoice::bestAxis(AxisSet candidates) const {
   int best = -1;
   for (unsigned axis = 0; axis < model.axisCount(); ++axis)
@@ -134,9 +126,31 @@ int LoopChoice::bestAxis(AxisSet candidates) const {
   return best;
 }
 
-int LoopChoice::laneAxis(AxisSet candidates, const LaunchPlan &launch) const {
-  int best = bestAxis(candidates);
-  return best >= 0 && (scores[best] > 0 || best == launch.lane) ? best : -1;
+SmallVector<InnerLoop> LoopChoice::innerLoops() const {
+  SmallVector<InnerLoop> loops;
+  AxisSet left;
+  for (unsigned axis = 0; axis < model.axisCount(); ++axis)
+    left |= axisBit(axis);
+  auto add = [&](unsigned axis) {
+    AxisPlan reducing = laneLoop(axis, /*reduces=*/true);
+    loops.push_back({.axis = axis,
+                     .lanes = lanes,
+                     .copies = laneLoop(axis, /*reduces=*/false).copies,
+                     .reduceCopies = reducing.copies,
+                     .unsuited = scores[axis] <= 0});
+    left &= ~axisBit(axis);
+  };
+  for (int best = bestAxis(left); best >= 0; best = bestAxis(left))
+    add(best);
+  for (unsigned axis : axisList(left))
+    add(axis);
+  return loops;
+}
+
+std::optional<std::uint64_t> LoopChoice::maskedAbove() const {
+  if (!bodyLength)
+    return std::nullopt;
+  return cost::longBody / bodyLength;
 }
 
 /// Arithmetic of one position along `axis` that does not move along any of
@@ -166,8 +180,7 @@ bool LoopChoice::mergeDivides(unsigned axis) const {
   });
 }
 
-AxisPlan LoopChoice::laneLoop(unsigned axis, bool reduces,
-                              const LaunchPlan *launch) const {
+AxisPlan LoopChoice::laneLoop(unsigned axis, bool reduces) const {
   AxisPlan plan;
   plan.axis = axis;
   plan.lanes = lanes;
@@ -181,7 +194,5 @@ AxisPlan LoopChoice::laneLoop(unsigned axis, bool reduces,
     plan.copies = std::max<unsigned>(plan.copies, cost::unrollMost);
   if (reduces && !target.isGpu() && mergeDivides(axis))
     plan.copies = std::min<unsigned>(plan.copies, cost::dividingMerge);
-  if (launch && launch->dots)
-    plan.copies = 1;
   return plan;
 }

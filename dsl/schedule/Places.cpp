@@ -141,7 +141,7 @@ bool ScheduleChooser::planTwoAxes(LaunchPlan &launch) {
 bool ScheduleChooser::writesRows(const LaunchPlan &launch) const {
   if (target.isGpu() || launch.lane < 0 || launch.dots || isLong(1) ||
       launch.kind != LaunchKind::Stores || model.localAxis(launch.lane) ||
-      model.joinedAlong(launch.lane) || isUneven(launch.lane))
+      model.joinedAlong(launch.lane) || hasAxis(uneven, launch.lane))
     return false;
   bool writes = false;
   for (qn::StoreOp store : launch.stores) {

@@ -51,6 +51,10 @@ struct FieldReader {
   void choice(StringRef name, LaunchChoice &value) {
     value = op->getAttrOfType<qn::LaunchChoiceAttr>(name).getValue();
   }
+  void choice(StringRef name, RowOrder &value) {
+    auto found = op->getAttrOfType<qn::RowOrderAttr>(name);
+    value = found ? found.getValue() : RowOrder::InTurns;
+  }
   void lines(Lines &value) {
     if (!op->hasAttr("line_axis"))
       return;
@@ -164,7 +168,10 @@ Schedule ScheduleReader::read() {
   read.staged =
       StagedSlots(model, op.getSlots().value_or(ArrayRef<std::int64_t>()));
   read.partsOffset = op.getParts();
+  read.maskedAbove = op.getMaskedAbove();
   for (Operation &part : op.block()) {
+    if (auto inner = dyn_cast<qn::InnerLoopOp>(part))
+      read.inner.push_back(planOf<InnerLoop>(inner));
     if (auto split = dyn_cast<qn::SplitOp>(part))
       read.offsets[split.getValue()] = split.getOffset();
     if (auto made = dyn_cast<qn::ContractionOp>(part))
@@ -181,6 +188,25 @@ Schedule ScheduleReader::read() {
   return read;
 }
 
+int Schedule::laneAxis(AxisSet candidates, const LaunchPlan &launch) const {
+  for (const InnerLoop &each : inner)
+    if (hasAxis(candidates, each.axis) &&
+        (!each.unsuited || int(each.axis) == launch.lane))
+      return each.axis;
+  return -1;
+}
+
+AxisPlan Schedule::innerLoop(unsigned axis, bool reduces) const {
+  AxisPlan plan;
+  plan.axis = axis;
+  for (const InnerLoop &each : inner)
+    if (each.axis == axis) {
+      plan.lanes = each.lanes;
+      plan.copies = reduces ? each.reduceCopies : each.copies;
+    }
+  return plan;
+}
+
 std::optional<Schedule> quern::takeSchedule(KernelModel &model,
                                             const TargetInfo &target) {
   auto op = dyn_cast<qn::ScheduleOp>(model.kernel.block().back());
@@ -191,7 +217,6 @@ std::optional<Schedule> quern::takeSchedule(KernelModel &model,
   }
   Schedule schedule = ScheduleReader(model, op).read();
   op.erase();
-  schedule.lanes = std::make_shared<const LoopChoice>(model, target);
   for (auto [value, offset] : schedule.offsets)
     if (!model.isMaterialised(value.getDefiningOp()))
       model.materialise(reductionOf(value));

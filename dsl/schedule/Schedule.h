@@ -1,7 +1,7 @@
 // The launches of a kernel on a target, as `qn.schedule` writes them.
 #pragma once
 
-#include "dsl/schedule/LoopChoice.h"
+#include "dsl/schedule/LaunchPlan.h"
 #include "dsl/schedule/StagedSlots.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -16,12 +16,23 @@ struct Schedule {
   llvm::MapVector<mlir::Value, unsigned> offsets = {};
   /// Where the parts of those reductions begin.
   unsigned partsOffset = 0;
-  /// What loops inside a unit are still chosen by.
-  std::shared_ptr<const LoopChoice> lanes = {};
+  /// How loops inside units walk over the axes, the best for lanes first.
+  llvm::SmallVector<InnerLoop> inner = {};
+  /// Bodies of more vectors are made once, all their iterations masked; nothing:
+  /// none is.
+  std::optional<std::uint64_t> maskedAbove = {};
 
   unsigned workspaceOffset(mlir::OpResult result) const {
     return offsets.lookup(result);
   }
+  /// Whether masks cost less than a body of so many copies that is made twice.
+  bool isLong(unsigned copies) const {
+    return maskedAbove && copies > *maskedAbove;
+  }
+  /// The axis among `candidates` the lanes of a loop run along, or -1.
+  int laneAxis(AxisSet candidates, const LaunchPlan &launch) const;
+  /// How a loop over `axis` inside a unit is walked, lanes along it.
+  AxisPlan innerLoop(unsigned axis, bool reduces) const;
 };
 
 /// Adds how the kernel runs on `target` after its last operation; fails with a

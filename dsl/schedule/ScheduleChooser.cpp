@@ -14,6 +14,8 @@ using namespace quern;
 
 ScheduleChooser::ScheduleChooser(KernelModel &model, const TargetInfo &target)
     : LoopChoice(model, target), marked(model), made{.staged{model}} {
+  made.inner = innerLoops();
+  made.maskedAbove = maskedAbove();
   splitReductions();
   stageValues();
   formLaunches();

@@ -36,6 +36,15 @@ void eachField(Fields &fields, Plan &plan) {
   fields.flag("once", plan.once);
 }
 
+template <typename Fields, PlanOf<InnerLoop> Plan>
+void eachField(Fields &fields, Plan &plan) {
+  fields.axis("axis", plan.axis);
+  fields.number("lanes", plan.lanes);
+  fields.number("copies", plan.copies);
+  fields.number("reduce_copies", plan.reduceCopies);
+  fields.flag("unsuited", plan.unsuited);
+}
+
 template <typename Fields, PlanOf<Product> Plan>
 void eachField(Fields &fields, Plan &plan) {
   fields.axes("sums", plan.sums);
@@ -106,6 +115,7 @@ void eachField(Fields &fields, Plan &plan) {
   fields.number("worth", plan.taskElements);
   fields.flag("dots", plan.dots);
   fields.flag("together", plan.together);
+  fields.choice("first_rows", plan.firstRows);
   fields.flag("again", plan.again);
   fields.flag("windows", plan.windows);
   fields.flag("streams", plan.streams);

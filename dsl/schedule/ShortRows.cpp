@@ -39,7 +39,7 @@ void ScheduleChooser::planReduced(LaunchPlan &launch) {
   launch.streams = launch.streamsRows = writesRows(launch);
   if (isDots || !model.kernel.getShortRows() || target.isGpu() || isOrdered ||
       launch.lane < 0 || model.localAxis(launch.lane) || launch.axes.empty() ||
-      isUneven(launch.axes.back().axis) || operations > cost::besideOperations)
+      hasAxis(uneven, launch.axes.back().axis) || operations > cost::besideOperations)
     return;
   AxisPlan &plan = launch.axes.back();
   plan.copies = rows;
@@ -58,9 +58,10 @@ void ScheduleChooser::planReduced(LaunchPlan &launch) {
   std::int64_t longestBeside = cost::shortVectors * lanes;
   if (portableAxis(launch))
     longestBeside =
-        std::min<std::int64_t>(longestBeside, portableLoop(launch.lane).lanes);
+        std::min<std::int64_t>(longestBeside, AxisPlan::portable(launch.lane).lanes);
   plan.copiesBelow = longestBeside + 1;
   launch.together = true;
+  launch.firstRows = orderOfRows(launch);
 }
 
 /// Out of the last cache the lines of a row come sooner one after the other
@@ -69,13 +70,9 @@ void ScheduleChooser::planReduced(LaunchPlan &launch) {
 /// they do where arithmetic takes the time. Masks cost up to a sixth in the
 /// caches; but where rows are written as well, loops without them run ahead of
 /// the stores, and out of the last cache gain less.
-RowOrder LoopChoice::orderOfRows(ArrayRef<qn::ReduceOp> members,
-                                 const LaunchPlan &launch) const {
+RowOrder LoopChoice::orderOfRows(const LaunchPlan &launch) const {
   constexpr unsigned line = 64; // bytes of a cache line
-  bool isFirst = llvm::all_of(members, [&](qn::ReduceOp op) {
-    return model.factsOf(op->getResult(0)).rank == 1;
-  });
-  if (!isFirst || operationsAlong(launch.lane) > cost::rowByRow ||
+  if (operationsAlong(launch.lane) > cost::rowByRow ||
       cost::shortVectors * target.vectorBytes <= line)
     return RowOrder::InTurns;
   bool writes = llvm::any_of(launch.stores, [&](qn::StoreOp store) {

@@ -56,6 +56,10 @@ struct FieldWriter {
     attributes.set(name,
                    qn::LaunchChoiceAttr::get(builder.getContext(), value));
   }
+  void choice(StringRef name, RowOrder value) {
+    if (value != RowOrder::InTurns)
+      attributes.set(name, qn::RowOrderAttr::get(builder.getContext(), value));
+  }
   void lines(const Lines &value) {
     if (!value.wide)
       return;
@@ -230,8 +234,12 @@ void ScheduleWriter::write(const TargetInfo &target) {
   if (ArrayRef<std::int64_t> slots = made.staged.numbers(); !slots.empty())
     fields.attributes.set("slots", builder.getDenseI64ArrayAttr(slots));
   fields.number("parts", made.partsOffset);
+  if (made.maskedAbove)
+    fields.number("masked_above", *made.maskedAbove);
   auto op = make<qn::ScheduleOp>({}, fields, /*isFrame=*/true);
   builder.setInsertionPointToStart(&op.block());
+  for (const InnerLoop &inner : made.inner)
+    make<qn::InnerLoopOp>({}, inner);
   for (auto [value, offset] : made.offsets)
     qn::SplitOp::create(builder, loc, value, offset);
   for (const LaunchPlan &launch : made.launches)
