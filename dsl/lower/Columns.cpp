@@ -1,6 +1,8 @@
 // Rows of states that rows of operands are added to.
 #include "dsl/lower/Columns.h"
 
+#include "dsl/cost/Parameters.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"

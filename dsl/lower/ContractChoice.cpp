@@ -1,4 +1,5 @@
 // Which launch of a contraction has units: the extents decide.
+#include "dsl/cost/Parameters.h"
 #include "dsl/lower/Contract.h"
 #include "dsl/schedule/Windows.h"
 

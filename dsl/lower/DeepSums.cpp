@@ -1,5 +1,6 @@
 // Few rows and columns over a long sum: its parts are summed apart, by all
 // threads, and added up in their order.
+#include "dsl/cost/Parameters.h"
 #include "dsl/lower/Contract.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

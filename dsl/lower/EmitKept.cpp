@@ -1,5 +1,6 @@
 // Expensive values kept from one pass over a row to the next, in the row of the
 // output they lead to.
+#include "dsl/cost/Parameters.h"
 #include "dsl/cost/Work.h"
 #include "dsl/lower/FlatAxes.h"
 

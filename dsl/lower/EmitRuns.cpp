@@ -1,5 +1,6 @@
 // Long reductions in runs: what many steps made is merged into states of its
 // own, so that rounding does not grow with the length.
+#include "dsl/cost/Parameters.h"
 #include "dsl/lower/Emitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,5 +1,6 @@
 // Blocks of few rows: keys and values are read where they lie, once for several
 // rows.
+#include "dsl/cost/Parameters.h"
 #include "dsl/lower/RowBlock.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
