@@ -76,9 +76,9 @@ def server(seconds: int, first: int) -> int:
 def python(file: str, *words: str) -> int:
     if status := build():
         return status
-    folders = [ROOT / "test" / each for each in ("python", "dev", ".")]
+    folders = [ROOT / "test" / each for each in ("python/fuzz", "python/support", "dev", ".")]
     modules = os.pathsep.join([*map(str, folders), environment()["PYTHONPATH"]])
-    script: Path = ROOT / "test" / "python" / file
+    script: Path = ROOT / "test" / "python" / "fuzz" / file
     return run(VENV / "bin" / "python", "-W", "ignore", script, *words, PYTHONPATH=modules)
 
 

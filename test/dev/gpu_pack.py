@@ -64,10 +64,8 @@ def fill(folder: Path, preset: str) -> list[str]:
     for source in GPU.glob("*.py"):
         shutil.copy2(source, folder)
     shutil.copy2(GPU / "README.md", folder)
-    for cases in (ROOT / "test" / "python").glob("*_case*.py"):
-        if cases.name.endswith(("_case.py", "_cases.py")):
-            shutil.copy2(cases, folder)
-    shutil.copy2(ROOT / "test" / "python" / "philox_reference.py", folder)
+    for cases in (ROOT / "test" / "python" / "cases").glob("*.py"):
+        shutil.copy2(cases, folder)
     shutil.copy2(GPU / "archive.sh", folder / "dev")
     for name in ("calls.py", "declared.py", "headers.py", "schedules.qn"):
         shutil.copy2(ROOT / "test" / "emulator" / name, folder / "emulator")

@@ -21,8 +21,9 @@ REQUIREMENTS = ROOT / "python" / "requirements.txt"
 SUITES = ("test/python", "test/features", "test/backend-torch")
 # What only the half of the package that needs torch offers.
 _MARKS = ("quern.torch_backend", "quern.torch_names", "torch.compile", "quern.explain", "quern.op(")
-# Those whose programs are elsewhere, or whose kernels call torch's operators.
-_ALSO = ("test_docstrings.py", "test_externs.py", "test_54_tutorials.py")
+# Those whose programs are elsewhere, whose kernels call torch's operators, or that compare many
+# operators with eager, whose values may change with the release.
+_ALSO = ("test_docstrings.py", "test_externs.py", "test_library.py", "test_54_tutorials.py")
 
 
 def requirements(version: str) -> str:
@@ -92,19 +93,23 @@ def _modules(tree: ast.Module) -> set[str]:
 
 
 @functools.cache
+def _files() -> dict[str, Path]:
+    """The Python files of the suites, by the names under which they are imported."""
+    return {path.stem: path for suite in SUITES for path in sorted((ROOT / suite).rglob("*.py"))}
+
+
+@functools.cache
 def _needs_torch_half(path: Path) -> bool:
     """Whether a test, or a helper that it imports, uses the half that needs torch."""
     text = path.read_text()
     if any(mark in text for mark in _MARKS):
         return True
-    helpers = (
-        ROOT / suite / f"{name}.py" for suite in SUITES for name in _modules(ast.parse(text))
-    )
-    return any(_needs_torch_half(each) for each in helpers if each.exists() and each != path)
+    helpers = (_files().get(name, path) for name in _modules(ast.parse(text)))
+    return any(_needs_torch_half(each) for each in helpers if each != path)
 
 
 def torch_tests() -> list[str]:
     """The test files that need torch, by what they and their helpers name."""
-    files = (path for suite in SUITES for path in sorted((ROOT / suite).glob("test_*.py")))
+    files = sorted(path for path in _files().values() if path.name.startswith("test_"))
     needed = (path for path in files if path.name in _ALSO or _needs_torch_half(path))
     return [str(path.relative_to(ROOT)) for path in needed]

@@ -12,7 +12,7 @@ from device_library import HERE, Library
 
 TREE = HERE if (HERE / "kernels").exists() else HERE.parent
 #: In an archive the cases lie beside this file.
-CASES = HERE if (HERE / "kernel_cases.py").exists() else HERE.parent / "python"
+CASES = HERE if (HERE / "kernel_cases.py").exists() else HERE.parent / "python" / "cases"
 
 
 def scalars(values: tuple[Any, ...]) -> list[int | float]:

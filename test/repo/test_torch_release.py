@@ -25,13 +25,13 @@ def test_files() -> None:
     files = torch_tests()
     assert all((ROOT / name).exists() for name in files)
     for wanted in (
-        "test/python/test_models.py",  # names torch.compile
-        "test/python/test_operators.py",  # through a helper that does
-        "test/python/test_docstrings.py",  # through docstrings
+        "test/python/graphs/test_models.py",  # names torch.compile
+        "test/python/operators/test_operators.py",  # through a helper that does
+        "test/python/tools/test_docstrings.py",  # through docstrings
         "test/features/test_01_one_line.py",
     ):
         assert wanted in files
-    for other in ("test/python/test_grammar.py", "test/python/test_kernels.py"):
+    for other in ("test/python/language/test_grammar.py", "test/python/language/test_kernels.py"):
         assert other not in files
 
 
