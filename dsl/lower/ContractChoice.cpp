@@ -1,4 +1,4 @@
-// Which launch of a contraction has units: the extents decide.
+// Which launches of a contraction run: the extents decide.
 #include "dsl/cost/Parameters.h"
 #include "dsl/lower/Contract.h"
 #include "dsl/schedule/Windows.h"

@@ -132,12 +132,12 @@ SmallVector<InnerLoop> LoopChoice::innerLoops() const {
   for (unsigned axis = 0; axis < model.axisCount(); ++axis)
     left |= axisBit(axis);
   auto add = [&](unsigned axis) {
-    AxisPlan reducing = laneLoop(axis, /*reduces=*/true);
+    bool hasNeighbours = scores[axis] > 0;
     loops.push_back({.axis = axis,
                      .lanes = lanes,
                      .copies = laneLoop(axis, /*reduces=*/false).copies,
-                     .reduceCopies = reducing.copies,
-                     .unsuited = scores[axis] <= 0});
+                     .reduceCopies = laneLoop(axis, /*reduces=*/true).copies,
+                     .unsuited = !hasNeighbours || hasAxis(uneven, axis)});
     left &= ~axisBit(axis);
   };
   for (int best = bestAxis(left); best >= 0; best = bestAxis(left))

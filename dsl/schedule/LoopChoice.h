@@ -18,7 +18,7 @@ public:
   }
 
   /// How loops inside units walk over the axes, the best for lanes first. Axes
-  /// along which no neighbouring elements lie are unsuited.
+  /// along which no neighbouring elements lie, and uneven ones, are unsuited.
   llvm::SmallVector<InnerLoop> innerLoops() const;
   /// The most copies that make no long body.
   std::optional<std::uint64_t> maskedAbove() const;

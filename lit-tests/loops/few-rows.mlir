@@ -3,9 +3,12 @@
 // all rows. Columns that the second cache holds are read by a register tile.
 // RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
 
-// CHECK-LABEL: llvm.func @mm_2_plan
-// CHECK-DAG: arith.constant 32 : i64
-// CHECK-DAG: arith.constant 512 : i64
+// CHECK-LABEL: llvm.func @mm_2_when
+// CHECK: %[[FEW:.*]] = arith.cmpi sle, %{{.*}}, %c32_i64
+// CHECK: %[[STREAMED:.*]] = arith.andi %{{.*}}, %[[FEW]]
+// CHECK: arith.extui %[[STREAMED]]
+// CHECK-LABEL: llvm.func @mm_5_when
+// CHECK: arith.cmpi sle, %{{.*}}, %c65536_i64
 // CHECK-LABEL: llvm.func @mm_2_task
 // Eight rows of columns, two vectors of each, are read where they lie.
 // CHECK-COUNT-16: llvm.load {{.*}} -> vector<16xf32>
@@ -17,8 +20,6 @@
 // Eight summed elements meet one vector of columns.
 // CHECK-COUNT-8: math.fma {{.*}} : vector<16xf32>
 // CHECK-LABEL: llvm.func @mm_4_task
-// CHECK-LABEL: llvm.func @mm_5_plan
-// CHECK-DAG: arith.constant 65536 : i64
 // CHECK-LABEL: llvm.func @mm_5_task
 // Eight rows meet two vectors of columns.
 // CHECK-COUNT-16: math.fma {{.*}} : vector<16xf32>
@@ -43,10 +44,9 @@ qn.rowwise @mm axes [M, N, K] (%x: !qn.tensor<f32, [M, K:1]>,
 
 // Columns along the sum are read in place, too, by rows of an eighth of the
 // second cache: each serves the rows of a tile.
-// CHECK-LABEL: llvm.func @along_3_plan
-// CHECK-DAG: arith.constant 65536 : i64
-// CHECK-DAG: %[[ROWS:.*]] = arith.constant 32768 : i64
-// CHECK: arith.cmpi sle, %{{.*}}, %[[ROWS]] : i64
+// CHECK-LABEL: llvm.func @along_3_when
+// CHECK: arith.cmpi sle, %{{.*}}, %c65536_i64
+// CHECK: arith.cmpi sle, %{{.*}}, %c32768_i64
 // CHECK-LABEL: llvm.func @along_3_task
 // CHECK: %{{.*}}:16 = scf.for
 // CHECK-COUNT-16: math.fma {{.*}} : vector<16xf32>

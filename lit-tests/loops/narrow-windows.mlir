@@ -1,17 +1,17 @@
 // Where lines of the results are shorter than half a vector, and than the
 // windows, lanes run along the windows, and along long ones wherever lanes along
 // the results would read places apart: a kernel whose first call had such
-// lines has both ways, and the extents say which one has units.
+// lines has both ways, and the extents say which one runs.
 // RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
 
-// CHECK-LABEL: llvm.func @both_plan
+// CHECK-LABEL: llvm.func @both_when
 // CHECK: arith.minsi
 // CHECK: arith.select
 // CHECK: arith.cmpi sge
-// CHECK: llvm.func @both_task
-// CHECK: llvm.func @both_1_plan
+// CHECK-LABEL: llvm.func @both_1_when
 // CHECK: arith.minsi
 // CHECK: arith.cmpi slt
+// CHECK: llvm.func @both_task
 // CHECK: llvm.func @both_1_task
 // CHECK: vector.shuffle
 // CHECK-NOT: @both_2

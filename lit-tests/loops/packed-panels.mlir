@@ -1,11 +1,11 @@
 // A contraction packs its rows into panels, then runs a register tile over
-// blocks of packed columns; small extents leave both without units.
+// blocks of packed columns; small extents run neither.
 // RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
 // RUN: quern-opt %s --qn-schedule=target=x86-64-v2 --qn-to-loops=target=x86-64-v2 | FileCheck %s --check-prefix=SMALL
 
-// CHECK-LABEL: llvm.func @mm_plan
-// CHECK: %[[ENOUGH:.*]] = arith.cmpi sge
-// CHECK: arith.select {{.*}} : i64
+// CHECK-LABEL: llvm.func @mm_when
+// CHECK: %[[THIN:.*]] = arith.cmpi slt, %{{.*}}, %c8_i64
+// CHECK: arith.xori %[[THIN]]
 // Rows lie along the sum: vectors are transposed before they are stored.
 // CHECK-LABEL: llvm.func @mm_task
 // CHECK-COUNT-24: vector.shuffle

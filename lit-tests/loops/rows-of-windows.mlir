@@ -4,7 +4,7 @@
 // neighbours and lines are no shorter than half a vector.
 // RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
 
-// CHECK-LABEL: llvm.func @conv_2_plan
+// CHECK-LABEL: llvm.func @conv_2_when
 // CHECK: %[[ROWS:.*]] = arith.constant 2
 // CHECK: arith.cmpi slt, %[[TALL:.*]], %[[ROWS]]
 // CHECK: arith.cmpi slt, %[[TALL]], %{{.*}} : i64

@@ -3,9 +3,9 @@
 // are stored element by element, and squares serve those of 16 and more.
 // RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
 
-// CHECK-LABEL: llvm.func @pixels_plan
+// CHECK-LABEL: llvm.func @pixels_when
 // CHECK: arith.cmpi sge, %{{.*}}, %c16_i64
-// CHECK-LABEL: llvm.func @pixels_1_plan
+// CHECK-LABEL: llvm.func @pixels_1_when
 // CHECK: arith.cmpi slt, %{{.*}}, %c16_i64
 // CHECK-LABEL: llvm.func @pixels_1_task
 // CHECK: scf.if

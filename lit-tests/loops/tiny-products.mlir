@@ -3,7 +3,7 @@
 // products.
 // RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
 
-// CHECK-LABEL: llvm.func @bmm_plan
+// CHECK-LABEL: llvm.func @bmm_when
 // CHECK: %[[TILE:.*]] = arith.constant 8 :
 // CHECK: %[[ROWS:.*]] = arith.cmpi sge, %{{.*}}, %[[TILE]]
 // CHECK: %[[TINY:.*]] = arith.constant 512 :

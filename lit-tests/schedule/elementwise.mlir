@@ -6,8 +6,10 @@
 // RUN: quern-opt %s --qn-schedule=target=x86-64-v4 | quern-opt --qn-to-loops=target=x86-64-v4 -o %t.text
 // RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | diff - %t.text
 
-// V4: qn.schedule for "x86-64-v4" parts 0 {
-// V3: qn.schedule for "x86-64-v3" parts 0 {
+// V4: qn.schedule for "x86-64-v4" parts 0 masked_above [[LONG:[0-9]+]] {
+// V4-NEXT: qn.inner C lanes 16 copies 4 reduce_copies {{[0-9]+}}
+// V3: qn.schedule for "x86-64-v3" parts 0 masked_above [[LONG:[0-9]+]] {
+// V3-NEXT: qn.inner C lanes 8 copies 4 reduce_copies {{[0-9]+}}
 // CHECK-NEXT: qn.dispatch stores always of [0] parallel [C] lane C worth 32768 streams {
 // V4-NEXT: qn.loop C tile 4096 lanes 16 copies 4
 // V3-NEXT: qn.loop C tile 4096 lanes 8 copies 4

@@ -102,3 +102,34 @@ qn.rowwise @scale axes [C] (%x: !qn.tensor<f32, [C:1]>,
   }
   qn.store %v, %out : f32, !qn.tensor<f32, [C:1]>
 }
+
+// -----
+
+qn.rowwise @scale axes [C] (%x: !qn.tensor<f32, [C:1]>,
+    %out: !qn.tensor<f32, [C:1]>) {
+  %v = qn.load %x : !qn.tensor<f32, [C:1]>
+  qn.store %v, %out : f32, !qn.tensor<f32, [C:1]>
+  qn.schedule for "x86-64-v4" parts 0 {
+    qn.inner C lanes 16 copies 1 reduce_copies 8
+    // expected-error @below {{comes a second time for the axis "C"}}
+    qn.inner C lanes 8 copies 1 reduce_copies 8 unsuited
+    qn.dispatch stores always of [0] parallel [C] lane C worth 4096 {
+      qn.loop C tile 64 lanes 16 copies 1
+    }
+  }
+}
+
+// -----
+
+qn.rowwise @scale axes [C] (%x: !qn.tensor<f32, [C:1]>,
+    %out: !qn.tensor<f32, [C:1]>) {
+  %v = qn.load %x : !qn.tensor<f32, [C:1]>
+  qn.store %v, %out : f32, !qn.tensor<f32, [C:1]>
+  qn.schedule for "x86-64-v4" parts 0 {
+    // expected-error @below {{copies are 1 to 64}}
+    qn.inner C lanes 16 copies 1 reduce_copies 65
+    qn.dispatch stores always of [0] parallel [C] lane C worth 4096 {
+      qn.loop C tile 64 lanes 16 copies 1
+    }
+  }
+}

@@ -3,7 +3,8 @@
 // RUN: quern-opt %s --qn-schedule=target=x86-64-v4 | FileCheck %s
 
 // CHECK: %[[SUM:.*]] = qn.reduce
-// CHECK: qn.schedule for "x86-64-v4" parts 8 {
+// CHECK: qn.schedule for "x86-64-v4" parts 8 {{.*}} {
+// CHECK-NEXT: qn.inner C lanes 16 copies {{[0-9]+}} reduce_copies {{[0-9]+}}
 // CHECK-NEXT: qn.split %[[SUM]] at 0 : f32
 // CHECK-NEXT: qn.dispatch partials always reductions %[[SUM]] : f32 parallel [] lane C worth {{[0-9]+}} {
 // CHECK-NEXT: qn.loop C tile {{[0-9]+}} lanes 1 copies 1

@@ -69,12 +69,13 @@ bool Builder::windowResult(ElementType type, AxisBits all, std::string &value,
   auto text = [](std::int64_t number) { return std::to_string(number); };
   std::string of = axes[axis].name, name = "P" + text(names++);
   std::string offset = "w" + text(names++);
+  std::string own = "index(" + name + ")";
   bool isTransposed = choices.oneIn(4);
   std::string place =
-      isTransposed ? of + " = (" + name + " + " + offset + ") // " +
-                         text(stride) + ", when = (" + name + " + " + offset +
+      isTransposed ? of + " = (" + own + " + " + offset + ") // " +
+                         text(stride) + ", when = (" + own + " + " + offset +
                          ") % " + text(stride) + " == 0"
-                   : of + " = " + name + " * " + text(stride) + " + " + offset +
+                   : of + " = " + own + " * " + text(stride) + " + " + offset +
                          " * " + text(dilation) + " - " + text(padding);
   std::string extent = isTransposed
                            ? "size(" + of + ") * " + text(stride)
