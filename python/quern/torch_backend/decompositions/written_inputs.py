@@ -66,7 +66,8 @@ def drop_copies(forward: GraphModule, copies: list[str]) -> None:
 
 
 def _behind_placeholders(joint: GraphModule) -> Node:
-    return next(node for node in joint.graph.nodes if node.op != "placeholder")
+    node: Node = next(node for node in joint.graph.nodes if node.op != "placeholder")
+    return node
 
 
 def _writes(user: Node, written: Node) -> bool:
