@@ -24,8 +24,8 @@ class Telling(progress.Progress):
             time.sleep(60)
         super().__call__(done, total)
 
-from quern.torch_backend import backend
-backend.Progress = Telling
+from quern.torch_backend import compilation
+compilation.Progress = Telling
 
 def f(x):
     for i in range(200):
@@ -38,7 +38,7 @@ try:
     print("too late", flush=True)
 except KeyboardInterrupt:
     print("stopped", flush=True)
-backend.Progress = progress.Progress
+compilation.Progress = progress.Progress
 g = torch.compile(lambda x: torch.softmax(x, -1) + 1, backend="quern")
 torch.testing.assert_close(g(x), torch.softmax(x, -1) + 1)
 print("fine", flush=True)
