@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+#: So many cases of every test run in the quick tier.
+CASES = 12
 PASSED = pytest.StashKey[set[str]]()
 
 
@@ -32,12 +34,18 @@ def fresh_dynamo() -> Iterator[None]:
     torch._dynamo.reset()
 
 
+def git(*words: str) -> bytes:
+    return subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, check=False).stdout
+
+
+def sources_commit() -> str:
+    return git("rev-parse", "HEAD").decode().strip()
+
+
 def sources_digest() -> str:
     """What the tests run on: the commit and every change beside it."""
-    git = ["git", "-C", str(ROOT)]
-    head = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, check=False)
-    diff = subprocess.run([*git, "diff", "HEAD"], capture_output=True, check=False)
-    return hashlib.sha256(head.stdout + diff.stdout).hexdigest()[:16]
+    state = sources_commit().encode() + git("diff", "HEAD")
+    return hashlib.sha256(state).hexdigest()[:16]
 
 
 def record(config: pytest.Config) -> Path:
@@ -68,10 +76,33 @@ def in_shard(name: str, shard: str | None) -> bool:
     return int.from_bytes(digest[:8]) % count == index - 1
 
 
+def in_quick_tier(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Of a test in `test/python` with more than twelve cases, twelve and a third of the others: the
+    commit's hash chooses them. Matrices have been cut by a rule of their own."""
+    tests: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        is_cut = item.path.is_relative_to(ROOT / "test" / "python") and not is_of_matrix(item)
+        name = item.nodeid.partition("[")[0] if is_cut else item.nodeid
+        tests.setdefault(name, []).append(item)
+    digest = sources_commit()
+    chosen: set[pytest.Item] = set()
+    for cases in tests.values():
+        ranked = sorted(
+            cases, key=lambda i: hashlib.sha256(f"{digest} {i.nodeid}".encode()).digest()
+        )
+        chosen.update(ranked[: CASES + max(0, len(cases) - CASES) // 3])
+    if left := os.environ.get("QUERN_TEST_LEFT"):
+        with Path(left).open("a", encoding="utf-8") as file:
+            file.write(f"cases of tests {len(items)} {len(chosen)}\n")
+    return [item for item in items if item in chosen]
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     shard = config.getoption("--shard")
     done = config.stash[PASSED]
     kept = [i for i in items if in_shard(i.nodeid, shard) and i.nodeid not in done]
+    if os.environ.get("QUERN_TEST_QUICK"):
+        kept = in_quick_tier(kept)
     if len(kept) < len(items):
         chosen = set(kept)
         config.hook.pytest_deselected(items=[i for i in items if i not in chosen])

@@ -65,6 +65,8 @@ def python(results: Path, arguments: argparse.Namespace) -> Counts:
     if arguments.torch:
         suites, venv = torch_tests(), environment_of(arguments.torch)
         more["PATH"] = f"{venv / 'bin'}{os.pathsep}{environment(arguments.preset)['PATH']}"
+    if not (arguments.all or arguments.filter):
+        more["QUERN_TEST_QUICK"] = "1"
     if not arguments.all:
         more["QUERN_TEST_UNTIL"] = str(arguments.started + 60 * QUICK_MINUTES)
     workers = str(len(os.sched_getaffinity(0)))

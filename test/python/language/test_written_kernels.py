@@ -53,7 +53,7 @@ PAIRS = matrix(
     "written kernels on GPUs",
     [(place, target) for place in range(len(CASES)) for target in TARGETS],
     group=lambda pair: (CASES[pair[0]].name, pair[1][:2]),
-    quick=0.3,
+    quick=0.1,
 )
 
 
