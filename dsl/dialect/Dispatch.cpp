@@ -45,6 +45,7 @@ private:
   template <typename Op> Op definition(Value plan) const {
     return plan ? plan.getDefiningOp<Op>() : Op();
   }
+  LogicalResult verifyEntries() const;
   LogicalResult verifyPlans() const;
   LogicalResult verifyParts() const;
   LogicalResult verifyChoice() const;
@@ -319,8 +320,31 @@ LogicalResult Dispatch::verifyLoops() const {
   return failure();
 }
 
+/// On a GPU entries have the loops.
+LogicalResult Dispatch::verifyEntries() const {
+  std::size_t entries = llvm::range_size(op.getBody().getOps<EntryOp>());
+  if (isForGpu != (entries > 0))
+    return op.emitOpError(isForGpu ? "has no entry"
+                                   : "has entries, which only GPUs have");
+  if (isForGpu && !loops.empty())
+    return op.emitOpError("has loops outside its entries");
+  auto products = op.getBody().getOps<MatrixProductOp>();
+  if (llvm::range_size(products) > 1)
+    return op.emitOpError("has two products");
+  for (EntryOp entry : op.getBody().getOps<EntryOp>())
+    if (entry.getProduct() && products.empty())
+      return entry.emitOpError(
+          "makes a product that the dispatch does not name");
+  return success();
+}
+
 LogicalResult Dispatch::verify() {
   llvm::append_range(loops, op.getBody().getOps<ScheduledLoopOp>());
+  if (failed(verifyEntries()))
+    return failure();
+  if (isForGpu)
+    return failure(failed(verifyPlans()) || failed(verifyParts()) ||
+                   failed(verifyChoice()));
   return failure(failed(verifyPlans()) || failed(verifyParts()) ||
                  failed(verifyCuts()) || failed(verifyLoops()) ||
                  failed(verifyChoice()));

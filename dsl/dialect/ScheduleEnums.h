@@ -13,4 +13,5 @@ namespace quern {
 using qn::LaunchChoice;
 using qn::LaunchKind;
 using qn::RowOrder;
+using qn::TeamKind;
 } // namespace quern

@@ -140,8 +140,8 @@ static LogicalResult verifyInner(ScheduleOp schedule) {
   llvm::DenseSet<Attribute> seen;
   for (auto inner : schedule.getBody().getOps<InnerLoopOp>())
     if (!seen.insert(inner.getAxisAttr()).second)
-      return inner.emitOpError() << "comes a second time for the axis "
-                                 << inner.getAxisAttr();
+      return inner.emitOpError()
+             << "comes a second time for the axis " << inner.getAxisAttr();
   return success();
 }
 

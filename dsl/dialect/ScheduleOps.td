@@ -31,6 +31,10 @@ def Qn_LaunchChoice : Qn_Cases<"LaunchChoice", "when a launch runs",
 def Qn_RowOrder : Qn_Cases<"RowOrder", "how short rows side by side are read",
   ["InTurns", "Masked", "Whole"], ["in_turns", "masked", "whole"]>;
 
+def Qn_TeamKind : Qn_Cases<"TeamKind", "which threads of a GPU share a unit",
+  ["Thread", "Warp", "Block", "Cluster"],
+  ["thread", "warp", "block", "cluster"]>;
+
 /// A part of a schedule.
 class Qn_SchedulePart<string mnemonic, string parent, list<Trait> traits = []>
     : Qn_Op<mnemonic, !listconcat([HasParent<parent>], traits)>;
@@ -291,7 +295,7 @@ def Qn_DispatchOp : Qn_ScheduleFrame<"dispatch", "ScheduleOp",
     Of dispatches that are not `always` run, the extents choose one. `lines`
     tells `narrow` ones from `wide` ones: lines along an axis of fewer elements
     than `wide`, of fewer than windows along another axis, or windows of so many
-    elements.
+    elements. On a GPU a dispatch has entries in place of loops.
   }];
   let arguments = (ins
     Variadic<AnyType>:$reductions,
@@ -340,7 +344,95 @@ def Qn_DispatchOp : Qn_ScheduleFrame<"dispatch", "ScheduleOp",
   let hasRegionVerifier = 1;
 }
 
-def Qn_ScheduledLoopOp : Qn_SchedulePart<"loop", "DispatchOp"> {
+def Qn_MatrixProductOp : Qn_SchedulePart<"matrix_product", "DispatchOp",
+    [AttrSizedOperandSegments]> {
+  let summary = "the sum of products that entries of a GPU make in tiles";
+  let description = [{
+    The sum over `depth` of `left`, which has no column, times `right`, which
+    has no row. `by_lanes`: each lane multiplies what it reads, as no matrix
+    instruction takes factors of this type. A factor that is an operand itself
+    is named, with the axis that its neighbouring elements lie along.
+  }];
+  let arguments = (ins AnyType:$sum, AnyType:$left, AnyType:$right,
+    Optional<Qn_OperandType>:$left_operand,
+    Optional<Qn_OperandType>:$right_operand,
+    StrAttr:$row, StrAttr:$column, StrAttr:$depth, UnitAttr:$by_lanes,
+    UnitAttr:$left_along_depth, UnitAttr:$right_along_depth);
+  let assemblyFormat = [{
+    $sum `of` $left `,` $right `row` custom<AxisName>($row)
+    `column` custom<AxisName>($column) `depth` custom<AxisName>($depth)
+    (`by_lanes` $by_lanes^)?
+    (`left` $left_operand^)? (`left_along_depth` $left_along_depth^)?
+    (`right` $right_operand^)? (`right_along_depth` $right_along_depth^)?
+    attr-dict `:` type($sum) `,` type($left) `,` type($right)
+    (`left` type($left_operand)^)? (`right` type($right_operand)^)?
+  }];
+  let hasVerifier = 1;
+}
+
+def Qn_EntryOp : Qn_ScheduleFrame<"entry", "DispatchOp"> {
+  let summary = "one of the ways in which a GPU may run a dispatch";
+  let description = [{
+    A team of threads has a unit. The entries of a dispatch stand in the order
+    of their largest extents, and the extents of a call choose one: the first
+    whose lane axis has `most_lanes` elements at most, and which is worth it from
+    `least_units` units and `least_side` rows and columns on.
+
+    Blocks have `threads` threads. A thread reads `vectors` elements at a time
+    and has `copies` of these under way, and `rows` rows of columns; `full`: that
+    takes all registers. At most `resident` blocks share a multiprocessor, and
+    `together` of them have room for their rows. A thread keeps `kept` elements
+    of a row in registers, and its block `shared_lanes` more in shared memory;
+    `shares_rows`: all rows have operands in common. A team has `cluster` blocks.
+
+    `product`: it makes the tile of `qn.matrix_product`; `staged`: through
+    shared memory, in lines of `line_bytes`, with `stages` tiles at a time;
+    `large`: a multiprocessor holds one such tile. Bands of `band_tiles` tiles
+    are made together. `turns`: squares of turned operands go through shared
+    memory. `by_columns`: threads have columns and go along the rows.
+  }];
+  let arguments = (ins
+    Qn_TeamKind:$team,
+    OptionalAttr<StrAttr>:$lane,
+    I64Attr:$threads,
+    I64Attr:$vectors,
+    I64Attr:$copies,
+    OptionalAttr<I64Attr>:$rows,
+    OptionalAttr<I64Attr>:$resident,
+    OptionalAttr<I64Attr>:$together,
+    OptionalAttr<I64Attr>:$kept,
+    OptionalAttr<I64Attr>:$shared_lanes,
+    OptionalAttr<I64Attr>:$cluster,
+    OptionalAttr<I64Attr>:$most_lanes,
+    OptionalAttr<I64Attr>:$least_units,
+    OptionalAttr<I64Attr>:$least_side,
+    OptionalAttr<I64Attr>:$line_bytes,
+    OptionalAttr<I64Attr>:$stages,
+    OptionalAttr<I64Attr>:$band_tiles,
+    UnitAttr:$full,
+    UnitAttr:$shares_rows,
+    UnitAttr:$product,
+    UnitAttr:$staged,
+    UnitAttr:$large,
+    UnitAttr:$turns,
+    UnitAttr:$by_columns);
+  let assemblyFormat = [{
+    $team (`lane` custom<AxisName>($lane)^)? `threads` $threads
+    `vectors` $vectors `copies` $copies (`rows` $rows^)?
+    (`resident` $resident^)? (`together` $together^)? (`kept` $kept^)?
+    (`shared_lanes` $shared_lanes^)? (`cluster` $cluster^)?
+    (`most_lanes` $most_lanes^)? (`least_units` $least_units^)?
+    (`least_side` $least_side^)? (`line_bytes` $line_bytes^)?
+    (`stages` $stages^)? (`band_tiles` $band_tiles^)? (`full` $full^)?
+    (`shares_rows` $shares_rows^)? (`product` $product^)?
+    (`staged` $staged^)? (`large` $large^)? (`turns` $turns^)?
+    (`by_columns` $by_columns^)? attr-dict-with-keyword $body
+  }];
+  let hasRegionVerifier = 1;
+}
+
+def Qn_ScheduledLoopOp
+    : Qn_Op<"loop", [ParentOneOf<["DispatchOp", "EntryOp"]>]> {
   let summary = "how one axis of a dispatch is cut and walked";
   let description = [{
     A unit has `tile` positions along a parallel axis. One iteration of the loop
@@ -358,7 +450,8 @@ def Qn_ScheduledLoopOp : Qn_SchedulePart<"loop", "DispatchOp"> {
     mask. `rest_copies n`: `n` copies at a time. `repeats`: copies after the end
     make the last position again. `repeats_rest`: they do so only after whole
     iterations. `fixed`: the lanes are part of the result, so there are never
-    fewer. `once`: every iteration is masked, if the target has masks.
+    fewer. `once`: every iteration is masked, if the target has masks. `shared`:
+    the threads of a team take turns along it.
   }];
   let arguments = (ins
     StrAttr:$axis,
@@ -379,7 +472,8 @@ def Qn_ScheduledLoopOp : Qn_SchedulePart<"loop", "DispatchOp"> {
     UnitAttr:$repeats,
     UnitAttr:$repeats_rest,
     UnitAttr:$fixed,
-    UnitAttr:$once);
+    UnitAttr:$once,
+    UnitAttr:$shared);
   let assemblyFormat = [{
     custom<AxisName>($axis) (`with` custom<AxisList>($with)^)?
     `tile` $tile `lanes` $lanes `copies` $copies
@@ -390,6 +484,7 @@ def Qn_ScheduledLoopOp : Qn_SchedulePart<"loop", "DispatchOp"> {
     (`even` $even_count^)? (`step` $even_step^)? (`most` $most^)?
     (`rest_copies` $rest_copies^)? (`repeats` $repeats^)?
     (`repeats_rest` $repeats_rest^)? (`fixed` $fixed^)? (`once` $once^)?
+    (`shared` $shared^)?
     attr-dict
   }];
   let hasVerifier = 1;

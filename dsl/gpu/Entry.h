@@ -2,9 +2,11 @@
 #pragma once
 
 #include "dsl/gpu/Device.h"
-#include "dsl/gpu/EntryPlan.h"
+#include "dsl/gpu/Product.h"
 #include "dsl/gpu/Registers.h"
+#include "dsl/gpu/Team.h"
 #include "dsl/lower/Launch.h"
+#include "dsl/schedule/EntryPlan.h"
 
 namespace quern {
 

@@ -1,8 +1,9 @@
 // The cost model of a GPU: teams, vectors and tiles.
-#include "dsl/gpu/EntryPlan.h"
+#include "dsl/schedule/EntryPlan.h"
 
 #include "dsl/gpu/KeptEntries.h"
 #include "dsl/gpu/Matrix.h"
+#include "dsl/gpu/Product.h"
 #include "dsl/gpu/Stages.h"
 #include "dsl/schedule/Contraction.h"
 

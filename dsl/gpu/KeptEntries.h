@@ -1,8 +1,8 @@
 // The entries whose teams keep rows from one pass to the next.
 #pragma once
 
-#include "dsl/gpu/EntryPlan.h"
 #include "dsl/gpu/Registers.h"
+#include "dsl/schedule/EntryPlan.h"
 
 namespace quern {
 

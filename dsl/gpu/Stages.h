@@ -1,7 +1,7 @@
 // The tiles of a product in shared memory: a stage has one of each factor.
 #pragma once
 
-#include "dsl/gpu/EntryPlan.h"
+#include "dsl/schedule/EntryPlan.h"
 
 #include <cstdint>
 

@@ -1,14 +1,13 @@
 // The threads of a GPU that work on one unit of a launch together.
 #pragma once
 
+#include "dsl/dialect/ScheduleEnums.h"
+
 #include "mlir/IR/Value.h"
 
 namespace quern {
 
 class Device;
-
-/// A cluster is blocks that read each other's shared memory.
-enum class TeamKind : std::uint8_t { Thread, Warp, Block, Cluster };
 
 /// What a team keeps of its rows; nothing where there are no cells.
 struct KeptRows {

@@ -62,7 +62,7 @@ private:
     return {model, schedule, launch, target, packet, emitter, builder};
   }
   bool describe(std::size_t number, const LaunchPlan &launch);
-  void describeEntries(const LaunchPlan &launch, LaunchEntry &entry);
+  void describeEntries(std::size_t number, LaunchEntry &entry);
   bool build(std::size_t number, int chosen);
 
   const KernelModel &model;
@@ -74,7 +74,6 @@ private:
   OpBuilder builder;
   Emitter emitter;
   ModuleOp module;
-  std::vector<std::vector<EntryPlan>> plans; ///< of every launch, on a GPU
 };
 } // namespace
 
@@ -82,24 +81,22 @@ private:
 bool KernelLowering::describe(std::size_t number, const LaunchPlan &launch) {
   LaunchEntry &made = abi.launches.emplace_back();
   if (target.isGpu()) {
-    describeEntries(launch, made);
+    describeEntries(number, made);
     return true;
   }
   made.task = stemOf(number) + "_task";
   if (launch.choice == LaunchChoice::Always)
     return true;
-  auto when = readPlan(functionsOf(launch).buildCondition(
-      module, conditionOf(made.task)));
+  auto when = readPlan(
+      functionsOf(launch).buildCondition(module, conditionOf(made.task)));
   if (when)
     made.when = std::move(*when);
   return when.has_value();
 }
 
-void KernelLowering::describeEntries(const LaunchPlan &launch,
-                                     LaunchEntry &made) {
-  std::string stem = stemOf(plans.size());
-  for (const EntryPlan &plan :
-       plans.emplace_back(planEntries(model, launch, target))) {
+void KernelLowering::describeEntries(std::size_t number, LaunchEntry &made) {
+  std::string stem = stemOf(number);
+  for (const EntryPlan &plan : schedule.entries[number]) {
     EntryBuilder entry = entryOf(plan);
     made.grids.push_back(entry.describe(stem + suffix(plan)));
     entry.describeWorkspace(made);
@@ -116,7 +113,7 @@ bool KernelLowering::build(std::size_t number, int chosen) {
     functions.buildTask(module, made.task);
     return emitter.valid && takePlan(module, made);
   }
-  for (auto [entry, plan] : llvm::enumerate(plans[number]))
+  for (auto [entry, plan] : llvm::enumerate(schedule.entries[number]))
     if (chosen == everyEntry || chosen == static_cast<int>(entry))
       made.grids[entry] = entryOf(plan).build(module, made.grids[entry].symbol);
   return emitter.valid;

@@ -55,6 +55,9 @@ struct FieldReader {
     auto found = op->getAttrOfType<qn::RowOrderAttr>(name);
     value = found ? found.getValue() : RowOrder::InTurns;
   }
+  void choice(StringRef name, TeamKind &value) {
+    value = op->getAttrOfType<qn::TeamKindAttr>(name).getValue();
+  }
   void lines(Lines &value) {
     if (!op->hasAttr("line_axis"))
       return;
@@ -83,6 +86,15 @@ private:
   RowBlocks blocksOf(qn::RowBlocksOp op) const;
   Columns columnsOf(qn::StateRowsOp op) const;
   LaunchPlan launchOf(qn::DispatchOp op);
+  MatrixProduct productOf(qn::MatrixProductOp op) const;
+  std::vector<EntryPlan> entriesOf(qn::DispatchOp op,
+                                   const LaunchPlan &launch) const;
+  llvm::SmallVector<AxisPlan> loopsOf(Block &block) const {
+    llvm::SmallVector<AxisPlan> loops;
+    for (auto loop : block.getOps<qn::ScheduledLoopOp>())
+      loops.push_back(planOf<AxisPlan>(loop));
+    return loops;
+  }
   Tiling tilingOf(Value plan) const {
     return tilingOf(plan.getDefiningOp<qn::ContractionOp>());
   }
@@ -158,9 +170,37 @@ LaunchPlan ScheduleReader::launchOf(qn::DispatchOp op) {
   launch.tiling = tilings.lookup(op.getContraction());
   launch.blocks = blocks.lookup(op.getBlocks());
   launch.columns = columns.lookup(op.getColumns());
-  for (auto loop : op.getBody().getOps<qn::ScheduledLoopOp>())
-    launch.axes.push_back(planOf<AxisPlan>(loop));
+  launch.axes = loopsOf(op.block());
   return launch;
+}
+
+MatrixProduct ScheduleReader::productOf(qn::MatrixProductOp op) const {
+  auto product = planOf<MatrixProduct>(op);
+  product.sum = reductionOf(op.getSum());
+  product.left = op.getLeft();
+  product.right = op.getRight();
+  product.leftSide.operand =
+      dyn_cast_if_present<BlockArgument>(op.getLeftOperand());
+  product.rightSide.operand =
+      dyn_cast_if_present<BlockArgument>(op.getRightOperand());
+  return product;
+}
+
+std::vector<EntryPlan>
+ScheduleReader::entriesOf(qn::DispatchOp op, const LaunchPlan &launch) const {
+  std::optional<MatrixProduct> product;
+  for (auto made : op.getBody().getOps<qn::MatrixProductOp>())
+    product = productOf(made);
+  std::vector<EntryPlan> entries;
+  for (auto each : op.getBody().getOps<qn::EntryOp>()) {
+    EntryPlan &entry = entries.emplace_back(EntryPlan{.launch = launch});
+    FieldReader fields{model, each};
+    eachField(fields, entry);
+    entry.launch.axes = loopsOf(each.block());
+    if (each.getProduct())
+      entry.product = product;
+  }
+  return entries;
 }
 
 Schedule ScheduleReader::read() {
@@ -182,8 +222,10 @@ Schedule ScheduleReader::read() {
     if (auto made = dyn_cast<qn::StateRowsOp>(part))
       columns[made.getPlan()] =
           std::make_shared<const Columns>(columnsOf(made));
-    if (auto dispatch = dyn_cast<qn::DispatchOp>(part))
+    if (auto dispatch = dyn_cast<qn::DispatchOp>(part)) {
       read.launches.push_back(launchOf(dispatch));
+      read.entries.push_back(entriesOf(dispatch, read.launches.back()));
+    }
   }
   return read;
 }

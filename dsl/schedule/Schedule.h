@@ -1,7 +1,7 @@
 // The launches of a kernel on a target, as `qn.schedule` writes them.
 #pragma once
 
-#include "dsl/schedule/LaunchPlan.h"
+#include "dsl/schedule/EntryPlan.h"
 #include "dsl/schedule/StagedSlots.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -10,6 +10,8 @@ namespace quern {
 
 struct Schedule {
   llvm::SmallVector<LaunchPlan, 2> launches = {};
+  /// The entries of every launch, on a GPU.
+  std::vector<std::vector<EntryPlan>> entries = {};
   StagedSlots staged = {};
   /// Where results of reductions that tasks share lie in the workspace, in
   /// bytes, in the order of the launches.
@@ -18,8 +20,8 @@ struct Schedule {
   unsigned partsOffset = 0;
   /// How loops inside units walk over the axes, the best for lanes first.
   llvm::SmallVector<InnerLoop> inner = {};
-  /// Bodies of more vectors are made once, all their iterations masked; nothing:
-  /// none is.
+  /// Bodies of more vectors are made once, all their iterations masked;
+  /// nothing: none is.
   std::optional<std::uint64_t> maskedAbove = {};
 
   unsigned workspaceOffset(mlir::OpResult result) const {

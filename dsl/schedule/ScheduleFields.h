@@ -1,7 +1,7 @@
 // The fields of a schedule's parts, once for writing and for reading them.
 #pragma once
 
-#include "dsl/schedule/LaunchPlan.h"
+#include "dsl/schedule/EntryPlan.h"
 
 #include <concepts>
 
@@ -34,6 +34,44 @@ void eachField(Fields &fields, Plan &plan) {
   fields.flag("repeats_rest", plan.repeatsRest);
   fields.flag("fixed", plan.fixed);
   fields.flag("once", plan.once);
+  fields.flag("shared", plan.shared);
+}
+
+template <typename Fields, PlanOf<MatrixProduct> Plan>
+void eachField(Fields &fields, Plan &plan) {
+  fields.axis("row", plan.row);
+  fields.axis("column", plan.column);
+  fields.axis("depth", plan.depth);
+  fields.flag("by_lanes", plan.byLanes);
+  fields.flag("left_along_depth", plan.leftSide.alongDepth);
+  fields.flag("right_along_depth", plan.rightSide.alongDepth);
+}
+
+template <typename Fields, PlanOf<EntryPlan> Plan>
+void eachField(Fields &fields, Plan &plan) {
+  fields.choice("team", plan.team);
+  fields.optionalAxis("lane", plan.launch.lane);
+  fields.number("threads", plan.threads);
+  fields.number("vectors", plan.vectors);
+  fields.number("copies", plan.copies);
+  fields.number("rows", plan.rows, 1);
+  fields.number("resident", plan.resident, 0);
+  fields.number("together", plan.together, 1);
+  fields.number("kept", plan.kept, 0);
+  fields.number("shared_lanes", plan.sharedLanes, 0);
+  fields.number("cluster", plan.cluster, 1);
+  fields.number("most_lanes", plan.mostLanes, -1);
+  fields.number("least_units", plan.leastUnits, 0);
+  fields.number("least_side", plan.leastSide, 0);
+  fields.number("line_bytes", plan.lineBytes, 64);
+  fields.number("stages", plan.stages, 3);
+  fields.number("band_tiles", plan.bandTiles, 1);
+  fields.flag("full", plan.isFull);
+  fields.flag("shares_rows", plan.sharesRows);
+  fields.flag("staged", plan.staged);
+  fields.flag("large", plan.isLarge);
+  fields.flag("turns", plan.turns);
+  fields.flag("by_columns", plan.byColumns);
 }
 
 template <typename Fields, PlanOf<InnerLoop> Plan>

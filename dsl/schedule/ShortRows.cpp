@@ -39,7 +39,8 @@ void ScheduleChooser::planReduced(LaunchPlan &launch) {
   launch.streams = launch.streamsRows = writesRows(launch);
   if (isDots || !model.kernel.getShortRows() || target.isGpu() || isOrdered ||
       launch.lane < 0 || model.localAxis(launch.lane) || launch.axes.empty() ||
-      hasAxis(uneven, launch.axes.back().axis) || operations > cost::besideOperations)
+      hasAxis(uneven, launch.axes.back().axis) ||
+      operations > cost::besideOperations)
     return;
   AxisPlan &plan = launch.axes.back();
   plan.copies = rows;
@@ -57,8 +58,8 @@ void ScheduleChooser::planReduced(LaunchPlan &launch) {
   }
   std::int64_t longestBeside = cost::shortVectors * lanes;
   if (portableAxis(launch))
-    longestBeside =
-        std::min<std::int64_t>(longestBeside, AxisPlan::portable(launch.lane).lanes);
+    longestBeside = std::min<std::int64_t>(
+        longestBeside, AxisPlan::portable(launch.lane).lanes);
   plan.copiesBelow = longestBeside + 1;
   launch.together = true;
   launch.firstRows = orderOfRows(launch);

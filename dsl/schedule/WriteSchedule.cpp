@@ -60,6 +60,9 @@ struct FieldWriter {
     if (value != RowOrder::InTurns)
       attributes.set(name, qn::RowOrderAttr::get(builder.getContext(), value));
   }
+  void choice(StringRef name, TeamKind value) {
+    attributes.set(name, qn::TeamKindAttr::get(builder.getContext(), value));
+  }
   void lines(const Lines &value) {
     if (!value.wide)
       return;
@@ -91,7 +94,13 @@ private:
   Value planOf(const RowBlocks &blocks);
   Value planOf(const Columns &columns);
   void writeBound(const InnerBound &bound, bool isUpper);
-  void writeDispatch(const LaunchPlan &launch);
+  void writeDispatch(const LaunchPlan &launch, ArrayRef<EntryPlan> entries);
+  void writeProduct(const MatrixProduct &product);
+  void writeEntries(ArrayRef<EntryPlan> entries);
+  void writeLoops(ArrayRef<AxisPlan> axes) {
+    for (const AxisPlan &axis : axes)
+      make<qn::ScheduledLoopOp>({}, axis);
+  }
   /// The operation of what several launches share, made with the first.
   template <typename Plan>
   Value shared(const std::shared_ptr<const Plan> &plan) {
@@ -192,7 +201,40 @@ template <typename Op> static std::int64_t numberOf(ArrayRef<Op> all, Op op) {
   return llvm::find(all, op) - all.begin();
 }
 
-void ScheduleWriter::writeDispatch(const LaunchPlan &launch) {
+void ScheduleWriter::writeProduct(const MatrixProduct &product) {
+  SmallVector<Value> operands{qn::ReduceOp(product.sum)->getResult(0),
+                              product.left, product.right};
+  SmallVector<std::int32_t> segments{1, 1, 1};
+  for (const MatrixProduct::Side *side :
+       {&product.leftSide, &product.rightSide}) {
+    segments.push_back(side->operand ? 1 : 0);
+    if (side->operand)
+      operands.push_back(side->operand);
+  }
+  FieldWriter fields{model, builder};
+  eachField(fields, product);
+  setSegments(fields, segments);
+  make<qn::MatrixProductOp>(operands, fields);
+}
+
+void ScheduleWriter::writeEntries(ArrayRef<EntryPlan> entries) {
+  const auto *made = llvm::find_if(
+      entries, [](const EntryPlan &entry) { return bool(entry.product); });
+  if (made != entries.end())
+    writeProduct(*made->product);
+  for (const EntryPlan &entry : entries) {
+    FieldWriter fields{model, builder};
+    eachField(fields, entry);
+    fields.flag("product", entry.product.has_value());
+    auto op = make<qn::EntryOp>({}, fields, /*isFrame=*/true);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(&op.block());
+    writeLoops(entry.launch.axes);
+  }
+}
+
+void ScheduleWriter::writeDispatch(const LaunchPlan &launch,
+                                   ArrayRef<EntryPlan> entries) {
   SmallVector<Value> operands;
   addReductions(launch.reductions, operands);
   FieldWriter fields{model, builder};
@@ -223,8 +265,9 @@ void ScheduleWriter::writeDispatch(const LaunchPlan &launch) {
   auto op = make<qn::DispatchOp>(operands, fields, /*isFrame=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&op.block());
-  for (const AxisPlan &axis : launch.axes)
-    make<qn::ScheduledLoopOp>({}, axis);
+  if (entries.empty())
+    return writeLoops(launch.axes);
+  writeEntries(entries);
 }
 
 void ScheduleWriter::write(const TargetInfo &target) {
@@ -242,8 +285,9 @@ void ScheduleWriter::write(const TargetInfo &target) {
     make<qn::InnerLoopOp>({}, inner);
   for (auto [value, offset] : made.offsets)
     qn::SplitOp::create(builder, loc, value, offset);
-  for (const LaunchPlan &launch : made.launches)
-    writeDispatch(launch);
+  for (auto [number, launch] : llvm::enumerate(made.launches))
+    writeDispatch(launch, made.entries.empty() ? ArrayRef<EntryPlan>()
+                                               : made.entries[number]);
 }
 
 LogicalResult quern::scheduleKernel(qn::RowwiseOp kernel,
@@ -256,6 +300,9 @@ LogicalResult quern::scheduleKernel(qn::RowwiseOp kernel,
   if (!model.valid)
     return failure();
   Schedule made = ScheduleChooser(model, target).schedule();
+  if (target.isGpu())
+    for (const LaunchPlan &launch : made.launches)
+      made.entries.push_back(planEntries(model, launch, target));
   ScheduleWriter(model, made).write(target);
   return success();
 }

@@ -1,17 +1,38 @@
-// Which entries a launch has on a GPU, and how each cuts it into units.
+// One of the ways in which a GPU may run a launch.
 #pragma once
 
-#include "dsl/gpu/Product.h"
-#include "dsl/gpu/Team.h"
-
-#include <vector>
+#include "dsl/schedule/LaunchPlan.h"
 
 namespace quern {
 
 /// Elements along each axis of a square that is turned.
 inline constexpr std::int64_t turnedSide = 32;
 
-/// One entry: a launch with the axes of a team instead of a task's.
+/// `result[batch…, row, column] = sum(left * right over depth)`: `left` has no
+/// column, `right` no row.
+struct MatrixProduct {
+  qn::ReduceOp sum;
+  mlir::Value left, right; ///< the factors before they were widened
+  /// The factors are as wide as the sum, and no matrix instruction takes them
+  /// unrounded: each lane multiplies what it reads.
+  bool byLanes = false;
+  unsigned row = 0, column = 0, depth = 0;
+  /// A factor that is an operand with neighbours along the depth, or along its
+  /// other axis.
+  struct Side {
+    mlir::BlockArgument operand;
+    bool alongDepth = false;
+  };
+  Side leftSide = {}, rightSide = {};
+  bool isPlain() const { return leftSide.operand && rightSide.operand; }
+  mlir::Type sumType() const { return sum->getResult(0).getType(); }
+  unsigned elementBytes() const {
+    return left.getType().getIntOrFloatBitWidth() / 8;
+  }
+};
+
+/// A launch with the axes of a team instead of a task's. A cluster is blocks
+/// that read each other's shared memory.
 struct EntryPlan {
   TeamKind team = TeamKind::Thread;
   unsigned threads = 128;  ///< of a block

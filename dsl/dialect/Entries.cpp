@@ -1,0 +1,101 @@
+// What an entry of a GPU must say to be one that the lowering can follow.
+#include "dsl/dialect/ScheduleOps.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::qn;
+
+LogicalResult MatrixProductOp::verify() {
+  if (failed(verifyReductions(*this, getSum())))
+    return failure();
+  for (Value operand : {getLeftOperand(), getRightOperand()})
+    if (operand && !isa<BlockArgument>(operand))
+      return emitOpError("names a value that is no operand of the kernel");
+  if (getLeft().getType() != getRight().getType())
+    return emitOpError("has factors of two types");
+  if (getByLanes() && !(getLeftOperand() && getRightOperand()))
+    return emitOpError("is made by lanes of what is no operand");
+  return success();
+}
+
+/// Counts that the code of an entry is made for.
+static LogicalResult verifyCounts(EntryOp op) {
+  struct Count {
+    StringRef name;
+    std::uint64_t value, least, most;
+  };
+  for (const Count &count :
+       {Count{"threads", op.getThreads(), 32, 1024},
+        Count{"vectors", op.getVectors(), 1, 16},
+        Count{"copies", op.getCopies(), 1, 16},
+        Count{"rows", op.getRows().value_or(1), 1, 64},
+        Count{"resident", op.getResident().value_or(0), 0, 32},
+        Count{"together", op.getTogether().value_or(1), 1, 32},
+        Count{"kept", op.getKept().value_or(0), 0, 64},
+        Count{"shared_lanes", op.getSharedLanes().value_or(0), 0, 1 << 20},
+        Count{"cluster", op.getCluster().value_or(1), 1, 16},
+        Count{"line_bytes", op.getLineBytes().value_or(64), 64, 128},
+        Count{"stages", op.getStages().value_or(3), 1, 8},
+        Count{"band_tiles", op.getBandTiles().value_or(1), 1, 1 << 20}})
+    if (count.value < count.least || count.value > count.most)
+      return op.emitOpError()
+             << "has " << count.name << " " << count.value << ", but they are "
+             << count.least << " to " << count.most;
+  for (std::uint64_t count :
+       {op.getThreads(), op.getVectors(), op.getCluster().value_or(1),
+        op.getLineBytes().value_or(64)})
+    if (!llvm::isPowerOf2_64(count))
+      return op.emitOpError("has threads, vectors, blocks of a cluster and "
+                            "bytes of a line that are powers of two");
+  return success();
+}
+
+/// What only teams of some kind, or products, have.
+static LogicalResult verifyTeam(EntryOp op) {
+  auto dispatch = cast<DispatchOp>(op->getParentOp());
+  bool isBlock = op.getTeam() >= TeamKind::Block;
+  if ((op.getCluster().value_or(1) > 1) != (op.getTeam() == TeamKind::Cluster))
+    return op.emitOpError("has several blocks if its team is a cluster");
+  std::uint64_t kept = op.getKept().value_or(0);
+  if (kept && (op.getTeam() == TeamKind::Thread || kept % op.getVectors()))
+    return op.emitOpError("keeps whole vectors of rows, in teams of threads");
+  if (op.getSharedLanes() && !(kept && isBlock))
+    return op.emitOpError("keeps a row's rest, but not its beginning");
+  if (op.getProduct() && op.getTeam() == TeamKind::Thread)
+    return op.emitOpError("makes a product by one thread");
+  if ((op.getStaged() && !(op.getProduct() && isBlock)) ||
+      (op.getLarge() && !op.getStaged()))
+    return op.emitOpError("stages a product of a block");
+  if (op.getTurns() && !(isBlock && dispatch.getTurned() && op.getLane()))
+    return op.emitOpError("turns operands that nothing is known of");
+  if (op.getByColumns() && !dispatch.getColumns())
+    return op.emitOpError("has columns, but the dispatch names none");
+  return success();
+}
+
+/// Units lie along the parallel axes.
+static LogicalResult verifyUnits(EntryOp op) {
+  auto dispatch = cast<DispatchOp>(op->getParentOp());
+  llvm::DenseSet<Attribute> cut;
+  for (auto loop : op.getBody().getOps<ScheduledLoopOp>()) {
+    if (loop.getWith())
+      return loop.emitOpError("flattens axes, which entries do not");
+    if (!cut.insert(loop.getAxisAttr()).second)
+      return loop.emitOpError() << "cuts " << loop.getAxisAttr() << " again";
+  }
+  if (dispatch.getKind() != LaunchKind::Stores)
+    return success();
+  for (Attribute axis : dispatch.getParallel())
+    if (!cut.contains(axis))
+      return op.emitOpError() << "has no loop along " << axis;
+  if (cut.size() != dispatch.getParallel().size())
+    return op.emitOpError("has loops along axes that are not parallel");
+  return success();
+}
+
+LogicalResult EntryOp::verifyRegions() {
+  return failure(failed(verifyCounts(*this)) || failed(verifyTeam(*this)) ||
+                 failed(verifyUnits(*this)));
+}
