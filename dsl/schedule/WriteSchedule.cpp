@@ -285,9 +285,12 @@ void ScheduleWriter::write(const TargetInfo &target) {
     make<qn::InnerLoopOp>({}, inner);
   for (auto [value, offset] : made.offsets)
     qn::SplitOp::create(builder, loc, value, offset);
-  for (auto [number, launch] : llvm::enumerate(made.launches))
-    writeDispatch(launch, made.entries.empty() ? ArrayRef<EntryPlan>()
-                                               : made.entries[number]);
+  for (auto [number, launch] : llvm::enumerate(made.launches)) {
+    ArrayRef<EntryPlan> entries;
+    if (!made.entries.empty())
+      entries = made.entries[number];
+    writeDispatch(launch, entries);
+  }
 }
 
 LogicalResult quern::scheduleKernel(qn::RowwiseOp kernel,
