@@ -36,8 +36,11 @@ def Qn_TeamKind : Qn_Cases<"TeamKind", "which threads of a GPU share a unit",
   ["thread", "warp", "block", "cluster"]>;
 
 /// A part of a schedule.
+class Qn_SchedulePartOf<string mnemonic, list<string> parents,
+                        list<Trait> traits = []>
+    : Qn_Op<mnemonic, !listconcat([ParentOneOf<parents>], traits)>;
 class Qn_SchedulePart<string mnemonic, string parent, list<Trait> traits = []>
-    : Qn_Op<mnemonic, !listconcat([HasParent<parent>], traits)>;
+    : Qn_SchedulePartOf<mnemonic, [parent], traits>;
 
 /// A part that holds others.
 class Qn_ScheduleFrame<string mnemonic, string parent, list<Trait> traits = []>
@@ -431,8 +434,7 @@ def Qn_EntryOp : Qn_ScheduleFrame<"entry", "DispatchOp"> {
   let hasRegionVerifier = 1;
 }
 
-def Qn_ScheduledLoopOp
-    : Qn_Op<"loop", [ParentOneOf<["DispatchOp", "EntryOp"]>]> {
+def Qn_ScheduledLoopOp : Qn_SchedulePartOf<"loop", ["DispatchOp", "EntryOp"]> {
   let summary = "how one axis of a dispatch is cut and walked";
   let description = [{
     A unit has `tile` positions along a parallel axis. One iteration of the loop

@@ -11,9 +11,9 @@ namespace quern::eval {
 struct Limits {
   std::uint64_t steps = UINT64_MAX; ///< expressions evaluated
   Budget *budget = nullptr; ///< steps and values that several runs share
-  unsigned calls = 4096;            ///< within one another
-  bool knowsTarget = true;          ///< questions about the target have answers
-  bool isExact = false; ///< `int`s do not wrap, nothing is divided by zero
+  unsigned calls = 4096;    ///< within one another
+  bool knowsTarget = true;  ///< questions about the target have answers
+  bool isExact = false;     ///< `int`s do not wrap, nothing is divided by zero
 };
 
 /// Evaluates expressions in a frame and scope at a point. After a failure

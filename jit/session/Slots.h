@@ -31,7 +31,8 @@ public:
   /// The kernel that is there, that another thread is making, or that `make`
   /// makes. A failure is not kept: the next request tries, and reports, again.
   Result<Kernel> get(const std::string &key, std::stop_token stop, Make make);
-  /// Adds a kernel that was made together with another one, unless the key is taken.
+  /// Adds a kernel that was made together with another one, unless the key is
+  /// taken.
   void add(const std::string &key, Kernel made);
 
   /// Around a fork: nobody changes the slots, and the child forgets what other
