@@ -246,11 +246,11 @@ LogicalResult Dispatch::verifyOwnLoops() const {
   if (op.getStreams() && !op.getStreamsRows() && tiled == 0)
     return op.emitOpError("writes past the caches, but has no tile");
   bool isPair =
-      op.getDots() || (op.getTurned() && !isForGpu) ||
+      op.getDots() || op.getTurned() ||
       (op.getChoice() == LaunchChoice::Narrow && !op.getLineWindows());
   if (isPair && tiled != 2)
     return op.emitOpError("has no tile of two axes");
-  return op.getTurned() && !isForGpu ? verifySquares() : success();
+  return op.getTurned() ? verifySquares() : success();
 }
 
 /// Squares of neighbours along one axis and lanes along the other: their side
@@ -297,8 +297,6 @@ LogicalResult Dispatch::verifyLoops() const {
                       allOf(packed().getColumns()));
   case LaunchKind::ColumnParts:
   case LaunchKind::ColumnMerge: {
-    if (isForGpu)
-      return success();
     SmallVector<Axes> tiled{{columns().getLaneAttr()}};
     if (op.getKind() == LaunchKind::ColumnParts)
       tiled.insert(tiled.begin(), Axes{columns().getRowsAttr()});
@@ -328,26 +326,20 @@ LogicalResult Dispatch::verifyEntries() const {
                                    : "has entries, which only GPUs have");
   if (isForGpu && !loops.empty())
     return op.emitOpError("has loops outside its entries");
-  auto products = op.getBody().getOps<MatrixProductOp>();
-  if (llvm::range_size(products) > 1)
+  if (llvm::range_size(op.getBody().getOps<MatrixProductOp>()) > 1)
     return op.emitOpError("has two products");
-  for (EntryOp entry : op.getBody().getOps<EntryOp>())
-    if (entry.getProduct() && products.empty())
-      return entry.emitOpError(
-          "makes a product that the dispatch does not name");
-  return success();
+  bool isRight = llvm::all_of(op.getBody().getOps<EntryOp>(), [](EntryOp each) {
+    return succeeded(verifyEntry(each));
+  });
+  return success(isRight);
 }
 
 LogicalResult Dispatch::verify() {
   llvm::append_range(loops, op.getBody().getOps<ScheduledLoopOp>());
-  if (failed(verifyEntries()))
+  if (failed(verifyPlans()) || failed(verifyParts()) ||
+      failed(verifyChoice()) || failed(verifyEntries()))
     return failure();
-  if (isForGpu)
-    return failure(failed(verifyPlans()) || failed(verifyParts()) ||
-                   failed(verifyChoice()));
-  return failure(failed(verifyPlans()) || failed(verifyParts()) ||
-                 failed(verifyCuts()) || failed(verifyLoops()) ||
-                 failed(verifyChoice()));
+  return failure(!isForGpu && (failed(verifyCuts()) || failed(verifyLoops())));
 }
 
 LogicalResult DispatchOp::verifyRegions() {

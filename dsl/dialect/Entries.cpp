@@ -52,10 +52,32 @@ static LogicalResult verifyCounts(EntryOp op) {
   return success();
 }
 
-/// What only teams of some kind, or products, have.
+/// Which teams make a launch of the kind.
+static bool isMadeBy(DispatchOp dispatch, EntryOp op) {
+  switch (dispatch.getKind()) {
+  case LaunchKind::Partials:
+  case LaunchKind::Merge:
+  case LaunchKind::Begins:
+  case LaunchKind::Compact:
+    return op.getTeam() == TeamKind::Block;
+  case LaunchKind::ColumnParts:
+    return op.getTeam() ==
+           (op.getByColumns() ? TeamKind::Warp : TeamKind::Block);
+  case LaunchKind::ColumnMerge:
+    return op.getTeam() == TeamKind::Warp;
+  default:
+    return !op.getByColumns() || op.getTeam() == TeamKind::Warp;
+  }
+}
+
+/// What only teams of some kind have.
 static LogicalResult verifyTeam(EntryOp op) {
   auto dispatch = cast<DispatchOp>(op->getParentOp());
   bool isBlock = op.getTeam() >= TeamKind::Block;
+  if (!isMadeBy(dispatch, op))
+    return op.emitOpError()
+           << "of a dispatch of the kind " << stringifyEnum(dispatch.getKind())
+           << " has another team";
   if ((op.getCluster().value_or(1) > 1) != (op.getTeam() == TeamKind::Cluster))
     return op.emitOpError("has several blocks if its team is a cluster");
   std::uint64_t kept = op.getKept().value_or(0);
@@ -63,11 +85,6 @@ static LogicalResult verifyTeam(EntryOp op) {
     return op.emitOpError("keeps whole vectors of rows, in teams of threads");
   if (op.getSharedLanes() && !(kept && isBlock))
     return op.emitOpError("keeps a row's rest, but not its beginning");
-  if (op.getProduct() && op.getTeam() == TeamKind::Thread)
-    return op.emitOpError("makes a product by one thread");
-  if ((op.getStaged() && !(op.getProduct() && isBlock)) ||
-      (op.getLarge() && !op.getStaged()))
-    return op.emitOpError("stages a product of a block");
   if (op.getTurns() && !(isBlock && dispatch.getTurned() && op.getLane()))
     return op.emitOpError("turns operands that nothing is known of");
   if (op.getByColumns() && !dispatch.getColumns())
@@ -75,27 +92,89 @@ static LogicalResult verifyTeam(EntryOp op) {
   return success();
 }
 
-/// Units lie along the parallel axes.
+/// The product that an entry makes, and the sides of its tile.
+static LogicalResult verifyProduct(EntryOp op) {
+  bool isBlock = op.getTeam() == TeamKind::Block;
+  if ((op.getStaged() && !(op.getProduct() && isBlock)) ||
+      (op.getLarge() && !op.getStaged()))
+    return op.emitOpError("stages a product of a block");
+  if (!op.getProduct())
+    return success();
+  auto dispatch = cast<DispatchOp>(op->getParentOp());
+  auto products = dispatch.getBody().getOps<MatrixProductOp>();
+  if (products.empty())
+    return op.emitOpError("makes a product that the dispatch does not name");
+  MatrixProductOp product = *products.begin();
+  if (op.getTeam() != (op.getStaged() ? TeamKind::Block : TeamKind::Warp) ||
+      (product.getByLanes() && !op.getStaged()))
+    return op.emitOpError("makes a product by another team");
+  constexpr std::uint64_t warpSide = 32, blockSide = 128;
+  std::uint64_t side = op.getStaged() ? blockSide : warpSide;
+  for (auto loop : op.getBody().getOps<ScheduledLoopOp>()) {
+    bool isColumn = loop.getAxisAttr() == product.getColumnAttr();
+    std::uint64_t wanted = isColumn && op.getLarge() ? 2 * side
+                           : isColumn                ? side
+                           : loop.getAxisAttr() == product.getRowAttr() ? side
+                                                                        : 1;
+    if (loop.getTile() != wanted)
+      return loop.emitOpError() << "of a product has tile " << loop.getTile()
+                                << " in place of " << wanted;
+  }
+  return success();
+}
+
+/// The axes along which the units of an entry lie.
 static LogicalResult verifyUnits(EntryOp op) {
   auto dispatch = cast<DispatchOp>(op->getParentOp());
-  llvm::DenseSet<Attribute> cut;
+  llvm::SmallDenseSet<Attribute> cut, wanted;
   for (auto loop : op.getBody().getOps<ScheduledLoopOp>()) {
     if (loop.getWith())
       return loop.emitOpError("flattens axes, which entries do not");
     if (!cut.insert(loop.getAxisAttr()).second)
       return loop.emitOpError() << "cuts " << loop.getAxisAttr() << " again";
+    if (loop.getShared() ? loop.getLanes() != op.getVectors()
+                         : loop.getLanes() != 1)
+      return loop.emitOpError("has the entry's vectors where it is shared, and "
+                              "single elements elsewhere");
   }
-  if (dispatch.getKind() != LaunchKind::Stores)
-    return success();
-  for (Attribute axis : dispatch.getParallel())
+  wanted.insert_range(dispatch.getParallel());
+  switch (dispatch.getKind()) {
+  case LaunchKind::Partials:
+  case LaunchKind::Merge:
+  case LaunchKind::Begins:
+  case LaunchKind::Compact:
+    return cut.size() == 1 ? success()
+                           : op.emitOpError("has not one loop over the parts");
+  case LaunchKind::ColumnParts:
+    wanted.insert(
+        dispatch.getColumns().getDefiningOp<StateRowsOp>().getRowsAttr());
+    break;
+  default:
+    break;
+  }
+  for (Attribute axis : wanted)
     if (!cut.contains(axis))
       return op.emitOpError() << "has no loop along " << axis;
-  if (cut.size() != dispatch.getParallel().size())
+  if (cut.size() != wanted.size())
     return op.emitOpError("has loops along axes that are not parallel");
   return success();
 }
 
-LogicalResult EntryOp::verifyRegions() {
-  return failure(failed(verifyCounts(*this)) || failed(verifyTeam(*this)) ||
-                 failed(verifyUnits(*this)));
+/// Threads that have columns share the loop along them.
+static LogicalResult verifyColumns(EntryOp op) {
+  auto dispatch = cast<DispatchOp>(op->getParentOp());
+  if (!op.getByColumns())
+    return success();
+  auto columns = dispatch.getColumns().getDefiningOp<StateRowsOp>();
+  for (auto loop : op.getBody().getOps<ScheduledLoopOp>())
+    if (loop.getShared() != (loop.getAxisAttr() == columns.getLaneAttr()))
+      return loop.emitOpError("is not shared as the columns are");
+  return success();
 }
+
+LogicalResult qn::verifyEntry(EntryOp op) {
+  return failure(failed(verifyTeam(op)) || failed(verifyProduct(op)) ||
+                 failed(verifyUnits(op)) || failed(verifyColumns(op)));
+}
+
+LogicalResult EntryOp::verifyRegions() { return verifyCounts(*this); }

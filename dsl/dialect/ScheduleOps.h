@@ -11,4 +11,6 @@ namespace quern::qn {
 /// Whether all values are first results of reductions; says so where not.
 mlir::LogicalResult verifyReductions(mlir::Operation *op,
                                      mlir::ValueRange values);
+/// What an entry needs of its dispatch, whose plans are of the right kinds.
+mlir::LogicalResult verifyEntry(EntryOp op);
 } // namespace quern::qn

@@ -11,12 +11,15 @@ from collections.abc import Callable
 from tree import ROOT, build_dir
 
 OPT = build_dir() / "bin" / "quern-opt"
-TARGETS = ("x86-64-v2", "x86-64-v3", "x86-64-v4", "sapphirerapids")
+TARGETS = ("x86-64-v2", "x86-64-v3", "x86-64-v4", "sapphirerapids", "sm_90", "gfx942")
 WORDS = re.compile(r"\w+")
 FLAGS = WORDS.findall("""
-again by_columns dots fixed in_place in_runs inclusive is_row once pairs repeats repeats_rest
-replaces streams streams_rows tiles together turn_columns turn_rows upper window windows
+again by_columns by_lanes dots fixed full in_place in_runs inclusive is_row large
+left_along_depth once pairs product repeats repeats_rest replaces right_along_depth shared
+shares_rows staged streams streams_rows tiles together turn_columns turn_rows turns unsuited
+upper window windows
 """)
+TEAMS = WORDS.findall("thread warp block cluster")
 KINDS = WORDS.findall("""
 begins column_merge column_parts compact contract merge pack pack_columns partials rows
 scatter sort stores stream sum_merge sum_parts
@@ -49,20 +52,23 @@ def edited(rng: random.Random, text: str) -> str:
     """The text with one to three changes of numbers, flags, kinds and loops."""
     head, mark, tail = text.partition("qn.schedule")
     for _ in range(rng.randint(1, 3)):
-        how = rng.choice(["number", "number", "flag", "kind", "choice", "loop", "added"])
+        how = rng.choice(["number", "number", "flag", "kind", "team", "choice", "loop", "added"])
         if how == "number":
             tail = replaced(rng, tail, r"(?<= )(\d+)", lambda: str(rng.choice(NUMBERS)))
         elif how == "flag":
             tail = replaced(rng, tail, rf"( (?:{'|'.join(FLAGS)}))(?= |\n)", str)
         elif how == "kind":
             tail = replaced(rng, tail, r"qn\.dispatch (\w+)", lambda: rng.choice(KINDS))
+        elif how == "team":
+            tail = replaced(rng, tail, r"qn\.entry (\w+)", lambda: rng.choice(TEAMS))
         elif how == "choice":
             tail = replaced(rng, tail, r"qn\.dispatch \w+ (\w+)", lambda: rng.choice(CHOICES))
         elif how == "loop":
             tail = replaced(rng, tail, r"( *qn\.loop .*\n)", str)
         else:
             words = (f" {word}" for word in rng.sample(FLAGS, 1))
-            tail = replaced(rng, tail, r"qn\.loop .*copies \d+()", lambda w=words: next(w))
+            place = r"qn\.(?:loop|entry) .*copies \d+()"
+            tail = replaced(rng, tail, place, lambda w=words: next(w))
     return head + mark + tail
 
 
