@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-#: So many cases of every test run in the quick tier.
-CASES = 12
+#: So many cases of every test run in the quick tier, and so many if there is no time left.
+CASES, LATE_CASES = 12, 3
+MAY_BE_LEFT = pytest.StashKey[bool]()
 PASSED = pytest.StashKey[set[str]]()
 
 
@@ -81,16 +82,16 @@ def in_quick_tier(items: list[pytest.Item]) -> list[pytest.Item]:
     commit's hash chooses them. Matrices have been cut by a rule of their own."""
     tests: dict[str, list[pytest.Item]] = {}
     for item in items:
-        is_cut = item.path.is_relative_to(ROOT / "test" / "python") and not is_of_matrix(item)
-        name = item.nodeid.partition("[")[0] if is_cut else item.nodeid
-        tests.setdefault(name, []).append(item)
-    digest = sources_commit()
+        is_cut = item.path.is_relative_to(ROOT / "test" / "python")
+        tests.setdefault(item.nodeid.partition("[")[0] if is_cut else item.nodeid, []).append(item)
+    commit = sources_commit()
     chosen: set[pytest.Item] = set()
     for cases in tests.values():
-        ranked = sorted(
-            cases, key=lambda i: hashlib.sha256(f"{digest} {i.nodeid}".encode()).digest()
-        )
-        chosen.update(ranked[: CASES + max(0, len(cases) - CASES) // 3])
+        cases.sort(key=lambda i: hashlib.sha256(f"{commit} {i.nodeid}".encode()).digest())
+        share = CASES + max(0, len(cases) - CASES) // 3
+        chosen.update(cases if is_of_matrix(cases[0]) else cases[:share])
+        for case in cases[LATE_CASES:]:
+            case.stash[MAY_BE_LEFT] = True
     if left := os.environ.get("QUERN_TEST_LEFT"):
         with Path(left).open("a", encoding="utf-8") as file:
             file.write(f"cases of tests {len(items)} {len(chosen)}\n")
@@ -116,9 +117,9 @@ def is_of_matrix(item: pytest.Item) -> bool:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Keeps a slow machine within its time: past it, cases of matrices are left to --all."""
+    """Keeps a slow machine within its time: past it, most cases of a test are left to --all."""
     until = os.environ.get("QUERN_TEST_UNTIL")
-    if until and time.time() > float(until) and is_of_matrix(item):
+    if until and time.time() > float(until) and item.stash.get(MAY_BE_LEFT, False):
         if left := os.environ.get("QUERN_TEST_LEFT"):
             with Path(left).with_name("late.txt").open("a", encoding="utf-8") as file:
                 file.write(f"{item.nodeid}\n")

@@ -16,7 +16,7 @@ from tree import ROOT, VENV, build_dir, environment, run, say
 from build import build
 
 PYTHON_SUITES = ("test/repo", "test/python", "test/features", "test/backend-torch")
-#: Minutes of `./dev test`, the build included, after which cases of matrices are left to --all.
+#: Minutes of `./dev test`, the build included, after which three cases of a test are enough.
 QUICK_MINUTES = 45
 
 
