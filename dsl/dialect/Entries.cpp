@@ -1,6 +1,8 @@
 // What an entry of a GPU must say to be one that the lowering can follow.
 #include "dsl/dialect/ScheduleOps.h"
 
+#include "dsl/target/TargetInfo.h"
+
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -80,15 +82,36 @@ static LogicalResult verifyTeam(EntryOp op) {
            << " has another team";
   if ((op.getCluster().value_or(1) > 1) != (op.getTeam() == TeamKind::Cluster))
     return op.emitOpError("has several blocks if its team is a cluster");
-  std::uint64_t kept = op.getKept().value_or(0);
-  if (kept && (op.getTeam() == TeamKind::Thread || kept % op.getVectors()))
-    return op.emitOpError("keeps whole vectors of rows, in teams of threads");
-  if (op.getSharedLanes() && !(kept && isBlock))
-    return op.emitOpError("keeps a row's rest, but not its beginning");
   if (op.getTurns() && !(isBlock && dispatch.getTurned() && op.getLane()))
     return op.emitOpError("turns operands that nothing is known of");
   if (op.getByColumns() && !dispatch.getColumns())
     return op.emitOpError("has columns, but the dispatch names none");
+  return success();
+}
+
+/// A team that keeps rows has room for the longest of them.
+static LogicalResult verifyKept(EntryOp op) {
+  std::uint64_t kept = op.getKept().value_or(0);
+  std::uint64_t shared = op.getSharedLanes().value_or(0);
+  bool isBlock = op.getTeam() >= TeamKind::Block;
+  if (shared && !(kept && isBlock))
+    return op.emitOpError("keeps a row's rest, but not its beginning");
+  if (!kept)
+    return success();
+  std::uint64_t ofBlock = op.getThreads() * op.getVectors();
+  if (op.getTeam() == TeamKind::Thread || kept % op.getVectors() ||
+      shared % ofBlock)
+    return op.emitOpError("keeps whole vectors of rows, in teams of threads");
+  for (auto loop : op.getBody().getOps<ScheduledLoopOp>())
+    if (loop.getTile() != 1 || loop.getCopies() != 1)
+      return loop.emitOpError("has several rows of a team that keeps one");
+  auto schedule = op->getParentOfType<ScheduleOp>();
+  std::uint64_t threads =
+      isBlock ? op.getThreads() : targetNamed(schedule.getTarget())->warp;
+  std::uint64_t room = op.getCluster().value_or(1) * (threads * kept + shared);
+  if (op.getMostLanes().value_or(room + 1) > room)
+    return op.emitOpError() << "has room for rows of " << room
+                            << " elements, and is meant for longer ones";
   return success();
 }
 
@@ -173,8 +196,9 @@ static LogicalResult verifyColumns(EntryOp op) {
 }
 
 LogicalResult qn::verifyEntry(EntryOp op) {
-  return failure(failed(verifyTeam(op)) || failed(verifyProduct(op)) ||
-                 failed(verifyUnits(op)) || failed(verifyColumns(op)));
+  return failure(failed(verifyTeam(op)) || failed(verifyUnits(op)) ||
+                 failed(verifyKept(op)) || failed(verifyProduct(op)) ||
+                 failed(verifyColumns(op)));
 }
 
 LogicalResult EntryOp::verifyRegions() { return verifyCounts(*this); }

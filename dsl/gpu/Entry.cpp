@@ -310,6 +310,13 @@ std::array<Value, 2> EntryBuilder::cornerOf(Frame &frame, ValueRange position,
 /// launching, and then all that there is.
 void EntryBuilder::share(ModuleOp module, StringRef symbol,
                          std::int64_t bytes) {
+  if (bytes > target.sharedBytes) {
+    model.kernel.emitError()
+        << "the threads of a block share " << bytes << " bytes, " << target.name
+        << " has " << target.sharedBytes;
+    emitter.valid = false;
+    return;
+  }
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(module.getBody());
   bool asks = bytes > unaskedBytes && target.kind == TargetKind::Nvptx;

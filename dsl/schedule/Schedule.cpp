@@ -249,6 +249,17 @@ AxisPlan Schedule::innerLoop(unsigned axis, bool reduces) const {
   return plan;
 }
 
+/// Whether the factors of a product have the axes that it names.
+static bool isProduct(const KernelModel &model, const MatrixProduct &product) {
+  AxisSet left = model.axesOf(product.left);
+  AxisSet right = model.axesOf(product.right);
+  return hasAxis(left, product.row) && !hasAxis(right, product.row) &&
+         hasAxis(right, product.column) && !hasAxis(left, product.column) &&
+         hasAxis(left & right, product.depth) &&
+         model.axesOf(qn::ReduceOp(product.sum).getAxes()) ==
+             axisBit(product.depth);
+}
+
 std::optional<Schedule> quern::takeSchedule(KernelModel &model,
                                             const TargetInfo &target) {
   auto op = dyn_cast<qn::ScheduleOp>(model.kernel.block().back());
@@ -258,6 +269,12 @@ std::optional<Schedule> quern::takeSchedule(KernelModel &model,
     return std::nullopt;
   }
   Schedule schedule = ScheduleReader(model, op).read();
+  for (const std::vector<EntryPlan> &entries : schedule.entries)
+    for (const EntryPlan &entry : entries)
+      if (entry.product && !isProduct(model, *entry.product)) {
+        op.emitOpError("has a product of factors with other axes");
+        return std::nullopt;
+      }
   op.erase();
   for (auto [value, offset] : schedule.offsets)
     if (!model.isMaterialised(value.getDefiningOp()))

@@ -132,7 +132,7 @@ qn.rowwise @scale axes [C] (%x: !qn.tensor<f32, [C:1]>,
   qn.store %v, %out : f32, !qn.tensor<f32, [C:1]>
   qn.schedule for "sm_90" parts 0 {
     qn.dispatch stores always of [0] parallel [C] lane C worth 4096 {
-      qn.entry block lane C threads 256 vectors 4 copies 1 {
+      qn.entry thread lane C threads 128 vectors 4 copies 1 {
         // expected-error @below {{has the entry's vectors where it is shared}}
         qn.loop C tile 1024 lanes 8 copies 1 shared
       }
