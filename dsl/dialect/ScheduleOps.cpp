@@ -197,6 +197,10 @@ LogicalResult StateRowsOp::verify() {
   if (!llvm::isPowerOf2_64(getLanes()) || getLanes() > 64 || getUnrolled() > 64)
     return emitOpError("has at most 64 lanes, a power of two, and 64 rows of "
                        "one pass");
+  bool isReduced = getLaneAttr() == getRowsAttr() ||
+                   llvm::is_contained(getBefore(), getLaneAttr());
+  if (getIsRow() != isReduced)
+    return emitOpError("is a row if its lanes run along a reduced axis");
   return verifyReductions(*this, getReductions());
 }
 
