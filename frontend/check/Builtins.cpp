@@ -1,5 +1,5 @@
 // Calls of builtins in scalar and lifted text.
-#include "frontend/check/DeclarationChecker.h"
+#include "frontend/check/Extents.h"
 
 using namespace quern;
 using namespace quern::check;
@@ -85,6 +85,8 @@ const Expression *DeclarationChecker::scalarBuiltin(const ast::CallExpr &expr,
   ElementMask allowed = check::maskOf(info.constraint);
   if (builtin == Builtin::Min || builtin == Builtin::Max)
     allowed &= ~check::maskOf(Constraint::Complex);
+  if (Extents(*this).refuseOperand(values.front(), allowed, name))
+    return nullptr;
   if (!requireMask(type, allowed, expr.span, name))
     return nullptr;
   ScalarType result = resultOf(info, type);

@@ -46,6 +46,8 @@ struct CheckerState {
   AxisUse axisUse = AxisUse::Any;
   /// Values that stand for axes without `index` or `size`: reported already.
   llvm::SmallPtrSet<const Expression *, 4> bareAxes;
+  /// Names that `let` gave to what is an extent to `Extents`.
+  llvm::SmallPtrSet<const typed::Variable *, 4> extentNames;
   /// Axes that `over i: lo .. hi` brought in: their names are variables.
   llvm::DenseSet<unsigned> variableAxes;
   /// Axes of the conditions around the statement at hand.

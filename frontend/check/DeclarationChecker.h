@@ -24,6 +24,7 @@ public:
 
 private:
   friend class AttributeChecker;
+  friend class Extents;
   friend class ListChecker;
   friend class ReadOptions;
   bool constantEntry(const ast::Expr *expr, ScalarType type, Constants &values);
@@ -116,8 +117,6 @@ private:
   bool isAbsent(const Expression *value) const;
   const Expression *coerce(const Expression *value, ScalarType type);
   const Expression *settle(const Expression *value);
-  const Expression *weakInteger(Span span, typed::Constant value);
-  const Expression *weakFloat(Span span, double value);
   const Expression *booleanConstant(Span span, bool value);
   const Expression *integerConstant(Span span, std::int64_t value);
   bool isWeak(const Expression *value) const;

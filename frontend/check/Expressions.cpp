@@ -31,10 +31,11 @@ const Expression *DeclarationChecker::check(const ast::Expr *expr) {
 const Expression *DeclarationChecker::checkLeaf(const ast::Expr *expr) {
   switch (expr->kind) {
   case ast::Expr::Kind::Int:
-    return weakInteger(expr->span, Constant::ofUnsigned(
-                                       llvm::cast<ast::IntExpr>(expr)->value));
+    return weakConstant(expr->span, Constant::ofUnsigned(
+                                        llvm::cast<ast::IntExpr>(expr)->value));
   case ast::Expr::Kind::Float:
-    return weakFloat(expr->span, llvm::cast<ast::FloatExpr>(expr)->value);
+    return weakConstant(
+        expr->span, Constant::ofFloat(llvm::cast<ast::FloatExpr>(expr)->value));
   case ast::Expr::Kind::Bool:
     return booleanConstant(expr->span, llvm::cast<ast::BoolExpr>(expr)->value);
   case ast::Expr::Kind::String: {

@@ -1,5 +1,5 @@
 // Compile-time arguments: written in brackets, or solved from the operands.
-#include "frontend/check/DeclarationChecker.h"
+#include "frontend/check/Extents.h"
 
 #include "frontend/typed/ConstantValue.h"
 
@@ -432,6 +432,10 @@ bool DeclarationChecker::fitArgument(const Expression *&value,
       type.isList() ? type.elements.front()->scalar : value->scalar();
   if (sameType(given, wanted))
     return true;
+  if (const Expression *converted = Extents(*this).as(value, wanted)) {
+    value = converted;
+    return true;
+  }
   report(value->span, diag::TypeMismatch, source(value->span), spell(given),
          spell(wanted))
       .note(("this is parameter `" + parameter + "`").str());

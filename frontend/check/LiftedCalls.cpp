@@ -1,6 +1,6 @@
 // Calls in scalar and lifted text: types solved, axes bound by position.
-#include "frontend/check/DeclarationChecker.h"
 #include "frontend/check/ExtentSubstitution.h"
+#include "frontend/check/Extents.h"
 #include "frontend/typed/Walk.h"
 
 using namespace quern;
@@ -11,17 +11,7 @@ const Expression *DeclarationChecker::liftedCall(const Declaration &callee,
                                                  Span span,
                                                  CallArguments &arguments,
                                                  GenericArguments &generics) {
-  for (auto [value, parameter] : llvm::zip(arguments.values, callee.parameters))
-    if (value)
-      inferFrom(parameter.element, value, generics);
-  // Literals decide only what nothing else decides.
-  for (auto [value, parameter] : llvm::zip(arguments.values, callee.parameters))
-    if (value && isWeak(value) && parameter.element.isBareParameter()) {
-      auto &type = generics.types[parameter.element.parameterIndex()];
-      if (!type)
-        type = isWeakFloat(value) ? ScalarType::concrete(ElementType::F32)
-                                  : ScalarType::integer();
-    }
+  Extents(*this).inferTypes(callee, arguments, generics);
   llvm::SmallVector<ScalarType, 4> typeArguments;
   if (!finishTypes(callee, span, generics, typeArguments) ||
       !finishConstants(callee, span, generics, typeArguments))

@@ -1,5 +1,5 @@
 // Weak literals: they take the type that the text around them wants.
-#include "frontend/check/DeclarationChecker.h"
+#include "frontend/check/Extents.h"
 
 #include "frontend/typed/Arithmetic.h"
 #include "frontend/typed/ConstantValue.h"
@@ -25,14 +25,6 @@ const Expression *DeclarationChecker::weakConstant(Span span,
                                                       : module.weakInteger);
   node->value = value;
   return node;
-}
-
-const Expression *DeclarationChecker::weakInteger(Span span, Constant value) {
-  return weakConstant(span, value);
-}
-
-const Expression *DeclarationChecker::weakFloat(Span span, double value) {
-  return weakConstant(span, Constant::ofFloat(value));
 }
 
 const Expression *DeclarationChecker::booleanConstant(Span span, bool value) {
@@ -96,6 +88,8 @@ const Expression *DeclarationChecker::coerce(const Expression *value,
   if (!isWeak(value)) {
     if (value->type->isScalar() && sameType(value->scalar(), type))
       return value;
+    if (const Expression *converted = Extents(*this).as(value, type))
+      return converted;
     auto report = this->report(value->span, diag::TypeMismatch,
                                source(value->span), spell(value), spell(type));
     auto isReal = [&](ScalarType any) {

@@ -1,4 +1,5 @@
 // Unary and binary operators, comparisons and their types.
+#include "frontend/check/Extents.h"
 #include "frontend/check/Lists.h"
 
 #include "frontend/typed/Arithmetic.h"
@@ -205,6 +206,8 @@ bool DeclarationChecker::unify(const Expression *&left,
     }
     return left && right;
   }
+  if (Extents(*this).refuseLiteral(left, right))
+    return false;
   if (isWeak(left))
     left = coerce(left, right->scalar());
   else if (isWeak(right))
@@ -212,6 +215,8 @@ bool DeclarationChecker::unify(const Expression *&left,
   if (!left || !right)
     return false;
   if (sameType(left->scalar(), right->scalar()))
+    return true;
+  if (Extents(*this).unify(left, right))
     return true;
   if (bareAxes.contains(left) || bareAxes.contains(right)) {
     hasFailed = true;
@@ -347,6 +352,9 @@ const Expression *DeclarationChecker::makeBinary(BinaryOperator op, Span span,
       return nullptr; // a literal that no type holds
   }
   ScalarType type = joinTypes(left->scalar(), right->scalar());
+  if (op == BinaryOperator::Div &&
+      Extents(*this).refuseDivision(at, left, right))
+    return nullptr;
   if (!operatorApplies(op, type, at))
     return nullptr;
   auto *node = make<BinaryExpression>(

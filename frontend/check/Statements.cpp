@@ -1,4 +1,5 @@
 // Statements that every kind of text has: let, var, return, calls.
+#include "frontend/check/Extents.h"
 #include "frontend/check/Lists.h"
 
 using namespace quern;
@@ -112,8 +113,12 @@ void DeclarationChecker::let(const ast::LetStmt &stmt, StatementList &into) {
   }
   bindPattern(stmt.pattern, settle(value), stmt.span, into);
   auto made = names.find(stmt.pattern.names[0].text());
-  if (!named.empty() && made != names.end() && made->second.variable)
+  if (made == names.end() || !made->second.variable)
+    return;
+  if (!named.empty())
     axisOrders.write(*made->second.variable, named);
+  if (!stmt.pattern.isTuple && !stmt.type)
+    Extents(*this).note(*made->second.variable, value);
 }
 
 void DeclarationChecker::bindPattern(const ast::Pattern &pattern,
