@@ -1,4 +1,5 @@
 // Reductions in lifted text: `m(a, b over (C, i: lo .. hi) where c)`.
+#include "frontend/check/Extents.h"
 #include "frontend/check/Over.h"
 #include "frontend/typed/ThreadAxes.h"
 
@@ -201,13 +202,18 @@ bool DeclarationChecker::solveMonoid(
     GenericArguments &generics,
     llvm::SmallVectorImpl<ScalarType> &typeArguments) {
   llvm::ArrayRef<const Type *> wanted = monoid.reduction->operands;
+  auto isExtent = [&](const Expression *value) {
+    return Extents(*this).contain(value);
+  };
   for (auto [value, type] : llvm::zip(arguments.operands, wanted))
-    inferFrom(type->scalar, value, generics);
+    if (!isExtent(value))
+      inferFrom(type->scalar, value, generics);
   for (auto [value, row] : llvm::zip(arguments.parameters, monoid.parameters))
     if (value)
       inferFrom(row.element, value, generics);
   for (auto [value, type] : llvm::zip(arguments.operands, wanted)) {
-    bool decides = isWeak(value) && type->scalar.isBareParameter() &&
+    bool decides = (isWeak(value) || isExtent(value)) &&
+                   type->scalar.isBareParameter() &&
                    !generics.types[type->scalar.parameterIndex()];
     if (!decides)
       continue;
