@@ -12,4 +12,9 @@ namespace quern::irgen {
 bool collectAssigned(typed::Block statements,
                      llvm::SmallVectorImpl<const typed::Variable *> &assigned);
 
+/// The same without what the block itself defines: that ends with the block,
+/// and holds before it only what an iteration that was written out left.
+bool collectCarried(typed::Block statements,
+                    llvm::SmallVectorImpl<const typed::Variable *> &carried);
+
 } // namespace quern::irgen

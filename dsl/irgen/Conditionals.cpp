@@ -71,8 +71,8 @@ void Generator::executeArms(Scalar condition, typed::Block then,
                             typed::Block otherwise, bool otherwiseReturns) {
   Location location = b.location;
   SmallVector<const Variable *, 4> assigned;
-  bool returns = collectAssigned(then, assigned);
-  returns |= collectAssigned(otherwise, assigned);
+  bool returns = collectCarried(then, assigned);
+  returns |= collectCarried(otherwise, assigned);
   returns |= otherwiseReturns;
   llvm::erase_if(assigned, [&](const Variable *variable) {
     return frame->binding(*variable).kind == Binding::Kind::Unset;

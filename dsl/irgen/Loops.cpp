@@ -22,6 +22,7 @@ struct Generator::Loop {
   typed::Block body;
   const Variable *counter = nullptr; ///< of a `for`
   Scalar begin, end, step;           ///< of a `for`
+  const Variable *broken = nullptr;  ///< of a `for` with a `break`
   const Expression *condition = nullptr;
   Scalar bound; ///< of a `while`, or nothing
   SmallVector<const Variable *, 4> assigned;
@@ -118,7 +119,11 @@ bool Generator::unroll(const typed::ForStatement &statement) {
     if (statement.variable)
       bind(*statement.variable,
            b.integer(ElementType::I64, static_cast<std::int64_t>(i)));
-    execute(statement.body);
+    if (statement.broken)
+      executeArms(b.bitNot(current(*statement.broken).scalar), statement.body,
+                  {}, /*otherwiseReturns=*/false);
+    else
+      execute(statement.body);
   }
   return true;
 }
@@ -129,6 +134,7 @@ void Generator::executeFor(const typed::ForStatement &statement) {
   Loop loop;
   loop.body = statement.body;
   loop.counter = statement.variable;
+  loop.broken = statement.broken;
   auto bound = [&](const Expression *expression, std::int64_t missing) {
     if (!expression)
       return b.integer(ElementType::I64, missing);
@@ -167,6 +173,8 @@ mlir::Value Generator::anotherRound(const Loop &loop, Scalar counter) {
     go = b.less(counter, loop.bound);
   if (frame->returned.flag && loop.returns)
     go = b.bitAnd(go, b.bitNot(frame->returned.flag));
+  if (loop.broken)
+    go = b.bitAnd(go, b.bitNot(current(*loop.broken).scalar));
   if (loop.condition)
     go = b.bitAnd(go, scalar(*loop.condition));
   if (mlir::Value around = predicate()) {
@@ -240,7 +248,7 @@ void Generator::endReturns(const Loop &loop, ReturnState &before) {
 }
 
 void Generator::emitLoop(Loop &loop) {
-  loop.returns = collectAssigned(loop.body, loop.assigned);
+  loop.returns = collectCarried(loop.body, loop.assigned);
   llvm::erase_if(loop.assigned, [&](const Variable *variable) {
     return frame->binding(*variable).kind == Binding::Kind::Unset;
   });

@@ -196,13 +196,13 @@ Generator::countingOf(const typed::ForStatement &statement, std::int64_t step) {
 }
 
 /// A `for` whose step is known becomes a counted loop; others, and those that
-/// return, go the general way.
+/// return or break, go the general way.
 bool Generator::executeCounted(const typed::ForStatement &statement) {
   SmallVector<const Variable *, 4> assigned;
-  bool returns = collectAssigned(statement.body, assigned);
+  bool returns = collectCarried(statement.body, assigned);
   auto step =
       statement.step ? known(*statement.step) : typed::Constant::ofInteger(1);
-  if (returns || !step || step->integer == 0 ||
+  if (returns || statement.broken || !step || step->integer == 0 ||
       step->integer == std::numeric_limits<std::int64_t>::min())
     return false;
   llvm::erase_if(assigned, [&](const Variable *variable) {

@@ -69,6 +69,10 @@ static std::string oneLine(const Stmt &stmt) {
   }
   case Stmt::Kind::Expression:
     return dumpText(llvm::cast<ExpressionStmt>(stmt).expr);
+  case Stmt::Kind::Break:
+    return "break";
+  case Stmt::Kind::Continue:
+    return "continue";
   case Stmt::Kind::Pass:
     return "pass";
   default:

@@ -131,6 +131,16 @@ struct ExpressionStmt : StmtOf<Stmt::Kind::Expression> {
   ExpressionStmt(Span span, const Expr *expr) : NodeOf(span), expr(expr) {}
 };
 
+/// Ends the innermost loop around it.
+struct BreakStmt : StmtOf<Stmt::Kind::Break> {
+  BreakStmt(Span span) : NodeOf(span) {}
+};
+
+/// Goes on with the next iteration of the innermost loop.
+struct ContinueStmt : StmtOf<Stmt::Kind::Continue> {
+  ContinueStmt(Span span) : NodeOf(span) {}
+};
+
 struct PassStmt : StmtOf<Stmt::Kind::Pass> {
   PassStmt(Span span) : NodeOf(span) {}
 };

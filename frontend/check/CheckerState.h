@@ -15,11 +15,14 @@ struct MutVariable {
   const typed::Variable *parameter, *variable;
 };
 
+class LoopBody;
+
 struct CheckerState {
   Place place = Place::Scalar;
   bool isSilent = false;  ///< the text had a syntax error, or a trial pass
   bool hasFailed = false; ///< an error was reported, or would have been
   unsigned depth = 0, loops = 0, nesting = 0;
+  LoopBody *loop = nullptr; ///< the innermost around the text at hand
 
   llvm::SmallVector<typed::TypeParameter, 4> typeParameters;
   llvm::SmallVector<const typed::ConstantParameter *, 4> constantParameters;

@@ -26,6 +26,7 @@ private:
   friend class AttributeChecker;
   friend class Extents;
   friend class ListChecker;
+  friend class LoopBody;
   friend class ReadOptions;
   bool constantEntry(const ast::Expr *expr, ScalarType type, Constants &values);
   std::optional<TableExtents> tableExtents(const ast::TensorType &type);

@@ -70,6 +70,8 @@ Known Finder::valueOf(const Expression *expression,
 
 /// How often the loop runs.
 Known Finder::roundsOf(const ForStatement &loop, const Thread &thread) const {
+  if (loop.broken)
+    return std::nullopt;
   Known lower = valueOf(loop.lower, thread), step = valueOf(loop.step, thread);
   Known upper = valueOf(loop.upper, thread);
   if (!lower || !upper || !step || step->integer <= 0)

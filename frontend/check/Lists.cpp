@@ -1,5 +1,6 @@
 // Lists of an `op`: `[a, b]`, `[f(x) for x in xs]`, `xs + ys`, `xs[i]`, loops.
 #include "frontend/check/Lists.h"
+#include "frontend/check/LoopBody.h"
 
 using namespace quern;
 using namespace quern::check;
@@ -236,7 +237,12 @@ void ListChecker::statement(const ast::Pattern &pattern,
   node->variables = checker.builder.list(loop.variables);
   node->lists = checker.builder.list(loop.lists);
   node->isEach = isEach;
-  node->body = checker.block(body);
+  if (isEach) {
+    node->body = checker.block(body);
+  } else {
+    LoopBody loopBody(checker, span);
+    node->body = loopBody.guarded(loopBody.check(body), into);
+  }
   checker.closeScope(mark);
   if (loop.isValid)
     into.push_back(node);

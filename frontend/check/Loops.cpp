@@ -1,5 +1,6 @@
 // Branches and loops.
 #include "frontend/check/Lists.h"
+#include "frontend/check/LoopBody.h"
 
 #include "llvm/Support/SaveAndRestore.h"
 
@@ -53,7 +54,8 @@ bool DeclarationChecker::fallsThrough(typed::Block block) {
   if (block.empty())
     return true;
   const Statement *last = block.back();
-  if (llvm::isa<ReturnStatement>(last))
+  const auto *set = llvm::dyn_cast<AssignStatement>(last);
+  if (llvm::isa<ReturnStatement>(last) || (set && set->leaves))
     return false;
   const auto *branch = llvm::dyn_cast<IfStatement>(last);
   return !branch || branch->otherwise.empty() || fallsThrough(branch->then) ||
@@ -122,9 +124,7 @@ void DeclarationChecker::forRange(const ast::ForStmt &stmt,
       if (node->variable)
         axisOrders.define(*node->variable, bound, axes);
   }
-  ++loops;
-  node->body = block(stmt.body);
-  --loops;
+  LoopBody(*this, stmt.span).fill(*node, stmt.body, into);
   controlAxes = outer;
   closeScope(mark);
   if (isValid)
@@ -146,9 +146,14 @@ void DeclarationChecker::whileStatement(const ast::WhileStmt &stmt,
   auto *node = makeStatement<WhileStatement>(stmt.span);
   node->condition = condition;
   node->bound = bound;
-  ++loops;
-  node->body = block(stmt.body);
-  --loops;
+  {
+    LoopBody body(*this, stmt.span);
+    node->body = body.check(stmt.body);
+    // First whether the loop goes on: its condition may not be asked after it.
+    if (const Expression *goesOn = body.goesOn(into); goesOn && condition)
+      node->condition = makeBinary(BinaryOperator::And, stmt.span, stmt.span,
+                                   goesOn, condition);
+  }
   controlAxes = outer;
   if (condition)
     into.push_back(node);

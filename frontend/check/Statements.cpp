@@ -1,6 +1,7 @@
 // Statements that every kind of text has: let, var, return, calls.
 #include "frontend/check/Extents.h"
 #include "frontend/check/Lists.h"
+#include "frontend/check/LoopBody.h"
 
 using namespace quern;
 using namespace quern::check;
@@ -16,9 +17,11 @@ typed::Block DeclarationChecker::block(const ast::Block &text) {
   std::size_t mark = openScope();
   auto oldMasks = masks;
   auto oldPresent = knownPresent, oldAbsent = knownAbsent;
-  llvm::SmallVector<const Statement *, 8> statements;
+  llvm::SmallVector<const Statement *, 8> whole;
+  llvm::SmallVector<GuardedRest, 0> rests;
   bool wasConst = false;
   for (const ast::Stmt *stmt : text.statements) {
+    StatementList &statements = rests.empty() ? whole : rests.back().statements;
     if (!statements.empty() && !fallsThrough(statements) && !hasFailed) {
       // Behind an `if const` that was decided the rest is for other parameters.
       if (wasConst)
@@ -30,13 +33,24 @@ typed::Block DeclarationChecker::block(const ast::Block &text) {
     statement(*stmt, statements);
     const auto *branch = llvm::dyn_cast<ast::IfStmt>(stmt);
     wasConst = branch && branch->isConst;
+    bool isLast = stmt == text.statements.back();
+    if (auto rest =
+            loop && !isLast ? loop->restAfter(statements) : std::nullopt) {
+      rests.push_back(std::move(*rest));
+      wasConst = false;
+    }
   }
+  if (nesting + rests.size() > deepest)
+    report(text.span, diag::TooDeep, deepest);
+  for (GuardedRest &rest : llvm::reverse(rests))
+    (rest.isThen ? rest.branch->then : rest.branch->otherwise) =
+        builder.list(rest.statements);
   masks = std::move(oldMasks);
   knownPresent = std::move(oldPresent);
   knownAbsent = std::move(oldAbsent);
   closeScope(mark);
   --nesting;
-  return builder.list(statements);
+  return builder.list(whole);
 }
 
 void DeclarationChecker::statement(const ast::Stmt &stmt, StatementList &into) {
@@ -63,6 +77,12 @@ void DeclarationChecker::statement(const ast::Stmt &stmt, StatementList &into) {
     return storage(llvm::cast<ast::StorageStmt>(stmt), into);
   case ast::Stmt::Kind::Expression:
     return evaluate(llvm::cast<ast::ExpressionStmt>(stmt), into);
+  case ast::Stmt::Kind::Break:
+  case ast::Stmt::Kind::Continue:
+    if (loop)
+      return loop->leave(stmt, into);
+    report(stmt.span, diag::JumpOutsideLoop, source(stmt.span));
+    return;
   case ast::Stmt::Kind::Pass:
     return;
   case ast::Stmt::Kind::Error:

@@ -102,8 +102,8 @@ private:
                    std::vector<Lifted> &results);
   bool liftedControl(const typed::Statement &statement, const Frame &frame,
                      Scope &scope, std::vector<Lifted> &results);
-  bool liftedBranch(const typed::IfStatement &branch, const Frame &frame,
-                    Scope &scope);
+  bool liftedBranch(const Lifted &condition, typed::Block whenTrue,
+                    typed::Block whenFalse, const Frame &frame, Scope &scope);
   bool liftedLoop(const typed::ForStatement &loop, const Frame &frame,
                   Scope &scope);
 

@@ -31,6 +31,8 @@ bool Evaluator::runFor(const ForStatement &loop, const Frame &frame,
   auto i = static_cast<std::uint64_t>(lower);
   for (std::int64_t left = roundsOf(lower, upper, step); left > 0;
        --left, i += static_cast<std::uint64_t>(step)) {
+    if (loop.broken && locals[loop.broken->id].truth())
+      break;
     if (loop.variable)
       locals[loop.variable->id] =
           Value::of(frame.computeType(loop.variable->type->scalar),
@@ -200,29 +202,32 @@ bool Evaluator::liftedControl(const Statement &statement, const Frame &frame,
     fail("the evaluator does not lift this statement");
     return true;
   }
-  if (!branch->isConst)
-    return liftedBranch(*branch, frame, scope);
+  if (!branch->isConst) {
+    Lifted condition = [this, branch, &frame, scope](const Point &point) {
+      return expression(*branch->condition, {frame, scope, point});
+    };
+    return liftedBranch(condition, branch->then, branch->otherwise, frame,
+                        scope);
+  }
   bool taken = expression(*branch->condition, {frame, scope, {}}).truth();
   return liftedBlock(taken ? branch->then : branch->otherwise, frame, scope,
                      results);
 }
 
 /// Each variable that a side assigns is, at every point, what its side says.
-bool Evaluator::liftedBranch(const IfStatement &branch, const Frame &frame,
+bool Evaluator::liftedBranch(const Lifted &condition, Block whenTrue,
+                             Block whenFalse, const Frame &frame,
                              Scope &scope) {
-  Lifted condition = [this, &branch, &frame, scope](const Point &point) {
-    return expression(*branch.condition, {frame, scope, point});
-  };
   Scope then = scope, otherwise = scope;
   std::vector<Lifted> none;
-  if (liftedBlock(branch.then, frame, then, none) ||
-      liftedBlock(branch.otherwise, frame, otherwise, none)) {
+  if (liftedBlock(whenTrue, frame, then, none) ||
+      liftedBlock(whenFalse, frame, otherwise, none)) {
     fail("the evaluator does not lift a branch that returns");
     return true;
   }
   std::vector<const Variable *> targets;
-  assignedIn(branch.then, targets);
-  assignedIn(branch.otherwise, targets);
+  assignedIn(whenTrue, targets);
+  assignedIn(whenFalse, targets);
   for (const Variable *target : targets) {
     if (!meaningOf(scope, *target))
       continue; // the side's own
@@ -260,7 +265,13 @@ bool Evaluator::liftedLoop(const ForStatement &loop, const Frame &frame,
       scope = assigned(scope, *loop.variable, [counter](const Point &) {
         return Value::integer(counter);
       });
-    if (liftedBlock(loop.body, frame, scope, none))
+    // At points where the loop has ended nothing more is assigned.
+    Lifted ended = loop.broken ? meaningOf(scope, *loop.broken) : Lifted();
+    auto goesOn = [ended](const Point &point) {
+      return Value::boolean(!ended(point).truth());
+    };
+    if (ended ? liftedBranch(goesOn, loop.body, {}, frame, scope)
+              : liftedBlock(loop.body, frame, scope, none))
       return true;
   }
   return false;

@@ -205,6 +205,8 @@ bool Lexer::startsStatement() const {
   case TokenKind::KwLaunch:
   case TokenKind::KwShared:
   case TokenKind::KwLocal:
+  case TokenKind::KwBreak:
+  case TokenKind::KwContinue:
   case TokenKind::KwPass:
     return true;
   case TokenKind::KwFrom:

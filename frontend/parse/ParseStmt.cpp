@@ -185,6 +185,10 @@ const Stmt *Parser::parseSimpleStatement() {
   case Kind::KwShared:
   case Kind::KwLocal:
     return parseStorage();
+  case Kind::KwBreak:
+    return arena.make<BreakStmt>(advance());
+  case Kind::KwContinue:
+    return arena.make<ContinueStmt>(advance());
   case Kind::KwPass:
     return arena.make<PassStmt>(advance());
   case Kind::KwElse:

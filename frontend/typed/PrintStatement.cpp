@@ -69,7 +69,10 @@ void Printer::branch(const IfStatement &s) {
 void Printer::loop(const ForStatement &s) {
   line() << "for " << (s.variable ? s.variable->name : "_") << " in range(";
   list({s.lower, s.upper, s.step});
-  out << "):\n";
+  out << ")";
+  if (s.broken)
+    out << " until " << s.broken->name;
+  out << ":\n";
   block(s.body);
 }
 

@@ -45,6 +45,9 @@ struct AssignStatement : StatementNode<StatementKind::Assign> {
   llvm::ArrayRef<const Variable *> targets;
   /// The value; `s += x` has become `s + x`.
   const Expression *value = nullptr;
+  /// Stands for `break` or `continue`: sets the loop's variable, and ends its
+  /// block. What follows on other ways stands under a condition.
+  bool leaves = false;
 };
 
 /// `tile[y, x] = v`: writes an element of a tensor or array. `place->positions`
@@ -67,11 +70,14 @@ struct IfStatement : StatementNode<StatementKind::If> {
   bool isConst = false;
 };
 
-/// `for j in range(lower, upper, step)`; the step is not 0.
+/// `for j in range(lower, upper, step)`; the step is not 0. Of a `while`,
+/// `break` has become a part of the condition.
 struct ForStatement : StatementNode<StatementKind::For> {
   using StatementNode::StatementNode;
   const Variable *variable = nullptr; ///< null: `_`
   const Expression *lower = nullptr, *upper = nullptr, *step = nullptr;
+  /// What `break` sets: no iteration begins after that. Null: there is none.
+  const Variable *broken = nullptr;
   Block body;
 };
 

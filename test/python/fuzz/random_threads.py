@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scalar_reference import BINARY, HELD, Array, cast, is_float
+from thread_loops import going, jump, leave, loop, may_jump
 from thread_meaning import Effect, Program, Term, Threads, together
 
 TYPES = ("i32", "i64", "u8", "i16", "u32", "f32", "f64", "bool")
@@ -31,6 +33,8 @@ class Maker:
         self.locals: list[tuple[str, str]] = []
         self.uniform: list[str] = []
         self.loops: list[str] = []
+        #: Of the loops around, whether all threads of a block go round together.
+        self.around: list[bool] = []
         self.shared: list[str] = []
         self.number = 0
 
@@ -176,9 +180,17 @@ class Maker:
     # Statements: lines and an effect each.
 
     def statement(self, depth: int, uniform: bool) -> tuple[list[str], Effect]:
-        forms = [self.assign, self.assign, self.meet, self.slot, self.atomic]
+        forms: list[Callable[..., tuple[list[str], Effect]]] = [
+            self.assign,
+            self.assign,
+            self.meet,
+            self.slot,
+            self.atomic,
+        ]
         if depth > 0:
-            forms += [self.branch, self.branch, self.loop, self.going]
+            forms += [self.branch, self.branch, partial(loop, self), partial(going, self)]
+        if may_jump(self, uniform):
+            forms.append(partial(jump, self))
         if uniform:
             forms += [self.exchange, self.blockwise, self.blockwise]
         form = self.rng.choice(forms)
@@ -260,7 +272,7 @@ class Maker:
 
         def run(s: Threads, mask: Array) -> None:
             for effect in effects:
-                effect(s, mask & s.alive)
+                effect(s, mask & s.alive & s.stays())
 
         return lines, run
 
@@ -285,55 +297,6 @@ class Maker:
                 other(s, mask & ~holds)
 
         return [f"if {c.text}:", *lines, *(["else:", *rest] if has_else else [])], run
-
-    def loop(self, depth: int, uniform: bool) -> tuple[list[str], Effect]:
-        """Counts: the same rounds for all, or some for each."""
-        agree = uniform and self.rng.random() < 0.6
-        name, most = self.fresh("round"), self.rng.randint(1, 4)
-        bound = self.expression("i64", 1)
-        upper = f"{most}" if agree else f"({bound.text}) % {most + 1}"
-        self.loops.append(name)
-        if agree:
-            self.uniform.append(name)
-        lines, then = self.body(depth, agree)
-        self.loops.pop()
-        if agree:
-            self.uniform.pop()
-
-        def run(s: Threads, mask: Array) -> None:
-            rounds = np.full(len(mask), most) if agree else bound.meaning(s, mask) % (most + 1)
-            for i in range(most):
-                on = mask & (i < rounds) & s.alive
-                if on.any():
-                    s.set(name, np.full(len(mask), i), on)
-                    then(s, on)
-
-        return [f"for {name} in range({upper}):", *lines], run
-
-    def going(self, depth: int, uniform: bool) -> tuple[list[str], Effect]:
-        """Goes on while something holds that every thread decides alone, a few times."""
-        c, name = self.expression("bool", 2), self.fresh("w")
-        most = self.rng.randint(1, 4)
-        lines, then = self.body(depth, False)
-
-        def run(s: Threads, mask: Array) -> None:
-            for _ in range(most):
-                mask = mask & s.alive
-                if mask.any():
-                    mask = mask & c.meaning(s, mask)
-                if mask.any():
-                    then(s, mask)
-
-        head = [f"var {name} = 0", f"while {name} < {most} and ({c.text}):"]
-        return [*head, *lines, f"    {name} += 1"], run
-
-    def leave(self) -> tuple[list[str], Effect]:
-        c = self.expression("bool", 2)
-
-        def run(s: Threads, mask: Array) -> None:
-            s.alive = s.alive & ~(mask & c.meaning(s, mask))
-
-        return [f"if {c.text}:", "    return"], run
 
     def begin(self) -> None:
         x, y, *_ = (*self.program.block, 1, 1)
@@ -374,7 +337,7 @@ class Maker:
         uniform = True
         for n in range(self.rng.randint(3, 7)):
             if n > 2 and uniform and self.rng.random() < 0.15:
-                text, effect = self.leave()
+                text, effect = leave(self)
                 uniform = False
             else:
                 text, effect = self.statement(3, uniform)

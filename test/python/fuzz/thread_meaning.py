@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +27,23 @@ def host_warp() -> int:
     return int(out[0])
 
 
+class Left:
+    """Who has left a loop, or the round of it at hand."""
+
+    def __init__(self, count: int):
+        self.ended, self.gone = np.zeros(count, bool), np.zeros(count, bool)
+
+    def begin(self, mask: Array) -> Array:
+        """Who begins another round."""
+        self.gone = self.ended.copy()
+        return mask & ~self.ended
+
+    def leave(self, mask: Array, for_good: bool) -> None:
+        self.gone |= mask
+        if for_good:
+            self.ended |= mask
+
+
 class Threads:
     """What all threads of a launch hold."""
 
@@ -39,6 +57,7 @@ class Threads:
         self.lane, self.warp = self.thread % warp, self.block * warps + self.thread // warp
         self.first, self.width = every - self.lane, warp
         self.alive = np.ones(count, bool)
+        self.loops: list[Left] = []
         self.values: dict[str, Array] = {
             "thread.x": self.thread % block[0],
             "thread.y": self.thread // block[0] % (*block, 1, 1)[1],
@@ -56,6 +75,17 @@ class Threads:
     def set(self, name: str, value: Array, mask: Array) -> None:
         old = self.values.get(name, np.zeros_like(value))
         self.values[name] = np.where(mask, value, old)
+
+    @contextlib.contextmanager
+    def inside(self) -> Iterator[Left]:
+        """While a loop runs."""
+        self.loops.append(Left(len(self.thread)))
+        yield self.loops[-1]
+        self.loops.pop()
+
+    def stays(self) -> Array:
+        """Who is still in the round of the innermost loop."""
+        return ~self.loops[-1].gone if self.loops else np.ones(len(self.thread), bool)
 
 
 Meaning = Callable[[Threads, Array], Array]

@@ -185,3 +185,28 @@ def test_many_rounds_that_are_launches(count: int) -> None:
 def test_what_a_loop_is_still_making() -> None:
     with pytest.raises(quern.Error, match="QN1338"):
         quern.compile(IN_A_LOOP)
+
+
+WITHIN = """
+rowwise grown(x: f32[R]) -> f32[R]:
+    var s = x
+    for i in range(3):
+        for j in range(50):
+            var t = s * 0.5
+            if t > 1:
+                t = t - f32(j)
+            s = t + f32(i)
+    return s
+"""
+
+
+def test_a_variable_of_a_loop_in_rounds_that_are_written_out() -> None:
+    """What an earlier round of the outer loop left in it is no value for the inner loop."""
+    k = quern.compile(WITHIN)
+    x = torch.tensor([0.5, 3.0, -20.0, 1000.0])
+    wanted = x.clone()
+    for i in range(3):
+        for j in range(50):
+            t = wanted * 0.5
+            wanted = torch.where(t > 1, t - j, t) + i
+    torch.testing.assert_close(k.grown(x), wanted)
