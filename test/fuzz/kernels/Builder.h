@@ -3,6 +3,8 @@
 
 #include "test/fuzz/kernels/Term.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+
 #include <optional>
 
 namespace quern::fuzz {
@@ -96,6 +98,8 @@ private:
   std::string freeParts(const std::string &given, Callable &callable);
   std::string orderedParts(const std::string &given, Callable &callable);
   void declareReduction();
+  std::string jump(const std::string &name,
+                   llvm::function_ref<std::string()> next);
   std::string loopsAndBranches(const std::string &name, ElementType type);
 
   // Declarations.cpp

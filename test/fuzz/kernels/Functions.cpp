@@ -3,6 +3,21 @@
 
 namespace quern::fuzz {
 
+/// Now and then a way out of the loop at hand, or of its round, and `next` for
+/// those that stay.
+std::string Builder::jump(const std::string &name,
+                          llvm::function_ref<std::string()> next) {
+  const std::string indent(8, ' ');
+  unsigned kind = choices.below(6);
+  if (kind > 3)
+    return "";
+  std::string text = indent + "if " + comparison(0, 1).text + ":\n";
+  if (kind & 1)
+    text += indent + "    " + name + " = " + next() + "\n";
+  text += indent + (kind & 2 ? "    break\n" : "    continue\n");
+  return text + indent + name + " = " + next() + "\n";
+}
+
 /// Statements that change the variable `name`.
 std::string Builder::loopsAndBranches(const std::string &name,
                                       ElementType type) {
@@ -16,7 +31,7 @@ std::string Builder::loopsAndBranches(const std::string &name,
     text += "    for " + loop + " in range(" +
             std::to_string(choices.below(3)) + ", " +
             std::to_string(choices.below(6)) + "):\n        " + name + " = " +
-            next() + "\n";
+            next() + "\n" + jump(name, next);
     if (choices.oneIn(3))
       text +=
           "        if " + loop + " > 1:\n            return " + next() + "\n";
@@ -24,7 +39,7 @@ std::string Builder::loopsAndBranches(const std::string &name,
   if (choices.below(2))
     text += "    while " + comparison(0, 1).text + " bound " +
             std::to_string(1 + choices.below(5)) + ":\n        " + name +
-            " = " + next() + "\n";
+            " = " + next() + "\n" + jump(name, next);
   if (choices.below(2))
     text += "    if " + comparison(0, 1).text + ":\n        return " + next() +
             "\n";

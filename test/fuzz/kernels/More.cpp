@@ -142,11 +142,14 @@ void Builder::controlStatement(AxisBits all) {
   lines.push_back("var " + name + " = " + value.text);
   AxisBits used = value.axes;
   bound.push_back({name, type, used});
+  auto indentFrom = [&](std::size_t line, const std::string &indent) {
+    for (; line < lines.size(); ++line)
+      lines[line].insert(0, indent);
+  };
   auto assign = [&](const std::string &indent) {
     std::size_t before = lines.size();
     Term next = expression(type, all, 2);
-    for (std::size_t line = before; line < lines.size(); ++line)
-      lines[line].insert(0, indent);
+    indentFrom(before, indent);
     lines.push_back(indent + name + " = " + next.text);
     used |= next.axes;
   };
@@ -156,6 +159,17 @@ void Builder::controlStatement(AxisBits all) {
                     std::to_string(choices.below(4)) + "):");
     bound.push_back({loop, ElementType::I64, 0, 4});
     assign("    ");
+    if (choices.oneIn(2)) {
+      std::size_t before = lines.size();
+      Term condition = comparison(all, 1);
+      indentFrom(before, "    ");
+      used |= condition.axes;
+      lines.push_back("    if " + condition.text + ":");
+      if (choices.oneIn(2))
+        assign("        ");
+      lines.push_back(choices.oneIn(2) ? "        break" : "        continue");
+      assign("    ");
+    }
     bound.pop_back();
   } else {
     Term condition = comparison(all, 1);
