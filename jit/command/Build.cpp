@@ -5,6 +5,7 @@
 #include "jit/bind/Environment.h"
 #include "jit/session/Fits.h"
 #include "jit/session/Reproducer.h"
+#include "jit/tool/Json.h"
 #include "jit/tool/Output.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -35,6 +36,7 @@ constexpr llvm::StringLiteral help =
   --output=FILE, -o FILE instead of standard output; written when all is built
   --replay=FILE          instead of FILE: a compilation that QUERN_REPRODUCE kept
   --timing               instead of --emit: milliseconds that each stage takes
+  --json                 one JSON object a declaration: its stage's text, or times
 
 Without a declaration every one that can be called is built; an object holds one.
 )";
@@ -42,7 +44,7 @@ Without a declaration every one that can be called is built; an object holds one
 constexpr llvm::StringLiteral known[] = {
     "help",          "emit",    "target", "types",  "constants",
     "ranks",         "layouts", "absent", "listed", "short-rows",
-    "repeated-rows", "output",  "replay", "timing"};
+    "repeated-rows", "output",  "replay", "timing", "json"};
 /// The stages that `target` has, all without one, as people read them.
 std::string listStages(const TargetInfo *target = nullptr) {
   std::string text;
@@ -74,45 +76,81 @@ std::optional<SpecializationWishes> readWishes(const CommandLine &line) {
   return wishes;
 }
 
+/// How a kernel is printed.
+struct Printing {
+  std::optional<Stage> stage; ///< nothing: the times of all
+  bool asJson = false;
+};
+
+using Times = std::vector<std::pair<std::string, double>>;
+
+void printTimes(llvm::StringRef name, const Times &times, bool asJson,
+                llvm::raw_ostream &out) {
+  double total = 0;
+  for (const auto &[stage, spent] : times)
+    total += spent;
+  if (asJson) {
+    tool::JsonLines(out).line([&](llvm::json::OStream &json) {
+      json.attribute("declaration", name);
+      json.attribute("milliseconds", total);
+      json.attributeArray("stages", [&] {
+        for (const auto &[stage, spent] : times)
+          json.value(
+              llvm::json::Object{{"milliseconds", spent}, {"stage", stage}});
+      });
+    });
+    return;
+  }
+  out << llvm::formatv("{0,-16}{1,10:f2} ms\n", name, total);
+  for (const auto &[stage, spent] : times)
+    out << llvm::formatv("  {0,-14}{1,10:f2}\n", stage, spent);
+}
+
 /// A line for each stage; printing it is not part of its time.
 int timeKernel(const LoadedFile &file, const jit::CompileRequest &request,
-               llvm::raw_ostream &out) {
+               bool asJson, llvm::raw_ostream &out) {
   using Clock = std::chrono::steady_clock;
   using Milliseconds = std::chrono::duration<double, std::milli>;
-  std::string lines;
-  llvm::raw_string_ostream text(lines);
-  double total = 0;
+  Times times;
   Clock::time_point before = Clock::now();
   StageObserver observer;
   observer.reached = [&](std::string_view at) {
     double spent = Milliseconds(Clock::now() - before).count();
-    total += spent;
-    text << llvm::formatv("  {0,-14}{1,10:f2}\n", at, spent);
+    times.emplace_back(at, spent);
     before = Clock::now();
   };
   auto made = file.core->compiler.compile(request, observer);
   if (!made)
     return complain(made.error());
-  out << llvm::formatv("{0,-16}{1,10:f2} ms\n", request.declaration->name,
-                       total)
-      << lines;
+  printTimes(request.declaration->name, times, asJson, out);
   return success;
 }
 
 /// Prints one stage of a kernel.
 int showStage(const LoadedFile &file, const jit::CompileRequest &request,
-              Stage stage, llvm::raw_ostream &out) {
+              Stage stage, bool asJson, llvm::raw_ostream &out) {
+  std::string whole;
   StageObserver observer{
       .wants = [=](Stage each) { return each == stage; },
-      .take = [&](Stage, const std::string &text) { out << text; },
+      .take = [&](Stage, const std::string &text) { whole += text; },
       .last = stage};
   auto shown = file.core->compiler.compile(request, observer);
-  return shown ? success : complain(shown.error());
+  if (!asJson)
+    out << whole;
+  if (!shown)
+    return complain(shown.error());
+  if (asJson)
+    tool::JsonLines(out).line([&](llvm::json::OStream &json) {
+      json.attribute("declaration", request.declaration->name);
+      json.attribute("stage", llvm::StringRef(spelling(stage)));
+      json.attribute("text", whole);
+    });
+  return success;
 }
 
 /// Prints a stage, or the times of all of them.
 int emitKernel(const LoadedFile &file, const typed::Declaration &declaration,
-               const SpecializationWishes &wishes, std::optional<Stage> stage,
+               const SpecializationWishes &wishes, const Printing &printing,
                llvm::raw_ostream &out) {
   std::string problem;
   auto specialization = specialize(declaration, wishes, problem);
@@ -121,8 +159,9 @@ int emitKernel(const LoadedFile &file, const typed::Declaration &declaration,
   jit::dropAbsentResults(declaration, *specialization);
   jit::CompileRequest request{file.module, &declaration, file.text,
                               std::move(*specialization)};
-  return stage ? showStage(file, request, *stage, out)
-               : timeKernel(file, request, out);
+  return printing.stage
+             ? showStage(file, request, *printing.stage, printing.asJson, out)
+             : timeKernel(file, request, printing.asJson, out);
 }
 
 /// What is asked for: a stage, or times instead. False after a complaint.
@@ -183,8 +222,9 @@ static int replay(const CommandLine &line) {
   jit::CompileRequest request{file.module, kernel, file.text,
                               given->specialization, given->keepsChecks};
   std::optional<Stage> stage = stageNamed(line.option("emit"));
-  return stage ? showStage(file, request, *stage, llvm::outs())
-               : timeKernel(file, request, llvm::outs());
+  bool asJson = line.options.count("json");
+  return stage ? showStage(file, request, *stage, asJson, llvm::outs())
+               : timeKernel(file, request, asJson, llvm::outs());
 }
 
 /// Why nothing was built: `wanted` is not there, or nothing that can be built.
@@ -218,6 +258,18 @@ oneOf(Stage stage, llvm::ArrayRef<const typed::Declaration *> declarations) {
   for (const typed::Declaration *each : declarations)
     text += (llvm::StringRef(comma) + "`" + each->name + "`").str();
   return text;
+}
+
+/// Why the stage of these declarations cannot be printed so, or "".
+static std::string
+unprintable(const Printing &printing,
+            llvm::ArrayRef<const typed::Declaration *> declarations) {
+  if (!printing.stage || !isBinary(*printing.stage))
+    return "";
+  if (printing.asJson)
+    return "`--json` holds text, and an `" +
+           std::string(spelling(*printing.stage)) + "` is none";
+  return declarations.size() > 1 ? oneOf(*printing.stage, declarations) : "";
 }
 
 static std::string noStage(const TargetInfo &target, Stage stage) {
@@ -276,11 +328,12 @@ int command::build(Words words) {
   auto chosen = kernelsNamed(*file, wanted);
   if (chosen.empty())
     return complain(failure, nothingBuilt(*file, line->plain[0], wanted));
-  if (chosen.size() > 1 && stage && isBinary(*stage))
-    return complain(usage, oneOf(*stage, chosen));
+  Printing printing{stage, line->options.count("json") != 0};
+  if (std::string problem = unprintable(printing, chosen); !problem.empty())
+    return complain(usage, problem);
   int code = success;
   for (const typed::Declaration *each : chosen)
-    code = std::max(code, emitKernel(*file, *each, *wishes, stage, out));
+    code = std::max(code, emitKernel(*file, *each, *wishes, printing, out));
   if (code != success)
     return code;
   return write(text, line->option("output", "-"));

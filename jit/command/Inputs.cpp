@@ -95,18 +95,28 @@ double command::elementAt(const OwnedTensor &tensor, std::int64_t index) {
   return number.convertToDouble();
 }
 
-std::string command::summary(const OwnedTensor &tensor) {
-  std::string text = spelling(tensor.type).data();
-  text += jit::shapeText(tensor.sizes) + ":";
+Summary command::summarize(const OwnedTensor &tensor) {
+  constexpr std::int64_t shown = 6;
+  Summary made;
   std::int64_t count = tensor.count();
   double sum = 0;
   for (std::int64_t i = 0; i < count; ++i) {
     double value = elementAt(tensor, i);
     sum += value;
-    if (i < 6)
-      text += llvm::formatv(" {0:f6}", value);
+    if (i < shown)
+      made.first.push_back(value);
   }
-  if (count > 6)
-    text += llvm::formatv(" … mean {0:f6}", sum / static_cast<double>(count));
+  made.mean = sum / static_cast<double>(count);
+  return made;
+}
+
+std::string command::summary(const OwnedTensor &tensor) {
+  std::string text = spelling(tensor.type).data();
+  text += jit::shapeText(tensor.sizes) + ":";
+  Summary made = summarize(tensor);
+  for (double value : made.first)
+    text += llvm::formatv(" {0:f6}", value);
+  if (tensor.count() > static_cast<std::int64_t>(made.first.size()))
+    text += llvm::formatv(" … mean {0:f6}", made.mean);
   return text;
 }

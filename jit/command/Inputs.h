@@ -25,6 +25,12 @@ struct OwnedTensor {
 /// Numbers in [-1, 1), small integers, coin flips.
 void fillRandom(OwnedTensor &tensor, std::mt19937_64 &source);
 double elementAt(const OwnedTensor &tensor, std::int64_t index);
+/// The first elements, and the mean of all.
+struct Summary {
+  std::vector<double> first;
+  double mean = 0;
+};
+Summary summarize(const OwnedTensor &tensor);
 /// "f32[64, 64]: -0.1, 0.2, … mean 0.01".
 std::string summary(const OwnedTensor &tensor);
 

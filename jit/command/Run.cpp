@@ -2,6 +2,7 @@
 #include "jit/bind/Report.h"
 #include "jit/command/Inputs.h"
 #include "jit/command/Replay.h"
+#include "jit/tool/Json.h"
 #include "jit/tool/Output.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -10,6 +11,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <chrono>
+#include <cmath>
 
 using namespace quern;
 using namespace quern::command;
@@ -27,6 +29,7 @@ constexpr llvm::StringLiteral help =
   --threads=N            threads (all processors)
   --repeat=N             run N times and print the time of one
   --seed=N               of the inputs (0)
+  --json                 one JSON object a result, and one of the time
   --write-schedule=FILE  write the kernel with the schedule it runs by, and stop
   --schedule=FILE        run by the schedule of such a file
 
@@ -35,8 +38,8 @@ that was recorded beside it, and says how far each result is from that call's.
 )";
 
 constexpr llvm::StringLiteral known[] = {
-    "help",    "types",  "axes", "shape",    "scalars",       "constants",
-    "threads", "repeat", "seed", "schedule", "write-schedule"};
+    "help",    "types",  "axes", "shape",    "scalars",        "constants",
+    "threads", "repeat", "seed", "schedule", "write-schedule", "json"};
 
 using Extents = std::vector<std::int64_t>;
 
@@ -60,6 +63,7 @@ struct Plan {
   Extents shape;
   std::int64_t seed, repeat;
   int threads;
+  bool asJson;
 };
 
 class Inputs {
@@ -244,8 +248,15 @@ std::optional<Plan> readPlan(const CommandLine &line) {
        threads = line.number("threads", 0, 0);
   if (!seed || !repeat || !threads)
     return std::nullopt;
-  return Plan{*types, *axes, *scalars, *constants,
-              *shape, *seed, *repeat,  static_cast<int>(*threads)};
+  return Plan{*types,
+              *axes,
+              *scalars,
+              *constants,
+              *shape,
+              *seed,
+              *repeat,
+              static_cast<int>(*threads),
+              line.options.count("json") != 0};
 }
 
 /// Writes the kernel with the schedule that the call runs by.
@@ -277,7 +288,8 @@ bool giveSchedule(const std::string &path,
 }
 
 int runRepeatedly(BoundKernel &kernel, std::vector<void *> &pointers,
-                  std::int64_t repeat) {
+                  const Plan &plan) {
+  std::int64_t repeat = plan.repeat;
   if (auto ready = kernel.ready(); !ready)
     return complain(ready.error());
   auto begin = std::chrono::steady_clock::now();
@@ -286,14 +298,47 @@ int runRepeatedly(BoundKernel &kernel, std::vector<void *> &pointers,
       return complain(ran.error());
   std::chrono::duration<double, std::micro> time =
       std::chrono::steady_clock::now() - begin;
-  if (repeat > 1)
-    llvm::outs() << llvm::formatv("{0:f3} us a run\n",
-                                  time.count() / static_cast<double>(repeat));
+  double each = time.count() / static_cast<double>(repeat);
+  if (plan.asJson)
+    tool::JsonLines(llvm::outs()).line([&](llvm::json::OStream &out) {
+      out.attribute("microseconds", each);
+      out.attribute("runs", repeat);
+    });
+  else if (repeat > 1)
+    llvm::outs() << llvm::formatv("{0:f3} us a run\n", each);
   return success;
 }
 
+/// NaN and infinities are no numbers of JSON.
+llvm::json::Value numberOf(double value) {
+  if (std::isfinite(value))
+    return value;
+  return llvm::formatv("{0}", value).str();
+}
+
+/// `name` is empty for a result.
+void print(const OwnedTensor &tensor, llvm::StringRef name, bool asJson) {
+  if (!asJson) {
+    llvm::outs() << name << (name.empty() ? "" : ": ") << summary(tensor)
+                 << '\n';
+    return;
+  }
+  Summary made = summarize(tensor);
+  tool::JsonLines(llvm::outs()).line([&](llvm::json::OStream &out) {
+    out.attributeArray("first", [&] {
+      for (double value : made.first)
+        out.value(numberOf(value));
+    });
+    out.attribute("mean", numberOf(made.mean));
+    if (!name.empty())
+      out.attribute("name", name);
+    out.attribute("shape", llvm::json::Array(tensor.sizes));
+    out.attribute("type", llvm::StringRef(spelling(tensor.type)));
+  });
+}
+
 /// Prints what it gives, and behind their names what it wrote.
-int runAndPrint(BoundKernel &kernel, const Inputs &given, std::int64_t repeat) {
+int runAndPrint(BoundKernel &kernel, const Inputs &given, const Plan &plan) {
   const auto &inputs = given.tensors;
   std::vector<std::unique_ptr<OwnedTensor>> outputs;
   std::vector<void *> pointers;
@@ -311,13 +356,13 @@ int runAndPrint(BoundKernel &kernel, const Inputs &given, std::int64_t repeat) {
         return complain(failure, "there is no memory for " +
                                      llvm::Twine(spelling(tensor->type)) +
                                      jit::shapeText(tensor->sizes));
-  int code = runRepeatedly(kernel, pointers, repeat);
+  int code = runRepeatedly(kernel, pointers, plan);
   if (code != success)
     return code;
   for (const auto &output : outputs)
-    llvm::outs() << summary(*output) << '\n';
+    print(*output, "", plan.asJson);
   for (auto [name, place] : given.written)
-    llvm::outs() << name << ": " << summary(*inputs[place]) << '\n';
+    print(*inputs[place], name, plan.asJson);
   return success;
 }
 
@@ -378,5 +423,5 @@ int command::run(Words words) {
     return complain(bound.error());
   if (line->options.count("write-schedule"))
     return writeSchedule(*bound, line->option("write-schedule"));
-  return runAndPrint(*bound, inputs, plan->repeat);
+  return runAndPrint(*bound, inputs, *plan);
 }

@@ -4,6 +4,7 @@
 #include "frontend/ast/Print.h"
 #include "frontend/diagnostics/Render.h"
 #include "frontend/lex/Lexer.h"
+#include "jit/tool/Json.h"
 #include "jit/tool/Library.h"
 #include "jit/tool/Output.h"
 #include "jit/tool/Tool.h"
@@ -37,12 +38,25 @@ static std::string stageText(llvm::StringRef stage, const SourceFile &file,
   return text;
 }
 
+/// The text as JSON.
+static std::string jsonOf(llvm::StringRef stage, llvm::StringRef text) {
+  std::string whole;
+  llvm::raw_string_ostream out(whole);
+  tool::JsonLines(out).line([&](llvm::json::OStream &json) {
+    json.attribute("stage", stage);
+    json.attribute("text", llvm::json::fixUTF8(text));
+  });
+  return whole;
+}
+
 static int emitSyntax(llvm::StringRef stage, llvm::StringRef path,
-                      llvm::StringRef output) {
+                      llvm::StringRef output, bool asJson) {
   SourceManager sources;
   DiagnosticEngine diagnostics;
   if (const SourceFile *file = loadSource(sources, path, diagnostics)) {
     std::string text = stageText(stage, *file, path, sources, diagnostics);
+    if (asJson)
+      text = jsonOf(stage, text);
     // What could be read of a text with errors is shown, but files hold only
     // whole ones.
     bool isWanted = output == "-" || !diagnostics.hasErrors();
@@ -62,13 +76,15 @@ static int emitSyntax(llvm::StringRef stage, llvm::StringRef path,
 int tool::build(Arguments arguments) {
   llvm::StringRef stage, path, output = "-";
   unsigned files = 0;
-  bool isKnown = true;
+  bool isKnown = true, asJson = false;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     llvm::StringRef argument = arguments[i];
     if (takeOption(argument, "--emit", stage) ||
         takeOption(argument, "--output", output))
       continue;
-    if (argument == "-o" && i + 1 < arguments.size())
+    if (argument == "--json")
+      asJson = true;
+    else if (argument == "-o" && i + 1 < arguments.size())
       output = arguments[++i];
     else if (argument == "-" || !argument.starts_with("-"))
       path = argument, ++files;
@@ -80,7 +96,7 @@ int tool::build(Arguments arguments) {
   if (!isKnown || files != 1)
     return usageError("`build --emit=" + stage + "` takes one file" +
                       (files == 2 ? ", which it shows whole" : ""));
-  return emitSyntax(stage, path, output);
+  return emitSyntax(stage, path, output, asJson);
 }
 
 int tool::run(Arguments arguments) { return forward("run", arguments); }

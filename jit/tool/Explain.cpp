@@ -1,5 +1,6 @@
 // `quern explain QN1304`: prints the page of a diagnostic.
 #include "frontend/diagnostics/Suggestion.h"
+#include "jit/tool/Json.h"
 #include "jit/tool/Pages.h"
 #include "jit/tool/Tool.h"
 
@@ -14,6 +15,8 @@ static constexpr llvm::StringLiteral help =
 
 Prints the page of a diagnostic: what causes it, an example, and its fix.
 CODE is as in a message, `QN1304`; `qn1304` and `1304` mean the same.
+
+  --json   one JSON object a page: its code, and its text in Markdown
 )";
 
 /// "QN0012" of "qn0012" and of "12".
@@ -28,11 +31,25 @@ static std::string codeOf(llvm::StringRef word) {
   return "QN" + std::string(width - std::min(width, text.size()), '0') + text;
 }
 
-int tool::explain(Arguments arguments) {
-  if (llvm::is_contained(arguments, "--help")) {
+static void print(const tool::Page &page, bool asJson) {
+  if (!asJson) {
+    llvm::outs() << page.text;
+    return;
+  }
+  tool::JsonLines(llvm::outs()).line([&](llvm::json::OStream &out) {
+    out.attribute("code", llvm::StringRef(page.code));
+    out.attribute("text", llvm::StringRef(page.text));
+  });
+}
+
+int tool::explain(Arguments given) {
+  if (llvm::is_contained(given, "--help")) {
     llvm::outs() << help;
     return success;
   }
+  bool asJson = llvm::is_contained(given, "--json");
+  llvm::SmallVector<llvm::StringRef, 4> arguments(given);
+  llvm::erase(arguments, "--json");
   if (arguments.empty())
     return usageError("`explain` needs a code, `QN1304`");
   for (auto [number, argument] : llvm::enumerate(arguments)) {
@@ -51,7 +68,8 @@ int tool::explain(Arguments arguments) {
       return usageError("no diagnostic `" + argument + "`" +
                         (near.empty() ? "" : "; " + near));
     }
-    llvm::outs() << (number ? "\n" : "") << found->text;
+    llvm::outs() << (number && !asJson ? "\n" : "");
+    print(*found, asJson);
   }
   return success;
 }

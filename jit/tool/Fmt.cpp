@@ -3,6 +3,7 @@
 #include "frontend/diagnostics/Render.h"
 #include "frontend/format/Format.h"
 #include "frontend/lex/Lexer.h"
+#include "jit/tool/Json.h"
 #include "jit/tool/Output.h"
 #include "jit/tool/Tool.h"
 
@@ -19,6 +20,7 @@ static constexpr llvm::StringLiteral help =
 
   --check    write nothing; fail when a file is not formatted
   --stdout   write to standard output instead of the file
+  --json     one JSON object a file, on standard output: whether it changes
 
 `-` reads standard input and writes standard output. A file with syntax errors
 is left as it is.
@@ -27,7 +29,7 @@ is left as it is.
 namespace {
 
 struct FormatOptions {
-  bool check = false, toStdout = false;
+  bool check = false, toStdout = false, asJson = false;
 };
 
 } // namespace
@@ -50,10 +52,15 @@ static int formatFile(llvm::StringRef path, const FormatOptions &options) {
     return tool::failure;
   }
   bool same = file->text() == formatted;
+  if (options.asJson)
+    tool::JsonLines(llvm::outs()).line([&](llvm::json::OStream &out) {
+      out.attribute("changes", !same);
+      out.attribute("file", path);
+    });
   if (options.check) {
-    if (!same)
+    if (!same && !options.asJson)
       llvm::errs() << path << " is not formatted; `quern fmt " << path
-                   << "` mends it\n";
+                   << "` formats it\n";
     return same ? tool::success : tool::failure;
   }
   if (options.toStdout || path == "-") {
@@ -79,6 +86,8 @@ int tool::fmt(Arguments arguments) {
       options.check = true;
     else if (argument == "--stdout")
       options.toStdout = true;
+    else if (argument == "--json")
+      options.asJson = true;
     else if (argument == "-" || !argument.starts_with("-"))
       files.push_back(argument);
     else
@@ -86,6 +95,9 @@ int tool::fmt(Arguments arguments) {
   }
   if (files.empty())
     return usageError("`fmt` needs a file");
+  bool printsText = options.toStdout || llvm::is_contained(files, "-");
+  if (options.asJson && printsText && !options.check)
+    return usageError("`fmt` prints texts or JSON, not both");
   int result = success;
   for (llvm::StringRef file : files)
     result = std::max(result, formatFile(file, options));

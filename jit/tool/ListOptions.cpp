@@ -1,4 +1,5 @@
 // `quern options`: what torch.compile and the environment may say.
+#include "jit/tool/Json.h"
 #include "jit/tool/Tool.h"
 
 #include "llvm/ADT/Twine.h"
@@ -21,9 +22,28 @@ static constexpr Row variables[] = {
 #include "jit/Options.def"
 };
 
+static void printJson(const Row &row, llvm::StringRef kind) {
+  tool::JsonLines(llvm::outs()).line([&](llvm::json::OStream &out) {
+    out.attribute("choices", row.choices);
+    if (!row.value.empty())
+      out.attribute("default", row.value);
+    out.attribute("kind", kind);
+    out.attribute("name", row.name);
+    out.attribute("text", row.text);
+  });
+}
+
 int tool::listOptions(Arguments arguments) {
-  if (!arguments.empty() && arguments[0] != "--help")
-    return usageError("`options` takes no arguments");
+  bool asJson = arguments.size() == 1 && arguments[0] == "--json";
+  if (!arguments.empty() && !asJson && arguments[0] != "--help")
+    return usageError("`options` takes no arguments but `--json`");
+  if (asJson) {
+    for (const Row &row : options)
+      printJson(row, "option");
+    for (const Row &row : variables)
+      printJson(row, "variable");
+    return success;
+  }
   llvm::outs() << "options of torch.compile(…, backend=\"quern\"), with their "
                   "defaults:\n";
   for (const Row &row : options)

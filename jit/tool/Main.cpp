@@ -38,7 +38,9 @@ static bool asksForHelp(llvm::StringRef word) {
 static int runVerb(tool::Arguments arguments) {
   llvm::StringRef word = arguments[0];
   llvm::SmallVector<llvm::StringRef, 16> rest(arguments.drop_front());
-  llvm::replace(rest, llvm::StringRef("-h"), llvm::StringRef("--help"));
+  // Behind `--` stand words of another program.
+  std::replace(rest.begin(), llvm::find(rest, "--"), llvm::StringRef("-h"),
+               llvm::StringRef("--help"));
   for (const Verb &verb : verbs)
     if (verb.word == word)
       return verb.handler(rest);

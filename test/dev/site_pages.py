@@ -48,7 +48,7 @@ PARTS = (
         ),
     ),
     Part("Language", ("language", "semantics", "reference", "library/index")),
-    Part("Diagnostics", ("diagnostics/index",)),
+    Part("Diagnostics", ("diagnostics/index", "command-line")),
     Part("Safety", ("safety", "bounds")),
     Part("Performance", ("performance", "operators", "math")),
     Part(

@@ -27,6 +27,9 @@ def run(*words: str | bytes, **more: object) -> subprocess.CompletedProcess[str]
     return subprocess.run(["quern", *words], check=False, **options)
 
 
+VERBS = ["check", "fmt", "build", "run", "explain", "reduce", "completion", "lsp", "ops", "options"]
+
+
 @pytest.fixture
 def two(tmp_path: Path) -> Path:
     path = tmp_path / "two.qn"
@@ -34,7 +37,7 @@ def two(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("verb", ["check", "fmt", "build", "run", "lsp", "ops", "options"])
+@pytest.mark.parametrize("verb", VERBS)
 def test_help_of_a_verb(verb: str) -> None:
     shown = run(verb, "--help")
     assert shown.returncode == 0
