@@ -22,6 +22,7 @@ from tree import ROOT, VENV, build_dir, environment, run
 
 from build import build
 
+FINDING = re.compile(r"^=== seed (\d+): (.*)$", re.MULTILINE)
 COUNTS = re.compile(r"(\d+) programs: (\d+) agree, (\d+) refused, (\d+) findings")
 #: Programs of one process of `fuzz-kernels`: some ten seconds.
 PIECE = 40
@@ -39,8 +40,21 @@ def front_end(seconds: int, first: int) -> int:
     )
 
 
+def smaller(seed: str, kind: str) -> None:
+    """Prints what `quern reduce` leaves of a program with a finding."""
+    binaries, folder = build_dir() / "bin", build_dir() / "fuzz"
+    folder.mkdir(parents=True, exist_ok=True)
+    program, result = folder / f"seed-{seed}.qn", folder / f"seed-{seed}-reduced.qn"
+    run(binaries / "fuzz-kernels", "--seed", seed, "--write", program)
+    again = (binaries / "fuzz-kernels", "--seed", seed, "--kind", kind, "--text", "{}")
+    # The operands are those of the whole program, so that its signature stays.
+    run(binaries / "quern", "reduce", program, "--keep=k", "-o", result, "--", *again)
+    if result.exists():
+        print(f"--- {result}\n{result.read_text()}", flush=True)
+
+
 def kernels(seconds: int, first: int) -> int:
-    if status := build(targets=("fuzz-kernels",)):
+    if status := build(targets=("fuzz-kernels", "quern")):
         return status
     end, totals = time.monotonic() + seconds, [0, 0, 0, 0]
     processes = str(len(os.sched_getaffinity(0)))
@@ -54,6 +68,8 @@ def kernels(seconds: int, first: int) -> int:
             print(done.stdout)
             return 1
         print(done.stdout[: found.start()], end="", flush=True)
+        for seed, kind in FINDING.findall(done.stdout):
+            smaller(seed, kind)
         totals = [a + int(b) for a, b in zip(totals, found.groups(), strict=True)]
         first += PIECE
     print("{} programs: {} agree, {} refused, {} findings".format(*totals))

@@ -1,4 +1,4 @@
-// Says what is wrong with one program, and makes a wrong one smaller.
+// Says what is wrong with one program.
 #pragma once
 
 #include "test/fuzz/kernels/Sides.h"
@@ -31,10 +31,6 @@ Verdict endOf(int status);
 /// The same in a process of its own, where a crash or a loop without end is a
 /// verdict too.
 Verdict judgeApart(const Program &program);
-
-/// The smallest tape found in some hundred trials that shows `kind`.
-std::vector<std::uint32_t> shrunk(const std::vector<std::uint32_t> &tape,
-                                  const std::string &kind);
 
 /// What `work` writes, in a process of its own, up to its end or its crash.
 std::string apart(const std::function<void(int end)> &work, int &status);

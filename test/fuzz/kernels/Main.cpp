@@ -1,6 +1,8 @@
 // Runs random programs on both sides: `fuzz-kernels FIRST COUNT [PROCESSES]`,
-// or one of them: `fuzz-kernels --seed N [--text FILE] [--shrink]`, where FILE
-// has a text to take the place of the program's, for the same operands.
+// or one of them, `fuzz-kernels --seed N`, with the options
+//   --write FILE   only writes the program's text
+//   --text FILE    takes that text instead, for the same operands
+//   --kind KIND    fails on findings of that kind alone, as `quern reduce` asks
 #include "test/fuzz/kernels/Judge.h"
 
 #include <cstdio>
@@ -22,13 +24,9 @@ struct Board {
   std::uint64_t agreed, refused, found;
 };
 
-void report(std::uint64_t seed, const Verdict &verdict, bool wantsShrinking) {
+void report(std::uint64_t seed, const Verdict &verdict) {
   Choices choices(seed);
   Program program = generate(choices);
-  if (wantsShrinking) {
-    Choices smaller(shrunk(choices.tape(), verdict.kind));
-    program = generate(smaller);
-  }
   Verdict now = judgeApart(program);
   std::string text = "=== seed " + std::to_string(seed) + ": " + verdict.kind +
                      "\n" + described(program) + now.details + "\n";
@@ -37,7 +35,7 @@ void report(std::uint64_t seed, const Verdict &verdict, bool wantsShrinking) {
 }
 
 void work(Board &board, unsigned self, std::uint64_t first,
-          std::uint64_t behind, unsigned processes, bool wantsShrinking) {
+          std::uint64_t behind, unsigned processes) {
   Judge judge;
   for (std::uint64_t seed = first; seed < behind; seed += processes) {
     __atomic_store_n(&board.current[self], seed, __ATOMIC_RELAXED);
@@ -51,21 +49,20 @@ void work(Board &board, unsigned self, std::uint64_t first,
                                                : board.agreed;
     __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
     if (isFinding)
-      report(seed, verdict, wantsShrinking);
+      report(seed, verdict);
   }
   _exit(0);
 }
 
 /// Starts process `self` again behind the seed that ended it.
-int runAll(std::uint64_t first, std::uint64_t count, unsigned processes,
-           bool wantsShrinking) {
+int runAll(std::uint64_t first, std::uint64_t count, unsigned processes) {
   void *shared = mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   Board &board = *static_cast<Board *>(shared);
   std::vector<pid_t> children(processes);
   auto start = [&](unsigned self, std::uint64_t seed) {
     if ((children[self] = fork()) == 0)
-      work(board, self, seed, first + count, processes, wantsShrinking);
+      work(board, self, seed, first + count, processes);
   };
   for (unsigned self = 0; self < processes; ++self)
     start(self, first + self);
@@ -78,7 +75,7 @@ int runAll(std::uint64_t first, std::uint64_t count, unsigned processes,
         continue;
       std::uint64_t seed = board.current[self];
       ++board.found;
-      report(seed, endOf(status), wantsShrinking);
+      report(seed, endOf(status));
       start(self, seed + processes);
     }
   }
@@ -91,11 +88,37 @@ int runAll(std::uint64_t first, std::uint64_t count, unsigned processes,
   return board.found == 0 ? 0 : 1;
 }
 
-int runOne(std::uint64_t seed, const char *text, bool wantsShrinking) {
-  Choices choices(seed);
+struct OneProgram {
+  std::uint64_t seed = 0;
+  const char *write = nullptr, *text = nullptr, *kind = nullptr;
+};
+
+/// False where a word is none of the options.
+bool readOptions(int count, char **words, OneProgram &one) {
+  for (int i = 1; i + 1 < count; i += 2) {
+    if (std::strcmp(words[i], "--seed") == 0)
+      one.seed = std::strtoull(words[i + 1], nullptr, 10);
+    else if (std::strcmp(words[i], "--write") == 0)
+      one.write = words[i + 1];
+    else if (std::strcmp(words[i], "--text") == 0)
+      one.text = words[i + 1];
+    else if (std::strcmp(words[i], "--kind") == 0)
+      one.kind = words[i + 1];
+    else
+      return false;
+  }
+  return count % 2 == 1;
+}
+
+int runOne(const OneProgram &one) {
+  Choices choices(one.seed);
   Program program = generate(choices);
-  if (text) {
-    std::ifstream file(text);
+  if (one.write) {
+    std::ofstream(one.write) << program.text;
+    return 0;
+  }
+  if (one.text) {
+    std::ifstream file(one.text);
     program.text.assign(std::istreambuf_iterator<char>(file), {});
   }
   std::printf("%s", described(program).c_str());
@@ -104,28 +127,26 @@ int runOne(std::uint64_t seed, const char *text, bool wantsShrinking) {
   std::printf("%s\n%s\n",
               verdict.kind.empty() ? "agrees" : verdict.kind.c_str(),
               verdict.details.c_str());
-  if (wantsShrinking && !verdict.kind.empty())
-    report(seed, verdict, true);
-  return verdict.kind.empty() ? 0 : 1;
+  bool isWanted = one.kind ? verdict.kind == one.kind : !verdict.kind.empty();
+  return isWanted ? 1 : 0;
 }
 
 } // namespace
 
 int main(int count, char **words) {
-  bool wantsShrinking = std::strcmp(words[count - 1], "--shrink") == 0;
-  count -= wantsShrinking;
-  bool hasText = count == 5 && std::strcmp(words[3], "--text") == 0;
-  if ((count == 3 || hasText) && std::strcmp(words[1], "--seed") == 0)
-    return runOne(std::strtoull(words[2], nullptr, 10),
-                  hasText ? words[4] : nullptr, wantsShrinking && !hasText);
-  if (count != 3 && count != 4) {
-    std::fprintf(stderr, "usage: fuzz-kernels FIRST COUNT [PROCESSES] "
-                         "[--shrink] | --seed N [--text FILE] [--shrink]\n");
+  OneProgram one;
+  if (count > 1 && std::strcmp(words[1], "--seed") == 0 &&
+      readOptions(count, words, one))
+    return runOne(one);
+  if ((count != 3 && count != 4) || words[1][0] == '-') {
+    std::fprintf(stderr, "usage: fuzz-kernels FIRST COUNT [PROCESSES] | "
+                         "--seed N [--write FILE] [--text FILE] "
+                         "[--kind KIND]\n");
     return 2;
   }
   unsigned processes =
       count == 4 ? static_cast<unsigned>(std::atoi(words[3])) : 1;
   return runAll(std::strtoull(words[1], nullptr, 10),
                 std::strtoull(words[2], nullptr, 10),
-                std::min(std::max(processes, 1u), 64u), wantsShrinking);
+                std::min(std::max(processes, 1u), 64u));
 }
