@@ -2,10 +2,11 @@
 // for the real one.
 #pragma once
 
+#include "backend-torch/compiled/BriefMutex.h"
 #include "jit/Jit.h"
 
+#include <atomic>
 #include <map>
-#include <mutex>
 
 namespace quern {
 
@@ -13,7 +14,11 @@ namespace quern {
 class LaunchHandle {
 public:
   virtual ~LaunchHandle() = default;
-  virtual Result<std::monostate> ready() = 0;
+  /// Makes its code, unless it is there; ends soon once `stop` is requested.
+  virtual Result<std::monostate> ready(std::stop_token stop) = 0;
+  Result<std::monostate> ready() { return ready({}); }
+  /// Whether its code is there.
+  virtual bool readyAtOnce() { return true; }
   /// In the order of `stream`, on a device that has any.
   virtual Result<std::monostate> run(std::span<void *const> pointers,
                                      void *stream) = 0;
@@ -42,7 +47,8 @@ public:
   virtual ~Compiler() = default;
   /// Equal texts are compiled once.
   virtual Result<std::shared_ptr<const CompiledModule>>
-  compile(const std::string &text, const std::string &name) = 0;
+  compile(const std::string &text, const std::string &name,
+          std::stop_token stop) = 0;
   /// A module of the library.
   virtual Result<std::shared_ptr<const CompiledModule>>
   library(const std::string &name) = 0;
@@ -57,7 +63,8 @@ public:
       : session(std::move(session)), keepsChecks(keepsChecks) {}
 
   Result<std::shared_ptr<const CompiledModule>>
-  compile(const std::string &text, const std::string &name) override;
+  compile(const std::string &text, const std::string &name,
+          std::stop_token stop) override;
   Result<std::shared_ptr<const CompiledModule>>
   library(const std::string &name) override;
   Result<std::vector<OperatorRow>> operators() const override;
@@ -68,7 +75,7 @@ private:
 
   std::shared_ptr<Session> session;
   bool keepsChecks; ///< kernels keep every bounds check
-  std::mutex mutex;
+  BriefMutex mutex;
   /// By text, and by name.
   std::map<std::string, std::shared_ptr<const CompiledModule>> modules, shared;
 };

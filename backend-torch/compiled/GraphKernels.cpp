@@ -1,9 +1,7 @@
 // Binding kernels to sizes, lending handles, compiling in parallel.
 #include "backend-torch/compiled/GraphKernels.h"
 
-#include <atomic>
 #include <bit>
-#include <thread>
 
 namespace quern {
 
@@ -129,19 +127,22 @@ GraphKernel::handle(const BoundShape &shape) {
   Result<std::unique_ptr<LaunchHandle>> bound = bind(shape);
   if (!bound)
     return bound.error();
+  // Goes when the lock is given back: what it holds may lock the session.
+  decltype(handles) dropped;
   std::lock_guard lock(mutex);
   if (handles.size() >= mostShapes)
-    handles.clear();
+    handles.swap(dropped);
   return handles.try_emplace(shape.words, std::move(*bound)).first->second;
 }
 
 static Result<std::unique_ptr<GraphKernel>>
 compileOne(const Program &program, const GroupKernel &group,
-           const SizeTable &sizes, Compiler &compiler, bool codeNow) {
+           const SizeTable &sizes, Compiler &compiler, bool codeNow,
+           const std::stop_token &stop) {
   Result<std::shared_ptr<const CompiledModule>> module =
       group.module.empty()
           ? compiler.compile(program.units.at(group.declaration),
-                             group.declaration)
+                             group.declaration, stop)
           : compiler.library(group.module);
   if (!module)
     return module.error();
@@ -151,36 +152,9 @@ compileOne(const Program &program, const GroupKernel &group,
   if (!handle)
     return handle.error();
   if (codeNow)
-    if (Result<std::monostate> ready = (*handle)->ready(); !ready)
+    if (Result<std::monostate> ready = (*handle)->ready(stop); !ready)
       return ready.error();
   return kernel;
-}
-
-/// Does `work` for every index, several at a time.
-static void forEach(std::size_t count, const Progress &progress,
-                    const std::function<void(std::size_t)> &work) {
-  std::atomic<std::size_t> next = 0, done = 0;
-  auto takeUp = [&](const Progress &tell) {
-    for (std::size_t i = next++; i < count; i = next++, ++done) {
-      if (tell)
-        tell(done, count);
-      work(i);
-    }
-  };
-  std::size_t threads =
-      std::min<std::size_t>(count, std::thread::hardware_concurrency());
-  std::vector<std::jthread> helpers;
-  for (std::size_t i = 1; i < threads; ++i)
-    helpers.emplace_back(takeUp, Progress());
-  try {
-    takeUp(progress);
-  } catch (...) {
-    next = count;
-    throw;
-  }
-  helpers.clear();
-  if (progress) // others may have made the last ones
-    progress(count, count);
 }
 
 GraphKernels compileProgram(const Program &program, const SizeTable &sizes,
@@ -190,9 +164,9 @@ GraphKernels compileProgram(const Program &program, const SizeTable &sizes,
   std::size_t count = program.kernels.size();
   result.kernels.resize(count);
   std::vector<std::string> errors(count);
-  forEach(count, progress, [&](std::size_t i) {
+  forEach(count, progress, [&](std::size_t i, const std::stop_token &stop) {
     auto kernel =
-        compileOne(program, program.kernels[i], sizes, compiler, codeNow);
+        compileOne(program, program.kernels[i], sizes, compiler, codeNow, stop);
     if (kernel)
       result.kernels[i] = std::move(*kernel);
     else
@@ -206,11 +180,12 @@ GraphKernels compileProgram(const Program &program, const SizeTable &sizes,
 
 void makeCode(std::span<const std::unique_ptr<GraphKernel>> kernels,
               const SizeTable &sizes, const Progress &progress) {
-  forEach(kernels.size(), progress, [&](std::size_t i) {
+  auto make = [&](std::size_t i, const std::stop_token &stop) {
     BoundShape shape = shapeOf(kernels[i]->operands(), sizes, sizes.hints());
     if (auto handle = kernels[i]->handle(shape))
-      (void)(*handle)->ready();
-  });
+      (void)(*handle)->ready(stop);
+  };
+  forEach(kernels.size(), progress, make);
 }
 
 } // namespace quern

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "backend-torch/compiled/Compiler.h"
+#include "backend-torch/compiled/SharedWork.h"
 #include "backend-torch/program/Program.h"
 
 #include <functional>
@@ -41,7 +42,7 @@ private:
 
   GroupKernel group;
   std::shared_ptr<const CompiledModule> module;
-  std::mutex mutex;
+  BriefMutex mutex;
   std::map<std::vector<std::int64_t>, std::shared_ptr<LaunchHandle>> handles;
 };
 
@@ -51,10 +52,6 @@ struct GraphKernels {
   /// Groups that the compiler refused, with its words.
   std::vector<std::pair<int, std::string>> refused;
 };
-
-/// Told before each kernel that the calling thread takes up: how many are done,
-/// and of how many. What it throws stops the work and reaches the caller.
-using Progress = std::function<void(std::size_t done, std::size_t total)>;
 
 /// Compiles every declaration of the program and, where `codeNow` holds, its
 /// code for the sizes that were traced. Several at a time.

@@ -7,7 +7,15 @@ namespace {
 class SessionHandle : public LaunchHandle {
 public:
   explicit SessionHandle(BoundKernel kernel) : kernel(std::move(kernel)) {}
-  Result<std::monostate> ready() override { return kernel.ready(); }
+  using LaunchHandle::ready;
+  Result<std::monostate> ready(std::stop_token stop) override {
+    return kernel.ready(std::move(stop));
+  }
+  bool readyAtOnce() override {
+    if (!isReady.load(std::memory_order_acquire) && kernel.readyAtOnce())
+      isReady.store(true, std::memory_order_release);
+    return isReady.load(std::memory_order_relaxed);
+  }
   Result<std::monostate> run(std::span<void *const> pointers,
                              void *stream) override {
     return kernel.run(pointers, stream);
@@ -21,6 +29,7 @@ public:
 
 private:
   BoundKernel kernel;
+  std::atomic<bool> isReady = false; ///< has been seen
 };
 
 class SessionModule : public CompiledModule {
@@ -52,17 +61,19 @@ SessionCompiler::keep(Module module) const {
 }
 
 Result<std::shared_ptr<const CompiledModule>>
-SessionCompiler::compile(const std::string &text, const std::string &name) {
+SessionCompiler::compile(const std::string &text, const std::string &name,
+                         std::stop_token stop) {
   {
     std::lock_guard lock(mutex);
     if (auto it = modules.find(text); it != modules.end())
       return it->second;
   }
-  Result<Module> module = session->compile(text, name);
+  Result<Module> module = session->compile(text, name, std::move(stop));
   if (!module)
     return module.error();
+  auto kept = keep(std::move(*module));
   std::lock_guard lock(mutex);
-  return modules.try_emplace(text, keep(std::move(*module))).first->second;
+  return modules.try_emplace(text, kept).first->second;
 }
 
 Result<std::shared_ptr<const CompiledModule>>
@@ -75,8 +86,9 @@ SessionCompiler::library(const std::string &name) {
   Result<Module> module = session->libraryModule(name);
   if (!module)
     return module.error();
+  auto kept = keep(std::move(*module));
   std::lock_guard lock(mutex);
-  return shared.try_emplace(name, keep(std::move(*module))).first->second;
+  return shared.try_emplace(name, kept).first->second;
 }
 
 Result<std::vector<OperatorRow>> SessionCompiler::operators() const {

@@ -11,16 +11,24 @@ namespace quern {
 /// The calls in the place of a kernel, made once and told of once.
 const std::vector<Step> &
 Executor::callsInPlace(int kernel, const std::string &reason) const {
-  std::lock_guard lock(apartMutex);
-  auto [it, isNew] = apart.try_emplace(kernel);
-  if (!isNew)
-    return it->second;
-  it->second = callsOf(*compiled.fusion, compiled.fusion->groups[kernel]);
-  for (const Step &call : it->second)
+  const std::vector<Step> *calls = nullptr;
+  {
+    std::lock_guard lock(apartMutex);
+    auto it = apart.find(kernel);
+    if (it != apart.end())
+      return it->second;
+    it = apart
+             .emplace(kernel, callsOf(*compiled.fusion,
+                                      compiled.fusion->groups[kernel]))
+             .first;
+    calls = &it->second;
+  }
+  // A warning takes the interpreter's lock, whose holder may be forking.
+  for (const Step &call : *calls)
     if (!call.isView)
       warnThroughTorch("`" + launchPlan.graph->nodes[call.node].overload +
                        "` runs through ATen: " + reason);
-  return it->second;
+  return *calls;
 }
 
 /// Into a part of a concatenation, which begins `offset` elements into it.

@@ -420,12 +420,28 @@ void Executor::heedUser(const Step &step, int &launches) const {
     raise("interrupted");
 }
 
-void Executor::makeCode() const {
-  auto heed = [this](std::size_t /*done*/, std::size_t /*total*/) {
-    if (options.user && !options.user->goesOn())
+Progress Executor::heedWhileWaiting() const {
+  if (!options.user)
+    return {};
+  return [this](std::size_t /*done*/, std::size_t /*total*/) {
+    if (!options.user->goesOn())
       raise("interrupted");
   };
-  quern::makeCode(compiled.kernels, *compiled.fusion->sizes, heed);
+}
+
+void Executor::makeCode() const {
+  quern::makeCode(compiled.kernels, *compiled.fusion->sizes,
+                  heedWhileWaiting());
+}
+
+/// Sizes that come for the first time may need code of their own.
+Result<std::monostate> Executor::awaitCode(LaunchHandle &handle) const {
+  Result<std::monostate> made = std::monostate();
+  if (!handle.readyAtOnce())
+    forEach(1, heedWhileWaiting(), [&](std::size_t, std::stop_token stop) {
+      made = handle.ready(std::move(stop));
+    });
+  return made;
 }
 
 Executor::Values Executor::run(Values &&arguments) const {

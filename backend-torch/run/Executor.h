@@ -9,7 +9,6 @@
 #include <atomic>
 #include <functional>
 #include <map>
-#include <mutex>
 
 namespace quern {
 
@@ -35,7 +34,7 @@ struct GraphCounts {
   void reset();
 
 private:
-  mutable std::mutex mutex;
+  mutable BriefMutex mutex;
   std::map<std::string, std::int64_t> inPlace;
 };
 
@@ -48,7 +47,7 @@ public:
   void reset();
 
 private:
-  mutable std::mutex mutex;
+  mutable BriefMutex mutex;
   std::int64_t graphsBefore = 0; ///< when the counters were reset
   std::vector<std::shared_ptr<GraphCounts>> graphs;
 };
@@ -175,6 +174,8 @@ private:
                 Frame &frame) const;
   void runCall(const Step &step, Frame &frame) const;
   void heedUser(const Step &step, int &launches) const;
+  Progress heedWhileWaiting() const;
+  Result<std::monostate> awaitCode(LaunchHandle &handle) const;
   std::vector<c10::IValue> stackFor(const Step &step, const Frame &frame) const;
   /// A tensor as it was traced, with nothing in it yet.
   at::Tensor emptyFor(ValueId id, const Frame &frame) const;
@@ -212,7 +213,7 @@ private:
   std::shared_ptr<GraphCounts> counts;
   bool mayBeBrief = false;
   mutable std::atomic<bool> hasRun = false; ///< once, to its end
-  mutable std::mutex apartMutex;
+  mutable BriefMutex apartMutex;
   mutable std::map<int, std::vector<Step>> apart; ///< by kernel
 };
 

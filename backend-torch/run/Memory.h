@@ -1,13 +1,14 @@
 // Memory for large tensors that stays mapped between the calls of graphs.
 #pragma once
 
+#include "backend-torch/compiled/BriefMutex.h"
+
 #include <c10/core/Allocator.h>
 #include <c10/util/ArrayRef.h>
 
 #include <atomic>
 #include <map>
 #include <memory>
-#include <mutex>
 
 namespace at {
 class Tensor;
@@ -63,7 +64,7 @@ private:
   void giveBackEnds();
   void touch(Segment &segment, char *end);
 
-  mutable std::mutex mutex;
+  mutable BriefMutex mutex;
   std::map<char *, Segment> segments; ///< by address
   std::atomic<std::int64_t> call = 0;
   MemoryUsage now;

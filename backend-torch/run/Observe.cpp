@@ -138,11 +138,14 @@ bool Executor::launch(const Step &step, const LaunchShape &launch,
                       std::string &refusal) const {
   const GroupKernel &operands = compiled.kernels[step.kernel]->operands();
   std::chrono::steady_clock::time_point clock;
+  Result<std::monostate> made = awaitCode(*launch.handle);
+  if (made && options.observe)
+    made = launch.handle->ready();
+  if (!made) {
+    refusal = made.error().message;
+    return false;
+  }
   if (options.observe) {
-    if (Result<std::monostate> ready = launch.handle->ready(); !ready) {
-      refusal = ready.error().message;
-      return false;
-    }
     waitForDevices();
     clock = std::chrono::steady_clock::now();
   }

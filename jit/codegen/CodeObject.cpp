@@ -2,6 +2,7 @@
 #include "jit/codegen/Codegen.h"
 
 #include "jit/cache/Files.h"
+#include "jit/session/Forks.h"
 
 #include "lld/Common/Driver.h"
 #include "llvm/ADT/SmallString.h"
@@ -60,7 +61,7 @@ Result<std::string> jit::linkCodeObject(const std::string &object) {
   const char *arguments[] = {"ld.lld", "-shared",      "--no-undefined",
                              "-o",     output.c_str(), input.c_str()};
   // lld keeps its state in globals.
-  static std::mutex linking;
+  static auto &linking = *new ProcessMutex;
   std::lock_guard lock(linking);
   lld::Result linked = lld::lldMain(arguments, messages, messages,
                                     {{lld::Gnu, &lld::elf::link}});

@@ -1,6 +1,7 @@
 // Runs LLVM's IR passes and code generation.
 #include "jit/codegen/Codegen.h"
 
+#include "jit/codegen/BackEnds.h"
 #include "jit/codegen/StoppedPasses.h"
 
 #include "llvm/ADT/SmallVector.h"
@@ -9,35 +10,13 @@
 #include "llvm/IR/OptBisect.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Target/TargetOptions.h"
 
-#include <mutex>
-
 namespace quern::jit {
 
 namespace {
-
-/// Tells LLVM of the back end for an architecture; LLVM's own registry keeps
-/// it, so once a process is enough.
-bool initialise(llvm::Triple::ArchType architecture) {
-#define QN_BACKEND(name, arch, parser)                                         \
-  if (architecture == llvm::Triple::arch) {                                    \
-    static std::once_flag once;                                                \
-    std::call_once(once, [] {                                                  \
-      LLVMInitialize##name##TargetInfo();                                      \
-      LLVMInitialize##name##Target();                                          \
-      LLVMInitialize##name##TargetMC();                                        \
-      LLVMInitialize##name##AsmPrinter();                                      \
-      parser;                                                                  \
-    });                                                                        \
-    return true;                                                               \
-  }
-#include "jit/codegen/Backends.def"
-  return false;
-}
 
 llvm::TargetOptions options() {
   llvm::TargetOptions options;
@@ -70,7 +49,7 @@ private:
 Result<std::unique_ptr<CodeGenerator>>
 CodeGenerator::create(const TargetInfo &target) {
   llvm::Triple triple(target.triple);
-  if (!initialise(triple.getArch()))
+  if (!initialiseBackEnd(triple.getArch()))
     return Error{llvm::formatv("this build has no code generator for `{0}`",
                                target.triple),
                  {}};

@@ -84,8 +84,9 @@ private:
 };
 
 Result<TargetInfo> Compiler::target() {
-  std::call_once(targetOnce,
-                 [this] { knownTarget = findTarget(options.target); });
+  std::lock_guard guard(lock);
+  if (!knownTarget)
+    knownTarget = findTarget(options.target);
   return *knownTarget;
 }
 

@@ -123,9 +123,8 @@ private:
   const SessionOptions options;
   const Limits limits;
   Slots slots;
-  std::once_flag targetOnce;
-  std::optional<Result<TargetInfo>> knownTarget;
   std::mutex lock; ///< of what follows
+  std::optional<Result<TargetInfo>> knownTarget;
   std::vector<std::unique_ptr<CompilerTools>> idleTools;
   std::shared_ptr<Engine> engine; ///< null until the first kernel is loaded
   bool isDiskKnown = false;

@@ -9,24 +9,32 @@
 namespace quern::jit {
 
 Result<std::shared_ptr<SessionDevice>> Devices::get(DeviceId id) {
-  std::lock_guard guard(lock);
-  std::shared_ptr<SessionDevice> &known = devices[{id.kind, id.number}];
+  std::lock_guard guard(opened->lock);
+  std::shared_ptr<SessionDevice> &known = opened->devices[{id.kind, id.number}];
   if (known)
     return known;
-  auto opened = open(id);
-  if (opened)
-    known = *opened;
-  return opened;
+  auto made = open(id);
+  if (made)
+    known = *made;
+  return made;
+}
+
+void Devices::afterFork(bool isChild) {
+  if (!isChild)
+    return;
+  // Threads that the child does not have may hold what is in there.
+  (void)opened.release();
+  opened = std::make_unique<Opened>();
 }
 
 Result<std::shared_ptr<SessionDevice>> Devices::open(DeviceId id) {
-  std::shared_ptr<const Driver> &driver = drivers[id.kind];
+  std::shared_ptr<const Driver> &driver = opened->drivers[id.kind];
   if (!driver) {
-    auto opened =
+    auto found =
         openDriver(id.kind == DeviceKind::Cuda ? Vendor::Cuda : Vendor::Hip);
-    if (!opened)
-      return opened.error();
-    driver = *opened;
+    if (!found)
+      return found.error();
+    driver = *found;
   }
   auto device = Device::open(driver, id.number);
   if (!device)

@@ -54,15 +54,22 @@ public:
   /// The device with its driver and context; a failure is tried again by the
   /// next call.
   Result<std::shared_ptr<SessionDevice>> get(DeviceId id);
+  /// A driver may work for seconds, so forks do not wait for it: the child
+  /// opens what it needs itself, as far as its driver lets it.
+  void afterFork(bool isChild);
 
 private:
   Result<std::shared_ptr<SessionDevice>> open(DeviceId id);
 
   const SessionOptions options;
   const Limits limits;
-  std::mutex lock;
-  std::map<DeviceKind, std::shared_ptr<const Driver>> drivers;
-  std::map<std::pair<DeviceKind, int>, std::shared_ptr<SessionDevice>> devices;
+  struct Opened {
+    std::mutex lock;
+    std::map<DeviceKind, std::shared_ptr<const Driver>> drivers;
+    std::map<std::pair<DeviceKind, int>, std::shared_ptr<SessionDevice>>
+        devices;
+  };
+  std::unique_ptr<Opened> opened = std::make_unique<Opened>();
 };
 
 } // namespace quern::jit

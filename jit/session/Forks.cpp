@@ -85,6 +85,9 @@ ForkHandler::ForkHandler(std::function<void()> before,
   registry.handlers.push_back(this);
 }
 
+ProcessMutex::ProcessMutex()
+    : forks([this] { lock(); }, [this](bool) { unlock(); }) {}
+
 ForkHandler::~ForkHandler() {
   ForkRegistry &registry = ForkRegistry::get();
   std::lock_guard guard(registry.lock);

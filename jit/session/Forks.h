@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <mutex>
 
 namespace quern::jit {
 
@@ -22,6 +23,19 @@ private:
   friend struct ForkRegistry;
   const std::function<void()> before;
   const std::function<void(bool isChild)> after;
+};
+
+/// A mutex for what LLVM or a linker keeps in globals. Forks wait for whoever
+/// holds it: work that ends soon.
+class ProcessMutex {
+public:
+  ProcessMutex();
+  void lock() { mutex.lock(); }
+  void unlock() { mutex.unlock(); }
+
+private:
+  std::mutex mutex;
+  const ForkHandler forks;
 };
 
 /// While a thread works with MLIR. MLIR keeps data for each thread and context:

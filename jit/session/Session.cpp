@@ -82,6 +82,7 @@ void SessionCore::beforeFork() {
 void SessionCore::afterFork(bool isChild) {
   pool.scratch().afterFork();
   compiler.afterFork(isChild);
+  devices.afterFork(isChild);
   sources.afterFork();
   callables.unlock();
   frontend.unlock();

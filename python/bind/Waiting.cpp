@@ -143,12 +143,24 @@ bool awaitWork(std::function<void(std::stop_token)> body) {
     Unlocked unlocked;
     run(work);
   }
+  const pid_t process = getpid();
   for (bool done = false; !done;) {
     {
       Unlocked unlocked;
       done = isDone(*work, step);
     }
-    if (done || PyErr_CheckSignals() == 0)
+    if (done)
+      continue;
+    bool goesOn = PyErr_CheckSignals() == 0;
+    if (getpid() != process) {
+      // Its parent's thread does the work; the child would wait for ever.
+      if (goesOn)
+        PyErr_SetString(PyExc_RuntimeError,
+                        "a signal handler forked during this call, which "
+                        "goes on in the parent only");
+      return false;
+    }
+    if (goesOn)
       continue;
     Unlocked unlocked;
     abandon(*work);

@@ -76,7 +76,9 @@ struct Seen {
 class SeeingHandle : public LaunchHandle {
 public:
   explicit SeeingHandle(Seen &seen) : seen(seen) {}
-  Result<std::monostate> ready() override { return std::monostate(); }
+  Result<std::monostate> ready(std::stop_token) override {
+    return std::monostate();
+  }
   Result<std::monostate> run(std::span<void *const> pointers,
                              void *stream) override {
     seen.streams.push_back(stream);
@@ -110,7 +112,7 @@ private:
 class SeeingCompiler : public Compiler {
 public:
   Result<std::shared_ptr<const CompiledModule>>
-  compile(const std::string &, const std::string &) override {
+  compile(const std::string &, const std::string &, std::stop_token) override {
     std::shared_ptr<const CompiledModule> module =
         std::make_shared<SeeingModule>(seen);
     return module;

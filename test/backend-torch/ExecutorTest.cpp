@@ -23,7 +23,7 @@ class AddingHandle : public LaunchHandle {
 public:
   AddingHandle(std::size_t inputs, std::int64_t elements)
       : inputs(inputs), elements(elements) {}
-  Result<std::monostate> ready() override {
+  Result<std::monostate> ready(std::stop_token) override {
     ++asked;
     if (elements == extentWithoutCode)
       return Error{"no code", {}};
@@ -67,7 +67,8 @@ public:
 class AddingCompiler : public Compiler {
 public:
   Result<std::shared_ptr<const CompiledModule>>
-  compile(const std::string &text, const std::string &) override {
+  compile(const std::string &text, const std::string &,
+          std::stop_token) override {
     if (text.find(refused) != std::string::npos)
       return Error{"refused", {}};
     std::shared_ptr<const CompiledModule> module =

@@ -120,3 +120,39 @@ def test_a_child_makes_what_its_parent_was_making() -> None:
         env={**os.environ, "QUERN_CACHE_DIR": "-"},
     )
     assert (done.stdout.split(), done.stderr) == (["7"], "")
+
+
+# A handler of a signal forks in the midst of a call that compiles.
+HANDLER = """
+import os, signal
+import numpy as np, quern
+lines = "".join(f"    y = sin(y * {i}) + pow(y, {i}.5)\\n" for i in range(40))
+text = "elementwise f(x: f32) -> f32:\\n    var y = x\\n" + lines + "    return y\\n"
+module = quern.compile(text)
+x = np.ones(16, np.float32)
+children = []
+signal.signal(signal.SIGALRM, lambda *_: children.append(os.fork()))
+signal.setitimer(signal.ITIMER_REAL, 0.2)
+try:
+    module.f(x)
+    print("made")
+except RuntimeError as error:
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.alarm(200)
+    assert "a signal handler forked" in str(error)
+    module.f(x)
+    os._exit(7)
+print(os.waitpid(children[0], 0)[1] >> 8)
+"""
+
+
+def test_a_handler_forks_while_its_thread_waits() -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", HANDLER],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+        env={**os.environ, "QUERN_CACHE_DIR": "-"},
+    )
+    assert (done.stdout.split(), done.stderr) == (["made", "7"], "")

@@ -156,3 +156,53 @@ def test_launches_of_every_kind_end_early(threads: int) -> None:
 
 def test_a_graph_that_runs_is_interrupted() -> None:
     assert printed(GRAPHS, PYTHONWARNINGS="ignore") == ["stopped"] * 2
+
+
+# One graph is compiled, one for which a call brings sizes that need code of their own: each takes
+# the compiler many seconds.
+GRAPH_CODE = """
+import signal, time, torch, quern
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+
+def steps(x, count):
+    for i in range(1, count):
+        x = torch.sin(x * i) + torch.pow(x, i + 0.5)
+    return x
+
+def small(x):
+    return steps(x, 2)
+
+def long(x):
+    return steps(x, 400)
+
+fast = torch.compile(small, backend="quern")
+x = torch.ones(4)
+torch.testing.assert_close(fast(x), small(x))
+from quern.torch_backend import compilation
+made, inner = [], compilation.make_graph
+
+def make(*arguments, **named):
+    signal.setitimer(signal.ITIMER_REAL, 0.5)
+    start = time.process_time()
+    try:
+        return inner(*arguments, **named)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        made.append(time.process_time() - start)
+
+compilation.make_graph = make
+try:
+    torch.compile(long, backend="quern")(x)
+    print("too late")
+except KeyboardInterrupt:
+    print("stopped")
+before = time.process_time()
+time.sleep(1)
+print("rests" if time.process_time() - before < 0.2 else "goes on")
+torch.testing.assert_close(torch.compile(lambda x: small(x) + 1, backend="quern")(x), small(x) + 1)
+"""
+
+
+def test_a_graph_that_is_compiled_is_interrupted(tmp_path: Path) -> None:
+    words = printed(GRAPH_CODE, QUERN_CACHE_DIR=str(tmp_path), PYTHONWARNINGS="ignore")
+    assert words == ["stopped", "rests"]
