@@ -14,6 +14,7 @@ class Maker(Protocol):
     """What draws the statements: the class of that name in `random_threads`."""
 
     rng: random.Random
+    scope: list[tuple[str, str]]
     loops: list[str]
     around: list[bool]
     uniform: list[str]
@@ -84,7 +85,9 @@ def jump(maker: Maker, depth: int, uniform: bool) -> tuple[list[str], Effect]:
     """Leaves the innermost loop, or its round."""
     c = maker.condition() if maker.around[-1] else maker.expression("bool", 2)
     word = maker.rng.choice(["break", "continue"])
+    seen = len(maker.scope)
     lines, then = maker.bind(maker.expression("i32", 1)) if maker.rng.random() < 0.3 else ([], None)
+    del maker.scope[seen:]
 
     def run(s: Threads, mask: Array) -> None:
         on = mask & c.meaning(s, mask)
