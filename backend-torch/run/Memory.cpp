@@ -23,11 +23,21 @@ struct Memory::Lease {
   std::shared_ptr<Memory> owner;
   char *start;
   std::size_t size, bytes;
+  /// A tensor that goes cannot fail: what its memory is noted in when it comes
+  /// back was allocated with it.
+  Free::node_type piece;
 
+  static Free::node_type makePiece() {
+    Free one;
+    one.emplace(nullptr, 0);
+    return one.extract(one.begin());
+  }
   static void end(void *context) {
     std::unique_ptr<Lease> lease(static_cast<Lease *>(context));
     Memory &memory = *lease->owner;
-    memory.giveBack(lease->start, lease->size);
+    lease->piece.key() = lease->start;
+    lease->piece.mapped() = lease->size;
+    memory.giveBack(std::move(lease->piece));
     memory.tellProfiler(lease->start, -static_cast<std::int64_t>(lease->bytes));
   }
 };
@@ -57,18 +67,36 @@ static char *mapSegment(std::size_t size) {
   return start + before;
 }
 
+namespace {
+/// Goes back unless it is kept.
+struct Mapping {
+  ~Mapping() {
+    if (base)
+      munmap(base, size);
+  }
+  char *base;
+  std::size_t size;
+};
+} // namespace
+
 /// From now on memory up to `end` may be taken, and none behind it.
 void Memory::touch(Segment &segment, char *end) {
   now.mapped += end - segment.touched;
   segment.touched = end;
 }
 
-char *Memory::takeFrom(Segment &segment, Segment::Free::iterator piece,
+/// Allocates nothing.
+char *Memory::takeFrom(Segment &segment, Free::iterator found,
                        std::size_t size) {
-  auto [start, room] = *piece;
-  segment.free.erase(piece);
-  if (room != size)
-    segment.free.emplace(start + size, room - size);
+  Free::node_type piece = segment.free.extract(found);
+  char *start = piece.key();
+  if (piece.mapped() != size) {
+    piece.key() += size;
+    piece.mapped() -= size;
+    segment.free.insert(std::move(piece));
+  }
+  now.inUse += static_cast<std::int64_t>(size);
+  now.peak = std::max(now.peak, now.inUse);
   segment.used += size;
   segment.lastUse = call;
   segment.top = std::max(segment.top, start + size);
@@ -78,10 +106,8 @@ char *Memory::takeFrom(Segment &segment, Segment::Free::iterator piece,
 
 char *Memory::take(std::size_t size) {
   std::lock_guard lock(mutex);
-  now.inUse += static_cast<std::int64_t>(size);
-  now.peak = std::max(now.peak, now.inUse);
   Segment *best = nullptr;
-  Segment::Free::iterator piece;
+  Free::iterator piece;
   for (auto &[base, segment] : segments)
     for (auto it = segment.free.begin(); it != segment.free.end(); ++it)
       if (it->second >= size && (!best || it->second < piece->second)) {
@@ -94,18 +120,20 @@ char *Memory::take(std::size_t size) {
   char *base = mapSegment(whole);
   if (!base) // the process may be allowed no more
     base = mapSegment(whole = least);
-  if (!base) {
-    now.inUse -= static_cast<std::int64_t>(size);
+  if (!base)
     return nullptr;
-  }
-  Segment &segment = segments[base];
-  segment.size = whole;
-  segment.top = segment.touched = base;
-  return takeFrom(segment, segment.free.emplace(base, whole).first, size);
+  Mapping mapping{base, whole};
+  Segment fresh{.size = whole, .top = base, .touched = base};
+  fresh.free.emplace(base, whole);
+  Segment &segment = segments.emplace(base, std::move(fresh)).first->second;
+  mapping.base = nullptr;
+  return takeFrom(segment, segment.free.begin(), size);
 }
 
-void Memory::giveBack(char *start, std::size_t size) {
+void Memory::giveBack(Free::node_type piece) {
   std::lock_guard lock(mutex);
+  char *start = piece.key();
+  std::size_t &size = piece.mapped();
   now.inUse -= static_cast<std::int64_t>(size);
   Segment &segment = std::prev(segments.upper_bound(start))->second;
   segment.used -= size;
@@ -121,7 +149,7 @@ void Memory::giveBack(char *start, std::size_t size) {
       return;
     }
   }
-  segment.free.emplace_hint(next, start, size);
+  segment.free.insert(next, std::move(piece));
 }
 
 void Memory::tellProfiler(void *start, std::int64_t bytes) const {
@@ -137,12 +165,14 @@ c10::DataPtr Memory::allocate(std::size_t bytes) {
   // An odd number of cache lines more, so that tensors of equal size do not all
   // begin at the same place of a page.
   std::size_t size = roundUp(bytes, 64) + 192;
-  char *start = take(size);
+  auto lease = std::make_unique<Lease>(
+      Lease{shared_from_this(), nullptr, size, bytes, Lease::makePiece()});
+  char *start = lease->start = take(size);
   if (!start)
     return c10::GetAllocator(c10::kCPU)->allocate(bytes);
-  auto *lease = new Lease{shared_from_this(), start, size, bytes};
+  c10::DataPtr data(start, lease.release(), &Lease::end, c10::kCPU);
   tellProfiler(start, static_cast<std::int64_t>(bytes));
-  return {start, lease, &Lease::end, c10::kCPU};
+  return data;
 }
 
 bool Memory::isAlone(const at::Tensor &tensor) {

@@ -45,20 +45,19 @@ public:
   void trim();
 
 private:
+  using Free = std::map<char *, std::size_t>; ///< sizes by address
   struct Segment {
     std::size_t size = 0, used = 0;
     std::int64_t lastUse = 0; ///< the call
     char *top = nullptr;      ///< the end of what was given out of late
     char *touched = nullptr;  ///< the end of what may take memory
-    using Free = std::map<char *, std::size_t>; ///< sizes by address
-    Free free;
+    Free free = {};
   };
   struct Lease;
 
   char *take(std::size_t size);
-  void giveBack(char *start, std::size_t size);
-  char *takeFrom(Segment &segment, Segment::Free::iterator piece,
-                 std::size_t size);
+  void giveBack(Free::node_type piece);
+  char *takeFrom(Segment &segment, Free::iterator found, std::size_t size);
   void tellProfiler(void *start, std::int64_t bytes) const;
   void unmapUnused(std::int64_t before);
   void giveBackEnds();
