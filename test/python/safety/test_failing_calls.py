@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from failing_calls import sweep
 
 # `work(number)` does what is looked at with texts of its own, and says whether it was right.
 TEXT = """
-import ctypes, errno, os, sys
 import numpy as np
 import quern
 
-shim = ctypes.CDLL(os.environ["LD_PRELOAD"])
-what, kind, first, step, most = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:6])
 x = np.linspace(-1, 1, 4096, dtype=np.float32).reshape(4, 1024)
 
 def text(number):
@@ -45,70 +39,70 @@ def work(number):
         return isRight(quern.compile(text(number)).g(x), number)
     return isRight(warm.f(x), 3)
 
-assert work(10)
-failures, number, at = 0, 11, first
-while at < first + step * most:
-    number += 2
-    if kind == "memory":
-        shim.failAllocation(ctypes.c_long(at))
-    else:
-        shim.failFile(ctypes.c_long(at), errno.ENOSPC if at % 2 else errno.EACCES)
-    try:
-        good, raised = work(number), False
-    except (MemoryError, quern.Error, OSError, ValueError, SystemError) as error:
-        good, raised = True, True
-    left = shim.allocationsToGo() if kind == "memory" else shim.filesToGo()
-    shim.failAllocation(ctypes.c_long(0))
-    shim.failFile(ctypes.c_long(0), 0)
-    if not good:
-        print("wrong at", at)
-    failures += raised
-    if not (work(number) and work(number + 1)):
-        print("wrong after", at)
-    if left > 0:
-        break
-    at += step
-print("end", failures)
+sweep(work, (MemoryError, quern.Error, OSError, ValueError, SystemError))
+"""
+
+# Only allocations of Quern's own libraries fail: torch ends the process when one of its own does.
+GRAPHS = """
+import torch, quern
+torch.set_num_threads(1)
+x, wide = torch.linspace(-1, 1, 512).reshape(4, 128), torch.ones(1 << 16)
+
+def graph(number):
+    names = {"torch": torch}
+    exec(f"def f(x):\\n    y = torch.softmax(x * {number}, 1)\\n"
+         f"    return y.cumsum(0) + {number}, y.view(-1).sort().values\\n", names)
+    return names["f"]
+
+def isRight(compiled, plain, *arguments):
+    torch.testing.assert_close(compiled(*arguments), plain(*arguments))
+    return True
+
+def moved(x, y):
+    return torch.tanh(x * 2 + 1).sum(1), torch.linalg.inv(x[:, :4]), y * 3
+
+quern.compile("elementwise f(x: f32) -> f32:\\n    return x\\n").f(x)
+fixed = torch.compile(moved, backend="quern")
+symbolic = torch.compile(moved, backend="quern", dynamic=True)
+isRight(fixed, moved, x, wide), isRight(symbolic, moved, x, wide)
+shim.countOurs()
+shim.countFilesIn(os.environ["QUERN_CACHE_DIR"].encode())
+
+def work(number):
+    if what == "compile":
+        plain = graph(number)
+        return isRight(torch.compile(plain, backend="quern"), plain, x)
+    if what == "call":
+        return isRight(fixed, moved, x, wide)
+    # New sizes each time, and a tensor that Quern's own memory holds.
+    rows = torch.rand(4, 100 + number % 3000)
+    return isRight(symbolic, moved, rows, torch.ones((1 << 16) + number))
+
+sweep(work, Exception)
 """
 
 SLICES = {"check": 211, "fault": 211, "call": 4999, "op": 4999, "warm": 1}
-
-
-@pytest.fixture(scope="module")
-def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    compiler = shutil.which("clang") or shutil.which("clang++-22") or shutil.which("cc")
-    assert compiler, "a C compiler makes the stand-in"
-    library = tmp_path_factory.mktemp("shim") / "failing_calls.so"
-    source = Path(__file__).parent / "failing_calls.c"
-    command = [compiler, "-x", "c", "-shared", "-fPIC", "-O1", str(source), "-o", str(library)]
-    subprocess.run(command, check=True)
-    return library
-
-
-def sweep(shim: Path, cache: str, *arguments: object) -> list[str]:
-    done = subprocess.run(
-        [sys.executable, "-c", TEXT, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=3000,
-        env={**os.environ, "LD_PRELOAD": str(shim), "QUERN_CACHE_DIR": cache},
-    )
-    assert done.returncode == 0, (arguments, done.stdout, done.stderr)
-    return done.stdout.split("\n")
+# Not "compile": see the known gap in docs/decisions/0026-failures.md.
+GRAPH_SLICES = {"call": (3, 40), "sizes": (13, 40)}
 
 
 @pytest.mark.parametrize("what", SLICES)
-def test_every_slice_of_allocations(shim: Path, tmp_path: Path, what: str) -> None:
+def test_every_slice_of_allocations(tmp_path: Path, what: str) -> None:
     """QUERN_SWEEP=all fails every one of them, which takes hours."""
-    step = 1 if os.environ.get("QUERN_SWEEP") == "all" else SLICES[what]
-    most = 10**9 if os.environ.get("QUERN_SWEEP") == "all" else 40
-    lines = sweep(shim, str(tmp_path / "cache"), what, "memory", 1, step, most)
-    assert lines[0].startswith("end"), lines
+    sweep(TEXT, str(tmp_path / "cache"), what, "memory", SLICES[what], 40)
 
 
 @pytest.mark.parametrize("what", ["call", "op"])
-def test_every_call_for_a_file(shim: Path, tmp_path: Path, what: str) -> None:
+def test_every_call_for_a_file(tmp_path: Path, what: str) -> None:
     """A cache on a full disk, or one that may not be written, is no cache."""
-    lines = sweep(shim, str(tmp_path / "cache"), what, "file", 1, 1, 100)
-    assert lines[0].startswith("end"), lines
+    sweep(TEXT, str(tmp_path / "cache"), what, "file", 1, 100)
+
+
+@pytest.mark.parametrize("what", GRAPH_SLICES)
+def test_allocations_of_graphs(tmp_path: Path, what: str) -> None:
+    sweep(GRAPHS, str(tmp_path / "cache"), what, "memory", *GRAPH_SLICES[what])
+
+
+def test_files_of_graphs(tmp_path: Path) -> None:
+    """The cache keeps kernels and graphs, each with calls of its own."""
+    sweep(GRAPHS, str(tmp_path / "cache"), "compile", "file", 3, 12)
