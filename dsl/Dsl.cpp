@@ -129,9 +129,9 @@ static std::optional<KernelAbi> lowerKernel(mlir::ModuleOp module,
                                             const LoweringOptions &options) {
   for (qn::KernelOp kernel : module.getOps<qn::KernelOp>())
     return lowerThreads(kernel, options.target);
-  auto kernels = module.getOps<qn::RowwiseOp>();
-  assert(!kernels.empty() && "a module without a kernel");
-  return lowerToLoops(*kernels.begin(), options.target, options.choose);
+  auto forms = llvm::to_vector(module.getOps<qn::RowwiseOp>());
+  assert(!forms.empty() && "a module without a kernel");
+  return lowerToLoops(forms, options.target, options.choose);
 }
 
 /// Whether the stage has come to its end; where no budget was left for it an

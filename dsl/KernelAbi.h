@@ -76,15 +76,6 @@ struct GridEntry {
   std::vector<Tile> tiles = {};
 };
 
-/// A launch runs, or does not, where an extent is large and tiles are few.
-struct GridChoice {
-  std::uint16_t axis = 0;
-  std::int64_t least = 0;
-  std::vector<GridEntry::Tile> tiles = {};
-  std::int64_t most = 0;
-  bool runs = true; ///< or does not
-};
-
 /// A part of the workspace: `bytes` for each tile, rounded up to 8.
 struct WorkspaceTerm {
   std::uint64_t bytes = 0;
@@ -117,11 +108,11 @@ struct GridGeometry {
 };
 
 struct LaunchEntry {
-  // For a CPU:
-  std::string task; ///< the symbol in the object
   /// Gives one number: 0 where the launch is left out; no steps: it runs
   /// always.
   HostPlan when = {};
+  // For a CPU:
+  std::string task = {}; ///< the symbol in the object
   /// Gives the units, how many of them are worth a task, the bytes of workspace
   /// for all and for each worker, and how many units run before anybody asks
   /// whether the call is to go on. Without steps where the code is left out.
@@ -130,7 +121,6 @@ struct LaunchEntry {
   std::vector<GridEntry> grids = {};
   int laneAxis = -1;
   std::vector<WorkspaceTerm> workspace = {};
-  std::optional<GridChoice> choice = {}; ///< none: it runs always
   /// Of an explicit kernel: its only grid has no tiles then.
   GridGeometry geometry = {};
 };

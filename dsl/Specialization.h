@@ -48,14 +48,6 @@ struct Specialization {
   std::vector<std::uint16_t> listLengths;
   /// 32-bit offsets suffice for every operand.
   bool narrowOffsets = true;
-  /// The call has few positions along the axes that are reduced and neighbours
-  /// lie along, or few results side by side of windows, or lines of few
-  /// elements are turned: the code has a way for such rows too. Any code serves
-  /// any call.
-  bool shortRows = false;
-  /// The call repeats a small operand for many rows: what is dear of it is made
-  /// once. Any code serves any call.
-  bool repeatedRows = false;
   /// For a GPU: a launch serves calls of a list, each with a row of a table.
   bool listed = false;
   bool operator==(const Specialization &) const = default;

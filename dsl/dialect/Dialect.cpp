@@ -48,6 +48,27 @@ static void printAxes(AsmPrinter &printer, ArrayRef<StringAttr> axes,
   printer << ']';
 }
 
+/// Reads `[A, B]`, the names of axes in an attribute.
+static ParseResult parseNames(AsmParser &parser,
+                              SmallVector<StringAttr> &axes) {
+  return parser.parseCommaSeparatedList(
+      AsmParser::Delimiter::Square, [&]() -> ParseResult {
+        std::string name;
+        if (parser.parseKeywordOrString(&name))
+          return failure();
+        axes.push_back(StringAttr::get(parser.getContext(), name));
+        return success();
+      });
+}
+
+static void printNames(AsmPrinter &printer, ArrayRef<StringAttr> axes) {
+  printer << '[';
+  llvm::interleaveComma(axes, printer, [&](StringAttr axis) {
+    printer.printKeywordOrString(axis.getValue());
+  });
+  printer << ']';
+}
+
 #include "dsl/dialect/Dialect.cpp.inc"
 #include "dsl/dialect/Enums.cpp.inc"
 #define GET_ATTRDEF_CLASSES

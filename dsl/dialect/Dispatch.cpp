@@ -48,13 +48,11 @@ private:
   LogicalResult verifyEntries() const;
   LogicalResult verifyPlans() const;
   LogicalResult verifyParts() const;
-  LogicalResult verifyChoice() const;
   LogicalResult verifyCuts() const;
   LogicalResult verifyLoops() const;
   LogicalResult verifyOwnLoops() const;
   LogicalResult verifySquares() const;
   LogicalResult verifyNest(ArrayRef<Axes> outer, ArrayRef<Axes> tiled) const;
-  LogicalResult isOneOf(ArrayRef<LaunchChoice> choices) const;
 };
 } // namespace
 
@@ -121,10 +119,15 @@ LogicalResult Dispatch::verifyParts() const {
                  "compaction");
   case LaunchKind::Pack:
   case LaunchKind::Contract:
+    return needs(contraction() && op.getStores(), "contraction");
   case LaunchKind::Stream:
+    return needs(contraction() && op.getStores() &&
+                     contraction().getLineColumns(),
+                 "contraction with lines of columns");
   case LaunchKind::SumParts:
   case LaunchKind::SumMerge:
-    return needs(contraction() && op.getStores(), "contraction");
+    return needs(contraction() && op.getStores() && contraction().getPart(),
+                 "contraction with parts");
   case LaunchKind::PackColumns:
   case LaunchKind::Rows:
     return needs(blocks() && op.getStores(), "blocks of rows");
@@ -133,49 +136,6 @@ LogicalResult Dispatch::verifyParts() const {
     return needs(columns() && op.getStores(), "rows of states");
   }
   return failure();
-}
-
-LogicalResult Dispatch::isOneOf(ArrayRef<LaunchChoice> choices) const {
-  if (llvm::is_contained(choices, op.getChoice()))
-    return success();
-  return op.emitOpError() << "of the kind " << stringifyEnum(op.getKind())
-                          << " is not run " << stringifyEnum(op.getChoice());
-}
-
-/// When a dispatch of the kind may run: what decides must be at hand.
-LogicalResult Dispatch::verifyChoice() const {
-  using Choice = LaunchChoice;
-  switch (op.getKind()) {
-  case LaunchKind::Pack:
-  case LaunchKind::Contract:
-    return isOneOf(Choice::IfPacked);
-  case LaunchKind::Stream:
-    return isOneOf(Choice::Streamed);
-  case LaunchKind::SumParts:
-  case LaunchKind::SumMerge:
-    return isOneOf(Choice::Deep);
-  case LaunchKind::PackColumns:
-    return isOneOf(Choice::IfPacked);
-  case LaunchKind::Rows:
-    return isOneOf(blocks().getInPlace() ? Choice::FewRows : Choice::IfPacked);
-  case LaunchKind::ColumnParts:
-  case LaunchKind::ColumnMerge:
-    return isOneOf(contraction() ? Choice::FewRows : Choice::IfPacked);
-  case LaunchKind::Stores:
-    break;
-  default:
-    return isOneOf(Choice::Always);
-  }
-  SmallVector<Choice> choices{Choice::Always};
-  if (op.getLineAxis())
-    choices.append({Choice::Narrow, Choice::Wide});
-  if (contraction())
-    choices.append({Choice::Small, Choice::InPlace});
-  if (columns())
-    choices.push_back(Choice::InPlace);
-  if (isForGpu && op.getTurned())
-    choices.append({Choice::IfPacked, Choice::InPlace});
-  return isOneOf(choices);
 }
 
 /// An axis is cut once, and one loop has lanes.
@@ -245,11 +205,11 @@ LogicalResult Dispatch::verifyOwnLoops() const {
     return op.emitOpError("writes rows past the caches, but nothing does");
   if (op.getStreams() && !op.getStreamsRows() && tiled == 0)
     return op.emitOpError("writes past the caches, but has no tile");
-  bool isPair =
-      op.getDots() || op.getTurned() ||
-      (op.getChoice() == LaunchChoice::Narrow && !op.getLineWindows());
+  bool isPair = op.getDots() || op.getTurned() || op.getShortLines();
   if (isPair && tiled != 2)
     return op.emitOpError("has no tile of two axes");
+  if (op.getApart() && !op.getTurned())
+    return op.emitOpError("takes lines apart, but turns nothing");
   return op.getTurned() ? verifySquares() : success();
 }
 
@@ -336,8 +296,7 @@ LogicalResult Dispatch::verifyEntries() const {
 
 LogicalResult Dispatch::verify() {
   llvm::append_range(loops, op.getBody().getOps<ScheduledLoopOp>());
-  if (failed(verifyPlans()) || failed(verifyParts()) ||
-      failed(verifyChoice()) || failed(verifyEntries()))
+  if (failed(verifyPlans()) || failed(verifyParts()) || failed(verifyEntries()))
     return failure();
   return failure(!isForGpu && (failed(verifyCuts()) || failed(verifyLoops())));
 }
@@ -346,9 +305,8 @@ LogicalResult DispatchOp::verifyRegions() {
   constexpr std::uint64_t largest = std::uint64_t(1) << 40;
   if (getWorth() < 1 || getWorth() > largest)
     return emitOpError("a task is worth 1 to 2^40 elements");
-  if (getLineAxis().has_value() != getLineWide().has_value() ||
-      getLineWide().value_or(1) < 1 || getLineWide().value_or(1) > 64)
-    return emitOpError("lines have an axis, and a length of 1 to 64");
+  if (getWhen() && !isOfHost(getWhen()))
+    return emitOpError("runs when a value that the host does not know holds");
   if (failed(verifyReductions(*this, getReductions())))
     return failure();
   auto schedule = cast<ScheduleOp>((*this)->getParentOp());

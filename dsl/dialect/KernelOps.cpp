@@ -129,6 +129,13 @@ LogicalResult RowwiseOp::verifyRegions() {
   for (BlockArgument argument : block().getArguments())
     if (!isa<OperandType>(argument.getType()) && isStaged(argument))
       return emitOpError() << "staged argument of type " << argument.getType();
+  if (getInsteadOf().has_value() != getWhen().has_value())
+    return emitOpError("runs instead of another one, but not when");
+  if (std::optional<ArrayAttr> when = getWhen())
+    for (auto extents : when->getAsRange<ExtentsAttr>())
+      for (StringAttr axis : extents.getAxes())
+        if (axisNumber(axis) < 0)
+          return emitOpError() << "the kernel has no axis " << axis;
   if (failed(verifyFrame(*this)))
     return failure();
   return verifyNamedAxes(*this);

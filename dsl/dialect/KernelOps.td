@@ -21,13 +21,8 @@ def Qn_RowwiseOp : Qn_Op<"rowwise", [
     workspace, row after row. What writes one stands before everything that reads
     it, and is a launch of its own.
 
-    `short` asks for a second way, for rows of few elements: several of them are
-    reduced side by side. Where windows are reduced and few results stand side by
-    side, lanes run along the windows. Lines of two to four elements that are
-    turned, as those of images with few channels, are read whole.
-
-    `repeated` says that what lies along the lanes is small and used for many
-    rows: what is dear of it is worth a launch of its own.
+    A kernel may be there in two forms, one behind the other: the first runs
+    `instead_of` the second for calls whose extents `when` admits.
 
     `listed` is for a GPU: a launch serves several calls, whose packets are rows
     of a table (docs/decisions/0020).
@@ -46,15 +41,15 @@ def Qn_RowwiseOp : Qn_Op<"rowwise", [
     StrArrayAttr:$axes,
     OptionalAttr<DenseI64ArrayAttr>:$numbers,
     UnitAttr:$wide,
-    UnitAttr:$short_rows,
-    UnitAttr:$repeated_rows,
+    OptionalAttr<FlatSymbolRefAttr>:$instead_of,
+    OptionalAttr<Qn_ExtentsListAttr>:$when,
     UnitAttr:$listed,
     OptionalAttr<I64Attr>:$staged
   );
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $sym_name `axes` custom<AxisList>($axes) (`wide` $wide^)?
-    (`short` $short_rows^)? (`repeated` $repeated_rows^)?
+    (`instead_of` $instead_of^)? (`when` $when^)?
     (`listed` $listed^)? (`staged` $staged^)?
     attr-dict-with-keyword custom<Body>($body)
   }];
@@ -71,6 +66,10 @@ def Qn_RowwiseOp : Qn_Op<"rowwise", [
     ::mlir::BlockArgument addStaged(::mlir::Type element,
                                     ::llvm::ArrayRef<::mlir::StringAttr> axes,
                                     ::mlir::Location location);
+    /// The name in the text.
+    ::llvm::StringRef ownName() {
+      return getInsteadOf().value_or(getSymName());
+    }
     bool isStaged(::mlir::Value argument) {
       return ::llvm::cast<::mlir::BlockArgument>(argument).getArgNumber() >=
              callerArguments();

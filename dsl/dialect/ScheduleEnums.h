@@ -10,7 +10,6 @@
 #include "dsl/dialect/ScheduleEnums.h.inc"
 
 namespace quern {
-using qn::LaunchChoice;
 using qn::LaunchKind;
 using qn::RowOrder;
 using qn::TeamKind;

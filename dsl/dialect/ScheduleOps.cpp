@@ -3,6 +3,8 @@
 
 #include "dsl/dialect/AxisSyntax.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -50,6 +52,43 @@ static LogicalResult verifyNames(ScheduleOp schedule, RowwiseOp kernel) {
     return WalkResult::advance();
   });
   return failure(done.wasInterrupted());
+}
+
+bool qn::isOfHost(Value value) {
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  SmallVector<Value> open{value};
+  while (!open.empty()) {
+    Value each = open.pop_back_val();
+    Operation *op = each.getDefiningOp();
+    if (!isa<IntegerType>(each.getType()))
+      return false;
+    if (op && !seen.insert(op).second)
+      continue;
+    if (!op) {
+      Operation *owner = cast<BlockArgument>(each).getOwner()->getParentOp();
+      if (!isa<RowwiseOp>(owner) || !each.getType().isInteger(64))
+        return false;
+    } else if (!isa<SizeOp>(op)) {
+      if (!isa<arith::ArithDialect>(op->getDialect()) &&
+          !isa<math::CountLeadingZerosOp>(op))
+        return false;
+      llvm::append_range(open, op->getOperands());
+    }
+  }
+  return true;
+}
+
+/// Besides its parts a schedule has what the host computes.
+static LogicalResult verifyHost(ScheduleOp schedule) {
+  for (Operation &op : schedule.block()) {
+    bool isPart = isa<InnerLoopOp, SplitOp, ContractionOp, RowBlocksOp,
+                      StateRowsOp, DispatchOp>(op);
+    if (!isPart && !llvm::all_of(op.getResults(), isOfHost))
+      return op.emitOpError("is nothing that the host can compute");
+    if (!isPart && op.getNumResults() == 0)
+      return op.emitOpError("is no part of a schedule");
+  }
+  return success();
 }
 
 /// Operands of one slot have elements of one size and the same axes.
@@ -150,6 +189,7 @@ LogicalResult ScheduleOp::verifyRegions() {
   if (&kernel.block().back() != getOperation())
     return emitOpError("is not the last operation of its kernel");
   return failure(failed(verifyNames(*this, kernel)) ||
+                 failed(verifyHost(*this)) ||
                  failed(verifySlots(*this, kernel)) ||
                  failed(verifyComplete(*this, kernel)) ||
                  failed(verifySplits(*this)) || failed(verifyInner(*this)));
@@ -217,14 +257,11 @@ static LogicalResult verifySizes(ContractionOp op) {
     return op.emitOpError("has a tile that no registers hold");
   if (op.getPairs() && op.getDepth() % 2)
     return op.emitOpError("packs pairs of an odd number of steps");
-  for (std::optional<std::uint64_t> count :
-       {op.getFewRows(), op.getFewNearRows(), op.getFewElements(),
-        op.getFewRowElements(), op.getStreamedRows(), op.getStreamedColumns(),
-        op.getDeepFrom()})
-    if (count && (*count < 1 || *count > std::uint64_t(1) << 40))
-      return op.emitOpError("has counts of 1 to 2^40");
-  if (op.getStreamedRows().has_value() != op.getStreamedColumns().has_value())
-    return op.emitOpError("streams rows or columns, but not both");
+  std::uint64_t line = op.getLineColumns().value_or(1);
+  if (line < 1 || line > largest)
+    return op.emitOpError("has lines of 1 to 2^30 columns");
+  if (op.getPart() && !isOfHost(op.getPart()))
+    return op.emitOpError("has parts of a size that the host does not know");
   return success();
 }
 
@@ -258,8 +295,7 @@ LogicalResult ScheduledLoopOp::verify() {
   constexpr std::uint64_t largest = std::uint64_t(1) << 40;
   for (std::optional<std::uint64_t> count :
        {std::optional(getTile()), getNarrow(), getNarrowBelow(), getSeveral(),
-        getSeveralFrom(), getCopiesBelow(), getEvenCount(), getEvenStep(),
-        getMost()})
+        getSeveralFrom(), getEvenCount(), getEvenStep(), getMost()})
     if (count && (*count < 1 || *count > largest))
       return emitOpError("counts are positive, and below 2^40");
   if (getNarrow().has_value() != getNarrowBelow().has_value() ||

@@ -22,12 +22,6 @@ def Qn_LaunchKind : Qn_Cases<"LaunchKind", "what a launch does",
    "pack", "contract", "stream", "sum_parts", "sum_merge", "pack_columns",
    "rows", "column_parts", "column_merge"]>;
 
-def Qn_LaunchChoice : Qn_Cases<"LaunchChoice", "when a launch runs",
-  ["Always", "IfPacked", "FewRows", "Small", "Deep", "Streamed", "Narrow",
-   "Wide", "InPlace"],
-  ["always", "if_packed", "few_rows", "small", "deep", "streamed", "narrow",
-   "wide", "in_place"]>;
-
 def Qn_RowOrder : Qn_Cases<"RowOrder", "how short rows side by side are read",
   ["InTurns", "Masked", "Whole"], ["in_turns", "masked", "whole"]>;
 
@@ -56,7 +50,9 @@ def Qn_ScheduleOp : Qn_ScheduleFrame<"schedule", "RowwiseOp"> {
   let summary = "how a kernel runs on a target";
   let description = [{
     It is the last operation of a kernel. Its dispatches run in the order of the
-    text; of those that compute the same, the extents of a call choose one.
+    text. Those that compute the same run under conditions of which one holds:
+    operations of `arith` on sizes and scalars in front of the dispatches, which
+    the host computes for each call.
     `slots` gives the place in the workspace that each staged operand of the
     kernel has; operands of one slot are needed one after the other. From byte
     `parts` of the workspace on lie the parts of reductions that tasks share. A
@@ -66,7 +62,7 @@ def Qn_ScheduleOp : Qn_ScheduleFrame<"schedule", "RowwiseOp"> {
     ```mlir
     qn.schedule for "x86-64-v4" parts 0 masked_above 94 {
       qn.inner I lanes 16 copies 2 reduce_copies 8
-      qn.dispatch stores always [0] parallel [I] lane I worth 10922 streams {
+      qn.dispatch stores of [0] parallel [I] lane I worth 10922 streams {
         qn.loop I tile 4096 lanes 16 copies 1
       }
     }
@@ -116,11 +112,12 @@ def Qn_ContractionOp : Qn_ScheduleFrame<"contraction", "ScheduleOp"> {
     register tile has `height` rows of `vectors` vectors of `lanes` elements. A
     unit has `row_block` rows and `panels` panels of columns at most; `depth`
     summed elements are packed at a time. `pairs`: two summed elements of bf16
-    lie in one word; `tiles`: they meet in tile registers. What follows are the
-    numbers of rows, columns and elements below or above which other dispatches
-    run.
+    lie in one word; `tiles`: they meet in tile registers. Columns that are
+    streamed are read in lines of `line_columns`. Long sums are made in parts of
+    `part` steps.
   }];
   let arguments = (ins
+    Optional<I64>:$part,
     I64Attr:$number,
     StrArrayAttr:$batch,
     StrArrayAttr:$rows,
@@ -135,13 +132,7 @@ def Qn_ContractionOp : Qn_ScheduleFrame<"contraction", "ScheduleOp"> {
     UnitAttr:$pairs,
     UnitAttr:$tiles,
     UnitAttr:$by_columns,
-    OptionalAttr<I64Attr>:$few_rows,
-    OptionalAttr<I64Attr>:$few_near_rows,
-    OptionalAttr<I64Attr>:$few_elements,
-    OptionalAttr<I64Attr>:$few_row_elements,
-    OptionalAttr<I64Attr>:$streamed_rows,
-    OptionalAttr<I64Attr>:$streamed_columns,
-    OptionalAttr<I64Attr>:$deep_from);
+    OptionalAttr<I64Attr>:$line_columns);
   let results = (outs Qn_PlanType:$plan);
   let assemblyFormat = [{
     $number `batch` custom<AxisList>($batch) `rows` custom<AxisList>($rows)
@@ -149,10 +140,8 @@ def Qn_ContractionOp : Qn_ScheduleFrame<"contraction", "ScheduleOp"> {
     `tile` $height `by` $vectors `lanes` $lanes
     `block` $row_block `panels` $panels `depth` $depth
     (`pairs` $pairs^)? (`tiles` $tiles^)? (`by_columns` $by_columns^)?
-    (`few_rows` $few_rows^)? (`few_near_rows` $few_near_rows^)?
-    (`few_elements` $few_elements^)? (`few_row_elements` $few_row_elements^)?
-    (`streamed_rows` $streamed_rows^)? (`streamed_columns` $streamed_columns^)?
-    (`deep_from` $deep_from^)? attr-dict-with-keyword $body
+    (`line_columns` $line_columns^)? (`part` $part^)?
+    attr-dict-with-keyword $body
   }];
   let hasRegionVerifier = 1;
 }
@@ -295,26 +284,22 @@ def Qn_DispatchOp : Qn_ScheduleFrame<"dispatch", "ScheduleOp",
     `windows`: windows that reach over no border run without tests. `streams`
     and `streams_rows`: results that exceed the caches go past them.
 
-    Of dispatches that are not `always` run, the extents choose one. `lines`
-    tells `narrow` ones from `wide` ones: lines along an axis of fewer elements
-    than `wide`, of fewer than windows along another axis, or windows of so many
-    elements. On a GPU a dispatch has entries in place of loops.
+    `short_lines`: lines of few results are put together by the lanes, each of
+    which has one. `apart`: lines of two to four elements along `turned` are read
+    whole and taken apart. A dispatch runs where `when` holds, or always. On a GPU it has
+    entries in place of loops.
   }];
   let arguments = (ins
     Variadic<AnyType>:$reductions,
     Optional<Qn_PlanType>:$contraction,
     Optional<Qn_PlanType>:$blocks,
     Optional<Qn_PlanType>:$columns,
+    Optional<I1>:$when,
     Qn_LaunchKind:$kind,
-    Qn_LaunchChoice:$choice,
     OptionalAttr<DenseI64ArrayAttr>:$stores,
     OptionalAttr<I64Attr>:$scatter,
     OptionalAttr<I64Attr>:$compact,
     OptionalAttr<I64Attr>:$sort,
-    OptionalAttr<StrAttr>:$line_axis,
-    OptionalAttr<I64Attr>:$line_wide,
-    OptionalAttr<StrAttr>:$line_windows,
-    OptionalAttr<I64Attr>:$line_long,
     OptionalAttr<I64Attr>:$product,
     OptionalAttr<I64Attr>:$sums,
     StrArrayAttr:$parallel,
@@ -325,23 +310,22 @@ def Qn_DispatchOp : Qn_ScheduleFrame<"dispatch", "ScheduleOp",
     UnitAttr:$together,
     OptionalAttr<Qn_RowOrder>:$first_rows,
     UnitAttr:$again,
+    UnitAttr:$short_lines,
+    UnitAttr:$apart,
     UnitAttr:$windows,
     UnitAttr:$streams,
     UnitAttr:$streams_rows);
   let assemblyFormat = [{
-    $kind $choice (`of` $stores^)? (`reductions` $reductions^ `:`
+    $kind (`when` $when^)? (`of` $stores^)? (`reductions` $reductions^ `:`
       type($reductions))?
     (`scatter` $scatter^)? (`compact` $compact^)? (`sort` $sort^)?
     (`contraction` $contraction^)? (`blocks` $blocks^)?
     (`columns` $columns^)? (`product` $product^)? (`sums` $sums^)?
-    (`lines` custom<AxisName>($line_axis)^ `wide` $line_wide)?
-    (`windows_along` custom<AxisName>($line_windows)^)?
-    (`long_windows` $line_long^)?
     `parallel` custom<AxisList>($parallel) (`lane` custom<AxisName>($lane)^)?
     (`turned` custom<AxisName>($turned)^)? `worth` $worth
     (`dots` $dots^)? (`together` $together^)?
     (`first_rows` $first_rows^)? (`again` $again^)?
-    (`windows` $windows^)? (`streams` $streams^)?
+    (`short_lines` $short_lines^)? (`apart` $apart^)? (`windows` $windows^)? (`streams` $streams^)?
     (`streams_rows` $streams_rows^)? attr-dict-with-keyword $body
   }];
   let hasRegionVerifier = 1;
@@ -443,10 +427,9 @@ def Qn_ScheduledLoopOp : Qn_SchedulePartOf<"loop", ["DispatchOp", "EntryOp"]> {
 
     `narrow n below m of [A]`: tiles have `n` positions where the axes of `of`,
     or the axis itself, have fewer than `m` together. `several n from m`: or `n`
-    where the axis has `m` positions. `copies_below m`: one copy at a time where
-    those axes have `m` or more. `even n step s`: tiles are about equal multiples
-    of `s`, and a multiple of `n` of them. `most n`: there are `n` tiles at most,
-    larger ones then.
+    where the axis has `m` positions. `even n step s`: tiles are about equal
+    multiples of `s`, and a multiple of `n` of them. `most n`: there are `n`
+    tiles at most, larger ones then.
 
     The elements after the last whole iteration are made one by one or under a
     mask. `rest_copies n`: `n` copies at a time. `repeats`: copies after the end
@@ -466,7 +449,6 @@ def Qn_ScheduledLoopOp : Qn_SchedulePartOf<"loop", ["DispatchOp", "EntryOp"]> {
     OptionalAttr<StrArrayAttr>:$narrow_by,
     OptionalAttr<I64Attr>:$several,
     OptionalAttr<I64Attr>:$several_from,
-    OptionalAttr<I64Attr>:$copies_below,
     OptionalAttr<I64Attr>:$even_count,
     OptionalAttr<I64Attr>:$even_step,
     OptionalAttr<I64Attr>:$most,
@@ -482,7 +464,6 @@ def Qn_ScheduledLoopOp : Qn_SchedulePartOf<"loop", ["DispatchOp", "EntryOp"]> {
     (`narrow` $narrow^)? (`below` $narrow_below^)?
     (`of` custom<AxisList>($narrow_by)^)?
     (`several` $several^)? (`from` $several_from^)?
-    (`copies_below` $copies_below^)?
     (`even` $even_count^)? (`step` $even_step^)? (`most` $most^)?
     (`rest_copies` $rest_copies^)? (`repeats` $repeats^)?
     (`repeats_rest` $repeats_rest^)? (`fixed` $fixed^)? (`once` $once^)?

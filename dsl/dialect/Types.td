@@ -23,6 +23,25 @@ def Qn_OperandType : TypeDef<Qn_Dialect, "Operand"> {
   let genVerifyDecl = 1;
 }
 
+def Qn_ExtentsAttr : AttrDef<Qn_Dialect, "Extents"> {
+  let mnemonic = "extents";
+  let summary = "a condition on how many positions some axes have together";
+  let description = [{
+    `#qn.extents<[R, C], 8, 64>`: 8 to 64 positions; `-1`: any number from there
+    on.
+  }];
+  let parameters = (ins
+    ArrayRefParameter<"::mlir::StringAttr">:$axes,
+    "::std::int64_t":$least,
+    "::std::int64_t":$most
+  );
+  let assemblyFormat =
+    "`<` custom<Names>($axes) `,` $least `,` $most `>`";
+}
+
+def Qn_ExtentsListAttr : TypedArrayAttrBase<Qn_ExtentsAttr,
+    "conditions that hold together">;
+
 def Qn_PlanType : TypeDef<Qn_Dialect, "Plan"> {
   let mnemonic = "plan";
   let summary = "a part of a schedule that several dispatches share";

@@ -182,13 +182,8 @@ void EntryBuilder::describeWorkspace(LaunchEntry &entry) const {
   if (model.kernel.getStaged())
     return describeStaged(entry);
   entry.workspace.push_back({.bytes = schedule.partsOffset});
-  if (launch.columns)
+  if (launch.hasStateRows())
     describeParts(entry);
-  if (launch.turned >= 0)
-    entry.choice = GridChoice{.axis = static_cast<std::uint16_t>(launch.turned),
-                              .least = turnedSide / 2,
-                              .most = 1, // an empty product of tiles is one
-                              .runs = launch.choice == LaunchChoice::IfPacked};
   if (!launch.reductions.empty())
     entry.workspace.push_back(
         {std::uint64_t(8) * stateCount(), {describeTile(launch.axes.front())}});

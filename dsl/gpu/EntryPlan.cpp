@@ -1,6 +1,7 @@
 // The cost model of a GPU: teams, vectors and tiles.
 #include "dsl/schedule/EntryPlan.h"
 
+#include "dsl/cost/Parameters.h"
 #include "dsl/gpu/KeptEntries.h"
 #include "dsl/gpu/Matrix.h"
 #include "dsl/gpu/Product.h"
@@ -335,7 +336,7 @@ std::vector<EntryPlan> rowEntries(const KernelModel &model,
 /// A block has a square of two axes; few lanes are left to single threads.
 std::vector<EntryPlan> turnedEntries(EntryPlan thread, EntryPlan block) {
   planThread(thread);
-  thread.mostLanes = turnedSide / 2;
+  thread.mostLanes = cost::gpuTurnedFrom;
   block.threads = 256;
   block.vectors = block.copies = 1;
   block.turns = true;
@@ -407,9 +408,9 @@ std::vector<EntryPlan> quern::planEntries(const KernelModel &model,
     block.threads = 256;
     return {block};
   }
-  if (launch.choice == LaunchChoice::IfPacked && launch.turned >= 0)
+  if (launch.turned >= 0)
     return turnedEntries(thread, block);
-  if (launch.choice == LaunchChoice::IfPacked)
+  if (launch.hasStateRows())
     return partEntries(model, launch, work, target, block);
   auto product = findProduct(model, launch, target);
   if (product && !product->byLanes)

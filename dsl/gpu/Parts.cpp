@@ -8,34 +8,19 @@
 using namespace mlir;
 using namespace quern;
 
-/// Where units are no more than this, and rows are long, there are parts.
-static constexpr std::int64_t fewColumns = 128, fewRows = 256;
-
 AxisPlan EntryBuilder::partAxis() const {
   return AxisPlan{.axis = launch.columns->rows,
                   .tile = launch.columns->partRows,
                   .most = launch.columns->mostParts};
 }
 
-/// How the host chooses between parts and the launch without them, and what
-/// parts leave in the workspace.
+/// What parts leave in the workspace.
 void EntryBuilder::describeParts(LaunchEntry &entry) const {
-  const Columns &columns = *launch.columns;
-  GridChoice choice{.axis = static_cast<std::uint16_t>(columns.rows),
-                    .least = columns.worthwhile,
-                    .most = columns.isRow ? fewRows : fewColumns,
-                    .runs = launch.choice == LaunchChoice::IfPacked};
-  WorkspaceTerm states{8 * std::uint64_t(columns.states()), {}};
-  for (unsigned axis : axisList(launch.parallel)) {
-    bool isLane = !columns.isRow && axis == columns.lane;
-    choice.tiles.push_back(describeTile(
-        {.axis = axis, .tile = isLane ? 4 * std::int64_t(target.warp) : 1}));
+  WorkspaceTerm states{8 * std::uint64_t(launch.columns->states()), {}};
+  for (unsigned axis : axisList(launch.parallel))
     states.tiles.push_back(describeTile({.axis = axis}));
-  }
   states.tiles.push_back(describeTile(partAxis()));
-  if (choice.runs)
-    entry.workspace.push_back(std::move(states));
-  entry.choice = std::move(choice);
+  entry.workspace.push_back(std::move(states));
 }
 
 /// The positions along the rows that belong to a part.

@@ -90,8 +90,6 @@ Operation *Generator::generate() {
     open(b.create<qn::KernelOp>(name, kernelAxes, argumentTypes));
   } else {
     auto rows = b.create<qn::RowwiseOp>(name, kernelAxes, argumentTypes);
-    rows.setShortRows(request.specialization.shortRows);
-    rows.setRepeatedRows(request.specialization.repeatedRows);
     rows.setListed(request.specialization.listed);
     open(rows);
   }

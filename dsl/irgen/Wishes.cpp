@@ -38,8 +38,6 @@ public:
     if (!types() || !constants() || !ranks() || !operands())
       return std::nullopt;
     result.listed = wishes.listed;
-    result.shortRows = wishes.shortRows;
-    result.repeatedRows = wishes.repeatedRows;
     return result;
   }
 

@@ -28,9 +28,7 @@ struct SpecializationWishes {
   /// stride; results are "result0", "result1", …
   std::map<std::string, std::string> layouts;
   std::set<std::string> absent;
-  bool listed = false;       ///< as a call of an `each` on a GPU
-  bool shortRows = false;    ///< as a call with short rows
-  bool repeatedRows = false; ///< as a call that repeats a small operand
+  bool listed = false; ///< as a call of an `each` on a GPU
 };
 
 /// Splits "T=f32,U=i64"; nothing when a part has no `=`.

@@ -42,13 +42,6 @@ Value ColumnBuilder::binary(Frame &frame, char op, Value a, Value b) {
   return arith::MulIOp::create(at, loc, a, b);
 }
 
-Value ColumnBuilder::pays(Frame &frame) {
-  Value rows = emitter.extent(frame, columns.rows);
-  Value least = emitter.constant(frame, columns.worthwhile);
-  return arith::CmpIOp::create(in(frame), loc, arith::CmpIPredicate::sge, rows,
-                               least);
-}
-
 /// The logarithm of how many rows are walked as one, made in front of all
 /// loops.
 Value ColumnBuilder::together(Frame &frame) {

@@ -15,8 +15,6 @@ public:
                 const Columns &columns, llvm::ArrayRef<qn::StoreOp> stores,
                 std::int64_t workspaceStart, mlir::OpBuilder &builder);
 
-  /// Whether there are rows enough.
-  mlir::Value pays(Frame &frame);
   mlir::Value workspace(Frame &frame);
   /// How many rows there are, and how many elements in one, where several are
   /// taken as one.

@@ -14,8 +14,6 @@ public:
                      llvm::ArrayRef<qn::StoreOp> stores,
                      std::int64_t workspaceStart, mlir::OpBuilder &builder);
 
-  /// Whether a launch runs: packing pays where there is enough of everything.
-  mlir::Value runs(Frame &frame, const LaunchPlan &launch);
   /// Bytes of workspace for the packed rows of all products.
   mlir::Value workspace(Frame &frame);
   /// Packs the rows of product `number` that panel `panel` holds.
@@ -32,10 +30,8 @@ public:
   void sumPart(Frame &frame, mlir::Value part, mlir::Value size);
   /// Adds up those parts for a panel of rows and stores the results.
   void mergeParts(Frame &frame, mlir::Value panel);
-  /// What is cut into parts, positions along the sum or along its last axis,
-  /// and how many of them a part has.
+  /// What is cut into parts: positions along the sum or along its last axis.
   mlir::Value partedExtent(Frame &frame);
-  mlir::Value partSize(Frame &frame);
   /// Bytes of workspace for the sums of all parts.
   mlir::Value deepWorkspace(Frame &frame);
   /// Makes room on the stack; for the entry block of a task.
@@ -160,11 +156,6 @@ private:
   std::int64_t rowPanelRoom() const {
     return (tiling.words() + tiling.lanes) * tiling.height;
   }
-
-  // ContractChoice.cpp
-  mlir::Value isDeep(Frame &frame, mlir::Value tall, mlir::Value wide);
-  mlir::Value fewNearRows(Frame &frame, mlir::Value tall);
-  mlir::Value holds(Frame &frame, mlir::Value across, std::int64_t elements);
 
   // Contract.cpp
   mlir::Value panels(Frame &frame);

@@ -9,9 +9,6 @@
 using namespace mlir;
 using namespace quern;
 
-/// Whether an element is inside is found out once for so many images or more.
-constexpr std::int64_t fewestImages = 16;
-
 /// A part packs its own rows and columns; those of a merge have the sums of a
 /// panel of rows.
 void ContractionBuilder::makeDeepBuffers(Frame &root, LaunchKind kind) {
@@ -34,28 +31,9 @@ Value ContractionBuilder::partedExtent(Frame &frame) {
   return sumsOf(product).extent(frame);
 }
 
-Value ContractionBuilder::partSize(Frame &frame) {
-  const Product &product = tiling.products[0];
-  Value small = number(frame, cost::sumPart);
-  if (product.window) {
-    ArrayRef<unsigned> bounding = product.sums;
-    FlatAxes others(emitter, model, bounding.drop_back());
-    Value each = binary(frame, '>', others.extent(frame), number(frame, 1));
-    Value images = binary(frame, '/', small, each);
-    return binary(frame, '>', images, number(frame, fewestImages));
-  }
-  Value depth = sumsOf(product).extent(frame);
-  Value bound = number(frame, cost::longSum),
-        large = number(frame, cost::longSumPart);
-  OpBuilder &b = in(frame);
-  Value few =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, depth, bound);
-  return arith::SelectOp::create(b, loc, few, small, large);
-}
-
 /// How many parts there are.
 Value ContractionBuilder::parts(Frame &frame) {
-  Value size = partSize(frame);
+  Value size = emitter.emit(frame, tiling.part, 0);
   Value more = binary(frame, '-', size, number(frame, 1));
   more = binary(frame, '+', partedExtent(frame), more);
   return binary(frame, '/', more, size);

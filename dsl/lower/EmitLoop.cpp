@@ -83,17 +83,9 @@ Value Emitter::lengthOf(Frame &frame, const LoopSpec &loop) {
 /// How many of `length` positions come behind the unrolled part of a loop.
 static Value leftOf(Emitter &emitter, Frame &frame, const AxisPlan &plan,
                     Value length) {
-  Location loc = length.getLoc();
   Value by = emitter.constant(frame, std::int64_t(plan.lanes) * plan.copies);
-  Value left = arith::RemUIOp::create(emitter.in(frame), loc, length, by);
-  if (!plan.copiesBelow)
-    return left;
-  Value along = emitter.extent(frame, plan.narrowBy.front());
-  Value bound = emitter.constant(frame, plan.copiesBelow);
   OpBuilder &b = emitter.in(frame);
-  Value few =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, along, bound);
-  return arith::SelectOp::create(b, loc, few, left, length);
+  return arith::RemUIOp::create(b, length.getLoc(), length, by);
 }
 
 /// Where the unrolled part of a loop ends that leaves so many positions.

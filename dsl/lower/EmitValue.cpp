@@ -18,7 +18,7 @@ Emitter::Emitter(const KernelModel &model, const Schedule &schedule,
                  const TargetInfo &target, const Packet &packet,
                  std::vector<ErrorSite> &sites, OpBuilder &builder)
     : model(model), schedule(schedule), target(target), packet(packet),
-      sites(sites, model.kernel.getSymName()), builder(builder) {}
+      sites(sites, model.kernel.ownName()), builder(builder) {}
 
 OpBuilder &Emitter::in(Frame &frame) {
   if (frame.anchor)

@@ -214,20 +214,13 @@ std::optional<HostPlan> quern::readPlan(LLVM::LLVMFuncOp function) {
   };
   std::optional<HostPlan> made = HostPlanBuilder(wordOf).build(written);
   if (!made)
-    function.emitError("how a kernel is launched is computed from integers by "
-                       "arithmetic and comparisons");
+    function.emitError(notOfHost);
   return made;
 }
 
-static std::string withSuffix(StringRef task, StringRef suffix) {
+std::string quern::planOf(StringRef task) {
   task.consume_back("_task");
-  return (task + suffix).str();
-}
-
-std::string quern::planOf(StringRef task) { return withSuffix(task, "_plan"); }
-
-std::string quern::conditionOf(StringRef task) {
-  return withSuffix(task, "_when");
+  return (task + "_plan").str();
 }
 
 bool quern::takePlan(ModuleOp module, LaunchEntry &launch) {
@@ -240,8 +233,6 @@ bool quern::takePlan(ModuleOp module, LaunchEntry &launch) {
 
 void quern::erasePlans(ModuleOp module, const KernelAbi &abi) {
   for (const LaunchEntry &launch : abi.launches)
-    for (const std::string &name :
-         {planOf(launch.task), conditionOf(launch.task)})
-      if (Operation *function = module.lookupSymbol(name))
-        function->erase();
+    if (Operation *function = module.lookupSymbol(planOf(launch.task)))
+      function->erase();
 }

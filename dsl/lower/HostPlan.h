@@ -10,6 +10,11 @@
 
 namespace quern {
 
+/// What is said of values that are no such steps.
+constexpr llvm::StringLiteral notOfHost =
+    "how a kernel is launched is computed from integers by arithmetic and "
+    "comparisons";
+
 /// Makes steps for the host of operations on integers.
 class HostPlanBuilder {
 public:
@@ -46,14 +51,10 @@ std::optional<HostPlan> readPlan(mlir::LLVM::LLVMFuncOp function);
 /// The name of the plan function of the launch that has the task.
 std::string planOf(llvm::StringRef task);
 
-/// The name of the function that says whether the launch runs.
-std::string conditionOf(llvm::StringRef task);
-
 /// Reads the plan function of a launch; false after a diagnostic.
 bool takePlan(mlir::ModuleOp module, LaunchEntry &launch);
 
-/// Erases the plan functions of a kernel, and those that say whether a launch
-/// runs, once they have been read.
+/// Erases the plan functions of a kernel once they have been read.
 void erasePlans(mlir::ModuleOp module, const KernelAbi &abi);
 
 } // namespace quern

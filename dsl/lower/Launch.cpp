@@ -214,7 +214,7 @@ void LaunchBuilder::unit(Frame &frame, ValueRange position) {
     return finishDots(frame, loops);
   if (launch.scatter && launch.lane < 0)
     return scatterLoops(frame, loops);
-  if (launch.choice == LaunchChoice::Narrow && launch.lines.windows < 0)
+  if (launch.shortLines)
     return shortLines(frame, loops.front(), loops.back());
   elementLoops(frame, loops);
 }
@@ -226,7 +226,8 @@ void LaunchBuilder::elementLoops(Frame &frame,
     bool hasSquares = launch.turned >= 0 && !target.isGpu();
     if (hasSquares && loops.front().plan.lanes == loops.back().plan.copies)
       std::swap(loops.front(), loops.back());
-    else if (auto loads = turnedOperands(); !loads.empty())
+    else if (auto loads = launch.turnedOperands(model);
+             !loads.empty() && !target.isGpu())
       return linesInTurn(at, loops, loads);
     // Rows past the caches are read several lines at a time.
     if (emitter.ahead.rows && launch.turned < 0 &&
@@ -240,10 +241,10 @@ void LaunchBuilder::elementLoops(Frame &frame,
     Emitter::Values none;
     emitter.nest(at, loops, none, body);
   };
-  SmallVector<qn::LoadOp> lines = shortLoads();
-  if (lines.empty())
-    return plain(frame);
-  linesApart(frame, loops, lines, plain);
+  if (launch.apart)
+    linesApart(frame, loops, launch.turnedOperands(model), plain);
+  else
+    plain(frame);
 }
 
 /// A unit of a launch that packs, or that reads what was packed.

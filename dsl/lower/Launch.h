@@ -21,10 +21,8 @@ public:
                 const Packet &packet, Emitter &emitter,
                 mlir::OpBuilder &builder);
 
-  /// These add a function to the end of `module`. The condition is 1 if the
-  /// launch runs; the plan and the task are for calls for which it does.
-  mlir::LLVM::LLVMFuncOp buildCondition(mlir::ModuleOp module,
-                                        llvm::StringRef name);
+  /// These add a function to the end of `module`, for calls for which the
+  /// launch runs.
   void buildPlan(mlir::ModuleOp module, llvm::StringRef name);
   void buildTask(mlir::ModuleOp module, llvm::StringRef name);
 
@@ -42,8 +40,6 @@ protected:
   Emitter::Values nextPosition(Frame &frame, mlir::ValueRange position);
   void unitByUnit(Frame &root, mlir::Value begin, mlir::Value end);
   Ahead rowsAhead() const;
-  mlir::Value narrowBelow(Frame &root);
-  mlir::Value runs(Frame &root);
   void unit(Frame &frame, mlir::ValueRange position);
   void elementLoops(Frame &frame, llvm::SmallVectorImpl<LoopSpec> &loops);
   void packedUnit(Frame &frame, mlir::ValueRange position);
@@ -77,13 +73,11 @@ protected:
                 llvm::ArrayRef<mlir::Value> tensors, LinesOfLength make,
                 OtherLines others, std::int64_t length = 2);
   // LaunchApart.cpp
-  llvm::SmallVector<qn::LoadOp> shortLoads() const;
   void takeApart(Frame &frame, llvm::ArrayRef<qn::LoadOp> loads,
                  std::int64_t length);
   void linesApart(Frame &frame, llvm::ArrayRef<LoopSpec> loops,
                   llvm::ArrayRef<qn::LoadOp> loads, OtherLines others);
   // LaunchTurned.cpp
-  llvm::SmallVector<qn::LoadOp> turnedOperands() const;
   mlir::Value fillLines(Frame &at, qn::LoadOp load, unsigned side);
   void turnedLines(Frame &at, LoopSpec squares, unsigned length,
                    llvm::ArrayRef<qn::LoadOp> loads);

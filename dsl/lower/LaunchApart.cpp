@@ -28,11 +28,6 @@ static Value everyNth(OpBuilder &b, ArrayRef<Value> vectors,
   return made;
 }
 
-SmallVector<qn::LoadOp> LaunchBuilder::shortLoads() const {
-  return model.kernel.getShortRows() ? turnedOperands()
-                                     : SmallVector<qn::LoadOp>();
-}
-
 /// Reads as many lines of this length as there are lanes.
 void LaunchBuilder::takeApart(Frame &frame, ArrayRef<qn::LoadOp> loads,
                               std::int64_t length) {

@@ -37,8 +37,8 @@ static bool takeOperands(Value value, const KernelModel &model, AxisSet axes,
 llvm::SetVector<Value> LaunchBuilder::flatOperands() const {
   llvm::SetVector<Value> operands;
   if (target.isGpu() || launch.kind != LaunchKind::Stores || launch.scatter ||
-      launch.sort || launch.compact || launch.choice != LaunchChoice::Always ||
-      launch.turned >= 0 || launch.axes.size() < 2 ||
+      launch.sort || launch.compact || launch.when || launch.turned >= 0 ||
+      launch.axes.size() < 2 ||
       static_cast<int>(launch.axes.back().axis) != launch.lane)
     return {};
   AxisSet axes;

@@ -1,6 +1,8 @@
 // Builds the plan function of a launch: its units, their grain, its workspace.
 #include "dsl/lower/Launch.h"
 
+#include "dsl/dialect/ScheduleOps.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -27,7 +29,7 @@ Value LaunchBuilder::extent(Frame &root, const AxisPlan &axis) {
 /// Elements of a tile of an axis.
 Value LaunchBuilder::tile(Frame &root, const AxisPlan &axis) {
   if (launch.kind == LaunchKind::SumParts && &axis == &launch.axes.back())
-    return contraction->partSize(root);
+    return emitter.emit(root, launch.tiling->part, 0);
   Value whole = wholeTile(root, axis);
   if (!axis.evenCount)
     return whole;
@@ -93,24 +95,13 @@ Value LaunchBuilder::tiles(Frame &root, const AxisPlan &axis) {
   return arith::DivUIOp::create(b, loc, sum, tile);
 }
 
-/// Whether integers of the packet alone give a value.
-static bool isOfSizes(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (!isa<IntegerType>(value.getType()))
-    return false;
-  if (!op || isa<qn::SizeOp, arith::ConstantOp>(op))
-    return !op || value.getType().isInteger(64);
-  return isa_and_nonnull<arith::ArithDialect>(op->getDialect()) &&
-         llvm::all_of(op->getOperands(), isOfSizes);
-}
-
 /// How many positions a local axis has, or some number where places decide.
 Value LaunchBuilder::localExtent(Frame &root, unsigned axis) {
   constexpr std::int64_t some = 8;
   qn::AxisOp local = model.localAxis(axis);
   if (target.isGpu() || model.axesOf(local.getLower()) ||
-      model.axesOf(local.getUpper()) || !isOfSizes(local.getLower()) ||
-      !isOfSizes(local.getUpper()))
+      model.axesOf(local.getUpper()) || !qn::isOfHost(local.getLower()) ||
+      !qn::isOfHost(local.getUpper()))
     return emitter.constant(root, some);
   Value lower = emitter.emit(root, local.getLower(), 0);
   Value upper = emitter.emit(root, local.getUpper(), 0);
@@ -165,45 +156,6 @@ Value LaunchBuilder::elements(Frame &root) {
   return product;
 }
 
-/// Shorter lines of results are narrow.
-Value LaunchBuilder::narrowBelow(Frame &root) {
-  const Lines &lines = launch.lines;
-  Value wide = emitter.constant(root, lines.wide);
-  if (lines.windows < 0)
-    return wide;
-  Value windows = localExtent(root, lines.windows);
-  OpBuilder &b = emitter.in(root);
-  wide = arith::MinSIOp::create(b, loc, wide, windows);
-  if (!lines.longWindows)
-    return wide;
-  Value least = emitter.constant(root, lines.longWindows);
-  Value all = emitter.constant(root, std::int64_t(1) << 62);
-  Value isLong = arith::CmpIOp::create(
-      emitter.in(root), loc, arith::CmpIPredicate::sge, windows, least);
-  return arith::SelectOp::create(emitter.in(root), loc, isLong, all, wide);
-}
-
-/// Whether this launch is the one of its choices that runs.
-Value LaunchBuilder::runs(Frame &root) {
-  bool isNarrow = launch.choice == LaunchChoice::Narrow;
-  if (isNarrow || launch.choice == LaunchChoice::Wide) {
-    Value extent = emitter.extent(root, launch.lines.axis);
-    Value wide = narrowBelow(root);
-    auto how = isNarrow ? arith::CmpIPredicate::slt : arith::CmpIPredicate::sge;
-    return arith::CmpIOp::create(emitter.in(root), loc, how, extent, wide);
-  }
-  if (contraction)
-    return contraction->runs(root, launch);
-  if (rowBlocks)
-    return rowBlocks->runs(root);
-  Value pays = columns->pays(root);
-  if (launch.choice == LaunchChoice::IfPacked)
-    return pays;
-  OpBuilder &b = emitter.in(root);
-  Value yes = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
-  return arith::XOrIOp::create(b, loc, pays, yes);
-}
-
 /// How many units, of which each walks over `work` elements, run before
 /// anybody asks whether the call is to go on: some 20 ms of them. Of rounds
 /// that only values decide, one task: what they cost shows when they run.
@@ -212,7 +164,8 @@ Value LaunchBuilder::unasked(Frame &root, Value work, Value grain) {
   bool isOpen = false;
   for (unsigned axis = model.declaredAxes(); axis < model.axisCount(); ++axis) {
     qn::AxisOp local = model.localAxis(axis);
-    isOpen |= !isOfSizes(local.getLower()) || !isOfSizes(local.getUpper());
+    isOpen |=
+        !qn::isOfHost(local.getLower()) || !qn::isOfHost(local.getUpper());
   }
   model.kernel.getBody().walk([&](scf::WhileOp) { isOpen = true; });
   if (isOpen)
@@ -221,19 +174,6 @@ Value LaunchBuilder::unasked(Frame &root, Value work, Value grain) {
   OpBuilder &b = emitter.in(root);
   Value units = arith::DivUIOp::create(b, loc, worth, work);
   return arith::MaxUIOp::create(b, loc, units, grain);
-}
-
-LLVM::LLVMFuncOp LaunchBuilder::buildCondition(ModuleOp module,
-                                               StringRef name) {
-  Block *entry = function(module, name, 0);
-  Frame root;
-  root.block = entry;
-  Value here = runs(root);
-  OpBuilder &b = emitter.in(root);
-  here = arith::ExtUIOp::create(b, loc, b.getI64Type(), here);
-  writePlan(b, loc, entry->getArgument(1), here);
-  LLVM::ReturnOp::create(b, loc, ValueRange());
-  return cast<LLVM::LLVMFuncOp>(entry->getParentOp());
 }
 
 void LaunchBuilder::buildPlan(ModuleOp module, StringRef name) {

@@ -20,12 +20,11 @@ unsigned LaunchBuilder::stateCount() const {
 Value LaunchBuilder::workspace(Frame &root) {
   if (launch.blocks)
     return rowBlocks->workspace(root);
-  if (launch.choice == LaunchChoice::Deep)
-    return contraction->deepWorkspace(root);
-  if (launch.choice == LaunchChoice::IfPacked ||
-      launch.choice == LaunchChoice::Streamed ||
-      launch.choice == LaunchChoice::FewRows)
-    return columns ? columns->workspace(root) : contraction->workspace(root);
+  if (launch.hasStateRows())
+    return columns->workspace(root);
+  if (launch.packs())
+    return launch.sumsParts() ? contraction->deepWorkspace(root)
+                              : contraction->workspace(root);
   Value bytes = behindStaged(emitter, root, schedule.partsOffset);
   if (launch.reductions.empty())
     return bytes;

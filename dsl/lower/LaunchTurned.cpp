@@ -1,7 +1,6 @@
 // Operands of small elements that have their neighbours across the lanes: as
 // many lines as there are lanes are read by whole vectors, and what they hold
 // lies on the stack until its square is turned.
-#include "dsl/dialect/Behind.h"
 #include "dsl/lower/Across.h"
 #include "dsl/lower/InMemory.h"
 #include "dsl/lower/Launch.h"
@@ -13,22 +12,6 @@
 
 using namespace mlir;
 using namespace quern;
-
-SmallVector<qn::LoadOp> LaunchBuilder::turnedOperands() const {
-  llvm::SmallSetVector<qn::LoadOp, 4> loads;
-  if (launch.turned < 0 || target.isGpu())
-    return {};
-  for (qn::StoreOp store : launch.stores)
-    walkBehind(store.getValue(), [&](Operation *op) {
-      auto load = dyn_cast<qn::LoadOp>(op);
-      if (load && load->getBlock() == &model.kernel.block() &&
-          launch.alongTurned(model, load) == launch.turned &&
-          !(model.axesOf(load.getTensor().getType()) & ~launch.parallel))
-        loads.insert(load);
-      return WalkResult::advance();
-    });
-  return loads.takeVector();
-}
 
 /// A vector of a buffer that lies on the stack.
 static Value slotOf(OpBuilder &b, Value buffer, Type vector, Value number) {

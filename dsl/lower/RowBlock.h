@@ -20,8 +20,6 @@ public:
                   llvm::ArrayRef<qn::StoreOp> stores,
                   std::int64_t workspaceStart, mlir::OpBuilder &builder);
 
-  /// Whether there are few rows, or many, as the launch takes them.
-  mlir::Value runs(Frame &frame);
   /// Bytes of workspace that all tasks share, and of each worker's own.
   mlir::Value workspace(Frame &frame);
   mlir::Value ownWorkspace(Frame &frame);

@@ -13,14 +13,6 @@ using namespace quern;
 /// Rows that meet a vector together, where there is more than one.
 static constexpr unsigned severalRows = 4;
 
-Value RowBlockBuilder::runs(Frame &frame) {
-  Value few = number(frame, cost::rowsInPlace);
-  auto how =
-      blocks.inPlace ? arith::CmpIPredicate::sle : arith::CmpIPredicate::sgt;
-  Value count = scores.rows.extent(frame);
-  return arith::CmpIOp::create(emitter.in(frame), loc, how, count, few);
-}
-
 /// One row alone, or several at a time from row `first` of the block on; those
 /// past the end stand for the last one.
 void RowBlockBuilder::together(Frame &frame, Block rows, Rows body) {

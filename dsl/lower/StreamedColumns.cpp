@@ -88,7 +88,7 @@ void ContractionBuilder::addSteps(Frame &at, Value first) {
 void ContractionBuilder::line(Frame &frame, Value at, Value size) {
   Block rowRange{number(frame, 0), rows.extent(frame)};
   Block columnRange = range(frame, columns, at, size);
-  sumLine = tiling.streamedColumns;
+  sumLine = tiling.lineColumns;
   clearSums(frame, binary(frame, '-', columnRange.upper, columnRange.lower));
   AxisPlan deep{.axis = tiling.products[0].sums.back(),
                 .copies = stepsOfLine(target)};

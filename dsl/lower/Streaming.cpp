@@ -115,7 +115,7 @@ bool LaunchBuilder::streamsVectors() const {
   if (launch.streamsRows)
     return true;
   return launch.kind == LaunchKind::Stores && launch.axes.size() == 1 &&
-         !model.joinedAlong(launch.axes.front().axis) && shortLoads().empty();
+         !model.joinedAlong(launch.axes.front().axis);
 }
 
 /// Stores a row past the caches. It was read before, and the memory waits

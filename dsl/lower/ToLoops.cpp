@@ -5,6 +5,8 @@
 #include "dsl/gpu/Entry.h"
 #include "dsl/lower/HostPlan.h"
 
+#include <list>
+
 using namespace mlir;
 using namespace quern;
 
@@ -35,20 +37,23 @@ namespace {
 /// In place of an entry's number: the code of all.
 constexpr int everyEntry = -2;
 
-/// Makes the code of a kernel's launches.
+/// Makes the code of the launches of one form of a kernel.
 class KernelLowering {
 public:
-  KernelLowering(const KernelModel &model, const Schedule &schedule,
-                 const TargetInfo &target)
-      : model(model), schedule(schedule), target(target), packet(model.kernel),
-        counted(*model.kernel.getContext()),
+  KernelLowering(KernelModel &model, Schedule schedule,
+                 const TargetInfo &target, KernelAbi &abi)
+      : model(model), schedule(std::move(schedule)), target(target),
+        packet(model.kernel), abi(abi), counted(*model.kernel.getContext()),
         builder(model.kernel.getContext(), &counted),
-        emitter(model, schedule, target, packet, abi.sites, builder),
+        emitter(model, this->schedule, target, packet, abi.sites, builder),
         module(model.kernel->getParentOfType<ModuleOp>()) {
     abi.words = packet.words;
   }
 
-  std::optional<KernelAbi> run(const ChooseVariant &choose);
+  bool describe();
+  /// Makes the code of the launches that `variant` names among those of all
+  /// forms.
+  bool build(const Variant &variant);
 
 private:
   std::string stemOf(std::size_t number) const {
@@ -62,14 +67,16 @@ private:
     return {model, schedule, launch, target, packet, emitter, builder};
   }
   bool describe(std::size_t number, const LaunchPlan &launch);
+  std::optional<HostPlan> conditionOf(const LaunchPlan &launch) const;
   void describeEntries(std::size_t number, LaunchEntry &entry);
   bool build(std::size_t number, int chosen);
 
   const KernelModel &model;
-  const Schedule &schedule;
+  const Schedule schedule;
   const TargetInfo &target;
   const Packet packet;
-  KernelAbi abi;
+  KernelAbi &abi;
+  std::size_t first = 0; ///< of its launches among those of all forms
   CountedOperations counted;
   OpBuilder builder;
   Emitter emitter;
@@ -77,21 +84,37 @@ private:
 };
 } // namespace
 
+/// When a launch runs, as steps over the words of the packet; nothing after a
+/// diagnostic.
+std::optional<HostPlan>
+KernelLowering::conditionOf(const LaunchPlan &launch) const {
+  if (!launch.when)
+    return HostPlan();
+  auto wordOf = [&](Value value) -> std::optional<unsigned> {
+    if (auto argument = dyn_cast<BlockArgument>(value))
+      return packet.argumentWord(argument.getArgNumber());
+    if (auto size = value.getDefiningOp<qn::SizeOp>())
+      return packet.extentWord(model.axisOf(size.getAxis()));
+    return std::nullopt;
+  };
+  auto when = HostPlanBuilder(wordOf).build(launch.when);
+  if (!when)
+    emitError(launch.when.getLoc(), notOfHost);
+  return when;
+}
+
 /// Says of a launch what decides whether it runs, and by which entry.
 bool KernelLowering::describe(std::size_t number, const LaunchPlan &launch) {
+  std::optional<HostPlan> when = conditionOf(launch);
+  if (!when)
+    return false;
   LaunchEntry &made = abi.launches.emplace_back();
-  if (target.isGpu()) {
+  made.when = std::move(*when);
+  if (target.isGpu())
     describeEntries(number, made);
-    return true;
-  }
-  made.task = stemOf(number) + "_task";
-  if (launch.choice == LaunchChoice::Always)
-    return true;
-  auto when = readPlan(
-      functionsOf(launch).buildCondition(module, conditionOf(made.task)));
-  if (when)
-    made.when = std::move(*when);
-  return when.has_value();
+  else
+    made.task = stemOf(number) + "_task";
+  return true;
 }
 
 void KernelLowering::describeEntries(std::size_t number, LaunchEntry &made) {
@@ -106,7 +129,7 @@ void KernelLowering::describeEntries(std::size_t number, LaunchEntry &made) {
 /// Makes the code of a launch: on a GPU of one entry, or of all if `chosen` is
 /// none.
 bool KernelLowering::build(std::size_t number, int chosen) {
-  LaunchEntry &made = abi.launches[number];
+  LaunchEntry &made = abi.launches[first + number];
   if (!target.isGpu()) {
     LaunchBuilder functions = functionsOf(schedule.launches[number]);
     functions.buildPlan(module, planOf(made.task));
@@ -119,29 +142,55 @@ bool KernelLowering::build(std::size_t number, int chosen) {
   return emitter.valid;
 }
 
-std::optional<KernelAbi> KernelLowering::run(const ChooseVariant &choose) {
+bool KernelLowering::describe() {
+  first = abi.launches.size();
   for (auto [number, launch] : llvm::enumerate(schedule.launches))
     if (!describe(number, launch))
-      return std::nullopt;
-  Variant variant =
-      choose ? choose(abi) : Variant(abi.launches.size(), everyEntry);
-  for (auto [number, entry] : llvm::enumerate(variant))
-    if (entry != leftOut && !build(number, entry))
-      return std::nullopt;
-  return std::move(abi);
+      return false;
+  return true;
 }
 
-std::optional<KernelAbi> quern::lowerToLoops(qn::RowwiseOp kernel,
+bool KernelLowering::build(const Variant &variant) {
+  for (std::size_t number = 0; number != schedule.launches.size(); ++number)
+    if (int entry = variant[first + number];
+        entry != leftOut && !build(number, entry))
+      return false;
+  return true;
+}
+
+std::optional<KernelAbi> quern::lowerToLoops(ArrayRef<qn::RowwiseOp> forms,
                                              const TargetInfo &target,
                                              const ChooseVariant &choose) {
-  KernelModel model(kernel);
-  if (!model.valid)
-    return std::nullopt;
-  std::optional<Schedule> schedule = takeSchedule(model, target);
-  if (!schedule)
-    return std::nullopt;
-  auto abi = KernelLowering(model, *schedule, target).run(choose);
-  if (abi)
-    kernel.erase();
+  KernelAbi abi;
+  std::list<KernelModel> models;
+  std::list<KernelLowering> lowerings;
+  for (qn::RowwiseOp form : forms) {
+    KernelModel &model = models.emplace_back(form);
+    if (!model.valid)
+      return std::nullopt;
+    std::optional<Schedule> schedule = takeSchedule(model, target);
+    if (!schedule)
+      return std::nullopt;
+    lowerings.emplace_back(model, std::move(*schedule), target, abi);
+    if (!lowerings.back().describe())
+      return std::nullopt;
+  }
+  Variant variant =
+      choose ? choose(abi) : Variant(abi.launches.size(), everyEntry);
+  assert(variant.size() == abi.launches.size() && "a choice for each launch");
+  for (KernelLowering &form : lowerings)
+    if (!form.build(variant))
+      return std::nullopt;
+  for (qn::RowwiseOp form : forms)
+    form.erase();
   return abi;
+}
+
+SmallVector<qn::RowwiseOp> quern::formsOf(qn::RowwiseOp kernel) {
+  SmallVector<qn::RowwiseOp> forms;
+  for (auto other : kernel->getParentRegion()->getOps<qn::RowwiseOp>())
+    if (other.getInsteadOf() == kernel.getSymName())
+      forms.push_back(other);
+  forms.push_back(kernel);
+  return forms;
 }

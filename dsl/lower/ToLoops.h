@@ -9,10 +9,13 @@
 
 namespace quern {
 
-/// Replaces a scheduled kernel by the plan and task functions of the launches
-/// that `choose` names, or of all without it; nothing, and a diagnostic, when
-/// that is not possible.
-std::optional<KernelAbi> lowerToLoops(qn::RowwiseOp kernel,
+/// The forms of a kernel: those that may run instead of it, then itself.
+llvm::SmallVector<qn::RowwiseOp> formsOf(qn::RowwiseOp kernel);
+
+/// Replaces the scheduled forms of a kernel by the plan and task functions of
+/// the launches that `choose` names, or of all without it; nothing, and a
+/// diagnostic, when that is not possible.
+std::optional<KernelAbi> lowerToLoops(llvm::ArrayRef<qn::RowwiseOp> forms,
                                       const TargetInfo &target,
                                       const ChooseVariant &choose = {});
 

@@ -28,8 +28,14 @@ struct QnToLoopsPass : quern::impl::QnToLoopsBase<QnToLoopsPass> {
       return signalPassFailure();
     }
     auto kernels = llvm::to_vector(getOperation().getOps<qn::RowwiseOp>());
+    if (llvm::any_of(kernels, isTooDeep))
+      return signalPassFailure();
+    SmallVector<SmallVector<qn::RowwiseOp>> all;
     for (qn::RowwiseOp kernel : kernels)
-      if (isTooDeep(kernel) || !lowerToLoops(kernel, *target))
+      if (!kernel.getInsteadOf())
+        all.push_back(formsOf(kernel));
+    for (ArrayRef<qn::RowwiseOp> forms : all)
+      if (!lowerToLoops(forms, *target))
         return signalPassFailure();
     auto explicitKernels =
         llvm::to_vector(getOperation().getOps<qn::KernelOp>());

@@ -30,16 +30,15 @@ private:
 
   KernelModel model;
   llvm::SmallMapVector<qn::LoadOp, unsigned, 2> found; ///< and their lanes
+  llvm::SmallSetVector<Attribute, 2> when;             ///< it pays to copy them
 };
 } // namespace
 
-/// Whether rows enough read what is small, and nothing hands values on but
-/// sums.
+/// Whether nothing hands values on but sums.
 bool AcrossLanes::isSingle() const {
-  return model.valid && model.kernel.getRepeatedRows() && model.scans.empty() &&
-         model.scatters.empty() && model.sorts.empty() &&
-         model.joined.empty() && model.compacts.empty() &&
-         !model.kernel.getStaged();
+  return model.valid && model.scans.empty() && model.scatters.empty() &&
+         model.sorts.empty() && model.joined.empty() &&
+         model.compacts.empty() && !model.kernel.getStaged();
 }
 
 /// Whether elements beside each other along an axis are neighbours.
@@ -88,8 +87,10 @@ void AcrossLanes::look(qn::ReduceOp op, unsigned lane) {
   if (!llvm::all_of(loads, has) || llvm::none_of(loads, lies))
     return;
   for (qn::LoadOp load : loads)
-    if (isGathered(load, rows, lane))
+    if (isGathered(load, rows, lane)) {
       found.insert({load, lane});
+      addRepeats(model, model.axesOf(load.getTensor().getType()), rows, when);
+    }
 }
 
 /// The lanes' axis comes last.
@@ -114,6 +115,9 @@ void AcrossLanes::stage() {
       if (lane)
         look(op, *lane);
   }
+  if (found.empty())
+    return;
+  keepOtherForm(model.kernel, when.getArrayRef());
   for (auto [load, lane] : found)
     copy(load, lane);
 }
@@ -121,7 +125,7 @@ void AcrossLanes::stage() {
 namespace {
 struct QnStageAcrossPass : quern::impl::QnStageAcrossBase<QnStageAcrossPass> {
   void runOnOperation() override {
-    for (qn::RowwiseOp kernel : getOperation().getOps<qn::RowwiseOp>())
+    for (auto kernel : llvm::to_vector(getOperation().getOps<qn::RowwiseOp>()))
       AcrossLanes(kernel).stage();
   }
 };

@@ -33,14 +33,14 @@ private:
 
   KernelModel model;
   llvm::SmallSetVector<Value, 4> found;
+  llvm::SmallSetVector<Attribute, 2> when; ///< it pays to store them
   llvm::SmallPtrSet<Operation *, 32> seen;
 };
 } // namespace
 
-/// Whether the kernel only makes elements of elements, for rows enough.
+/// Whether the kernel only makes elements of elements.
 bool DearValues::isPlain() const {
-  return model.valid && model.kernel.getRepeatedRows() &&
-         model.reductions.empty() && model.scans.empty() &&
+  return model.valid && model.reductions.empty() && model.scans.empty() &&
          model.scatters.empty() && model.sorts.empty() &&
          model.joined.empty() && !model.kernel.getStaged();
 }
@@ -69,6 +69,7 @@ void DearValues::look(Value value, AxisSet axes, unsigned lane) {
   if (own != axes && hasAxis(own, lane) && isa<Float32Type>(value.getType()) &&
       isDear(value)) {
     found.insert(value);
+    addRepeats(model, own, axes, when);
     return;
   }
   for (Value operand : op->getOperands())
@@ -94,6 +95,9 @@ void DearValues::stage() {
     if (std::optional<unsigned> lane = neighboursOf(model.kernel, type))
       look(store.getValue(), model.axesOf(type), *lane);
   }
+  if (found.empty())
+    return;
+  keepOtherForm(model.kernel, when.getArrayRef());
   for (Value value : found)
     store(value);
 }
@@ -101,7 +105,7 @@ void DearValues::stage() {
 namespace {
 struct QnStageDearPass : quern::impl::QnStageDearBase<QnStageDearPass> {
   void runOnOperation() override {
-    for (qn::RowwiseOp kernel : getOperation().getOps<qn::RowwiseOp>())
+    for (auto kernel : llvm::to_vector(getOperation().getOps<qn::RowwiseOp>()))
       DearValues(kernel).stage();
   }
 };

@@ -1,7 +1,9 @@
 // Values that launches of their own leave in the workspace.
 #pragma once
 
-#include "dsl/dialect/Dialect.h"
+#include "dsl/schedule/KernelModel.h"
+
+#include "llvm/ADT/SetVector.h"
 
 namespace quern {
 
@@ -29,5 +31,14 @@ inline std::optional<unsigned> neighboursOf(qn::RowwiseOp kernel,
       return kernel.axisNumber(name);
   return std::nullopt;
 }
+
+/// Of a value that is stored for a launch of its own: a small number of
+/// elements that each of many positions along `rows` reads.
+void addRepeats(const KernelModel &model, AxisSet small, AxisSet rows,
+                llvm::SmallSetVector<mlir::Attribute, 2> &when);
+
+/// From now on the kernel runs instead of a copy of what it is now, for calls
+/// whose extents `when` admits.
+void keepOtherForm(qn::RowwiseOp kernel, mlir::ArrayRef<mlir::Attribute> when);
 
 } // namespace quern

@@ -95,14 +95,14 @@ std::optional<Columns> quern::findColumns(const KernelModel &model,
 
 /// Launches that add rows of operands to rows of states, then merge those.
 void ScheduleChooser::addStateRows(const LaunchPlan &launch, Columns found,
-                                   LaunchChoice choice,
+                                   Value when,
                                    SmallVectorImpl<LaunchPlan> &all) {
   found.lanes = lanes;
   auto columns = std::make_shared<const Columns>(std::move(found));
   LaunchPlan parts;
   parts.stores = launch.stores;
   parts.parallel = launch.parallel;
-  parts.choice = choice;
+  parts.when = when;
   parts.columns = columns;
   parts.tiling = launch.tiling;
   parts.lane = launch.lane;
@@ -126,8 +126,9 @@ void ScheduleChooser::addStateRows(const LaunchPlan &launch, Columns found,
 /// are few. Else whole rows are added to rows of states.
 void ScheduleChooser::addColumns(LaunchPlan launch, Columns found,
                                  SmallVectorImpl<LaunchPlan> &all) {
-  addStateRows(launch, std::move(found), LaunchChoice::IfPacked, all);
-  launch.choice = LaunchChoice::InPlace;
+  Value pays = host.isAtLeast(host.extent(found.rows), found.worthwhile);
+  addStateRows(launch, std::move(found), pays, all);
+  launch.when = host.negated(pays);
   launch.columns = all.back().columns;
   all.push_back(std::move(launch));
 }

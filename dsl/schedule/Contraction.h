@@ -53,25 +53,13 @@ struct Tiling {
   /// Pairs meet in tile registers: a panel of rows has, for every line of the
   /// summed axis, one such line of each row after the other.
   bool tiles = false;
-  /// Fewer rows are not worth a tile: columns are added up where they lie
-  /// (`byColumns`), or the launch that reads in place runs. 0: packed always.
-  std::int64_t fewRows = 0;
+  /// Where rows are few, columns are added up where they lie.
   bool byColumns = false;
-  /// Fewer rows of windows are not worth a tile either, where lanes along the
-  /// columns read neighbours; 0: `fewRows` decides.
-  std::int64_t fewNearRows = 0;
-  /// Columns of no more elements, all of the depth, are read where they lie by
-  /// a register tile of its own; 0: they are always packed.
-  std::int64_t fewElements = 0;
-  /// Rows of no more elements meet columns that lie along the sum where those
-  /// lie: each vector of a column serves several rows; 0: `fewRows` decides.
-  std::int64_t fewRowElements = 0;
-  /// No more rows than these meet columns that are read once, a few steps of
-  /// the sum at a time, in lines of `streamedColumns`; 0: they are packed.
-  std::int64_t streamedRows = 0, streamedColumns = 0;
-  /// Few rows and columns are summed in parts from so many elements on; 0:
-  /// never.
-  std::int64_t deepFrom = 0;
+  /// Columns of a line that few rows meet, a few steps of the sum at a time;
+  /// 0: none are streamed.
+  std::int64_t lineColumns = 0;
+  /// Steps of a part of a long sum, known to the host; null: it has no parts.
+  mlir::Value part;
   std::int64_t width() const { return std::int64_t(lanes) * vectors; }
   std::int64_t blockWidth() const { return width() * panels; }
   /// Words of a panel that a block of the summed axis takes.

@@ -44,9 +44,12 @@ LogicalResult quern::takeGivenSchedule(qn::RowwiseOp kernel, StringRef text,
   auto kernels = written->getOps<qn::RowwiseOp>();
   if (kernels.empty())
     return emitError(place) << "the text has no kernel with a schedule";
-  qn::RowwiseOp other = *kernels.begin();
-  if (other.getSymName() != kernel.getSymName())
+  auto found = llvm::find_if(kernels, [&](qn::RowwiseOp each) {
+    return each.getSymName() == kernel.getSymName();
+  });
+  if (found == kernels.end())
     return success();
+  qn::RowwiseOp other = *found;
   auto given = dyn_cast<qn::ScheduleOp>(other.block().back());
   if (!given || given.getTarget() != target)
     return emitError(place) << "the text has no schedule for " << target;

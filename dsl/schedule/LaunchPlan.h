@@ -23,8 +23,6 @@ struct AxisPlan {
   llvm::SmallVector<unsigned, 0> narrowBy = {};
   /// And other tiles of this size where the axis has so many positions.
   std::int64_t several = 0, severalFrom = 0;
-  /// Copies are made where that extent is below this; 0: always.
-  std::int64_t copiesBelow = 0;
   /// Tiles are about equal multiples of `evenStep`, and a multiple of so many;
   /// 0: only the last one is smaller.
   std::int64_t evenCount = 0, evenStep = 1;
@@ -62,16 +60,6 @@ struct InnerLoop {
   bool unsuited = false;     ///< lanes run along another axis if there is one
 };
 
-/// Which lines of results tell Narrow launches from Wide ones.
-struct Lines {
-  unsigned axis = 0;
-  std::int64_t wide = 0; ///< elements of a line that is not narrow
-  /// A local axis: narrow lines are shorter than this too; or -1.
-  int windows = -1;
-  /// So long an axis makes every line narrow; 0: none does.
-  std::int64_t longWindows = 0;
-};
-
 /// One launch: stores that share their parallel axes, or a step of a reduction
 /// that several tasks share.
 struct LaunchPlan {
@@ -83,8 +71,9 @@ struct LaunchPlan {
   qn::ScatterOp scatter; ///< alone in its launch, behind the stores
   qn::CompactOp compact; ///< alone in its launches, behind the stores
   qn::SortOp sort;       ///< alone in its launch, in front of what reads it
-  LaunchChoice choice = LaunchChoice::Always;
-  Lines lines;
+  /// Whether it runs: a number of the host, in front of the dispatches; null:
+  /// always.
+  mlir::Value when;
   /// How a contraction is cut, for all launches that it may become.
   std::shared_ptr<const Tiling> tiling;
   /// How products are kept, for Rows and the launches that pack for it.
@@ -108,6 +97,10 @@ struct LaunchPlan {
   /// Loops along the lanes are made again for positions of other axes that are
   /// reduced: their whole vectors are apart from the masked one.
   bool again = false;
+  /// Lines of few results are put together by lanes that have one each.
+  bool shortLines = false;
+  /// Lines of two to four turned elements are read whole and taken apart.
+  bool apart = false;
   /// Windows that reach over no border run without tests.
   bool windows = false;
   /// Results may go past the caches, where they exceed them; rows behind what
@@ -116,12 +109,21 @@ struct LaunchPlan {
   /// Elements that are worth a task of their own.
   std::int64_t taskElements = 1;
 
+  /// Whether it sums parts of a product, or adds them up.
+  bool sumsParts() const {
+    return kind == LaunchKind::SumParts || kind == LaunchKind::SumMerge;
+  }
   /// Whether it packs factors of a contraction or reads what was packed.
   bool packs() const {
-    return tiling &&
-           (choice == LaunchChoice::IfPacked || choice == LaunchChoice::Deep ||
-            choice == LaunchChoice::Streamed);
+    return kind == LaunchKind::Pack || kind == LaunchKind::Contract ||
+           kind == LaunchKind::Stream || sumsParts();
   }
+  /// Whether it makes rows of states, or merges them.
+  bool hasStateRows() const {
+    return kind == LaunchKind::ColumnParts || kind == LaunchKind::ColumnMerge;
+  }
+  /// The operands that have their neighbours along `turned`.
+  llvm::SmallVector<qn::LoadOp> turnedOperands(const KernelModel &model) const;
   /// A parallel axis that the neighbours a load reads lie along, where lanes
   /// run across them.
   std::optional<int> alongTurned(const KernelModel &model,

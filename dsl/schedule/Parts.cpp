@@ -57,6 +57,21 @@ bool ScheduleChooser::canTurn(const LaunchPlan &launch) const {
   return true;
 }
 
+/// Whether units are few, and what each reduces is long.
+Value ScheduleChooser::partsPay(const LaunchPlan &launch,
+                                const Columns &columns) {
+  Value units = host.number(1);
+  for (unsigned axis : axisList(launch.parallel)) {
+    Value count = host.extent(axis);
+    if (!columns.isRow && axis == columns.lane)
+      count = host.parts(count, host.number(4 * std::int64_t(target.warp)));
+    units = host.multiply(units, count);
+  }
+  std::int64_t most = columns.isRow ? cost::gpuRowsMost : cost::gpuColumnsMost;
+  Value isLong = host.isAtLeast(host.extent(columns.rows), columns.worthwhile);
+  return host.both(isLong, host.isAtMost(units, most));
+}
+
 /// The extents decide which of both runs: the launch as it was, or parts and
 /// their merge.
 void ScheduleChooser::addParts() {
@@ -67,9 +82,10 @@ void ScheduleChooser::addParts() {
     if (auto found = partsOf(launch)) {
       launch.columns = std::make_shared<const Columns>(std::move(*found));
       const Columns &columns = *launch.columns;
+      Value pays = partsPay(launch, columns);
       LaunchPlan merge = launch;
       merge.kind = LaunchKind::ColumnMerge;
-      merge.choice = LaunchChoice::IfPacked;
+      merge.when = pays;
       merge.axes.clear();
       for (unsigned axis : axisList(launch.parallel))
         merge.axes.push_back(AxisPlan{.axis = axis});
@@ -78,7 +94,7 @@ void ScheduleChooser::addParts() {
       parts.axes.push_back(AxisPlan{.axis = columns.rows,
                                     .tile = columns.partRows,
                                     .most = columns.mostParts});
-      launch.choice = LaunchChoice::InPlace;
+      launch.when = host.negated(pays);
       all.push_back(std::move(launch));
       all.push_back(std::move(parts));
       all.push_back(std::move(merge));
@@ -88,8 +104,9 @@ void ScheduleChooser::addParts() {
       launch.turned = turnedAxis(launch);
     if (launch.turned >= 0) {
       LaunchPlan squares = launch;
-      squares.choice = LaunchChoice::IfPacked;
-      launch.choice = LaunchChoice::InPlace;
+      squares.when = host.isAtLeast(
+          host.extent(std::exchange(launch.turned, -1)), cost::gpuTurnedFrom);
+      launch.when = host.negated(squares.when);
       all.push_back(std::move(squares));
     }
     all.push_back(std::move(launch));

@@ -1,5 +1,6 @@
 // The launches that contractions become: packed, streamed, or read in place.
 #include "dsl/cost/Parameters.h"
+#include "dsl/schedule/ProductChoice.h"
 #include "dsl/schedule/ScheduleChooser.h"
 #include "dsl/schedule/Turned.h"
 
@@ -31,11 +32,11 @@ static bool isTile(const LaunchPlan &launch) {
 
 /// A launch that packs, or reads what was packed, for each position of the
 /// batch.
-static LaunchPlan packedOf(const LaunchPlan &launch, LaunchChoice choice) {
+static LaunchPlan packedOf(const LaunchPlan &launch, Value when) {
   LaunchPlan packed;
   packed.stores = launch.stores;
   packed.parallel = launch.parallel;
-  packed.choice = choice;
+  packed.when = when;
   packed.tiling = launch.tiling;
   for (unsigned axis : launch.tiling->batch)
     packed.axes.push_back(AxisPlan{.axis = axis});
@@ -44,10 +45,10 @@ static LaunchPlan packedOf(const LaunchPlan &launch, LaunchChoice choice) {
 
 /// Launches that sum parts of a product for all of its few rows and columns,
 /// and add them up.
-static void addDeepSums(const LaunchPlan &launch,
+static void addDeepSums(const LaunchPlan &launch, Value when,
                         SmallVectorImpl<LaunchPlan> &all) {
   const Tiling &tiling = *launch.tiling;
-  LaunchPlan merge = packedOf(launch, LaunchChoice::Deep);
+  LaunchPlan merge = packedOf(launch, when);
   LaunchPlan parts = merge;
   parts.kind = LaunchKind::SumParts;
   parts.parallel = AxisSet();
@@ -64,18 +65,18 @@ static void addDeepSums(const LaunchPlan &launch,
 
 /// Launches that pack rows, then blocks of columns.
 static void addBlocks(const TargetInfo &target, const LaunchPlan &launch,
+                      const ProductConditions &when,
                       SmallVectorImpl<LaunchPlan> &all) {
   const Tiling &tiling = *launch.tiling;
-  LaunchPlan packed = packedOf(launch, LaunchChoice::IfPacked);
-  LaunchPlan streamed = packed;
   for (unsigned i = 0; i < tiling.products.size(); ++i) {
-    LaunchPlan pack = packed;
+    LaunchPlan pack = packedOf(launch, when.packsRows);
     pack.kind = LaunchKind::Pack;
     pack.product = i;
     pack.axes.push_back(flattened(tiling.rows, tiling.height));
     pack.taskElements = 65536;
     all.push_back(std::move(pack));
   }
+  LaunchPlan packed = packedOf(launch, when.packed);
   packed.kind = LaunchKind::Contract;
   AxisPlan rows = flattened(tiling.rows, tiling.rowBlock);
   rows.narrow = llvm::alignTo(cost::smallRowBlock, tiling.height);
@@ -94,13 +95,13 @@ static void addBlocks(const TargetInfo &target, const LaunchPlan &launch,
   packed.axes.push_back(columns);
   packed.taskElements = 1 << 18;
   all.push_back(std::move(packed));
-  if (!tiling.streamedRows)
+  if (!when.streamed)
     return;
+  LaunchPlan streamed = packedOf(launch, when.streamed);
   streamed.kind = LaunchKind::Stream;
-  streamed.choice = LaunchChoice::Streamed;
-  AxisPlan line = flattened(tiling.columns, tiling.streamedColumns);
-  line.narrow = tiling.streamedColumns / 2;
-  line.narrowBelow = target.cores * tiling.streamedColumns;
+  AxisPlan line = flattened(tiling.columns, tiling.lineColumns);
+  line.narrow = tiling.lineColumns / 2;
+  line.narrowBelow = target.cores * tiling.lineColumns;
   streamed.axes.push_back(line);
   streamed.taskElements = 65536;
   all.push_back(std::move(streamed));
@@ -108,29 +109,30 @@ static void addBlocks(const TargetInfo &target, const LaunchPlan &launch,
 
 /// What is read where it lies: columns that few rows meet, or that the second
 /// cache holds.
-void ScheduleChooser::chooseInPlace(const LaunchPlan &launch, bool dots,
-                                    Tiling &tiling) const {
+ProductLimits ScheduleChooser::limitsOf(const LaunchPlan &launch, bool dots,
+                                        const Tiling &tiling) const {
+  ProductLimits limits;
   const Product &product = tiling.products.front();
   if (tiling.products.size() != 1)
-    return;
+    return limits;
   // What is reduced in a factor would be made again in every block.
   if (!model.factsOf(product.rows).combined)
-    tiling.deepFrom = 2 * cost::sumPart;
+    limits.deepFrom = 2 * cost::sumPart;
   if (tiling.byColumns || dots)
-    tiling.fewRows = 3;
+    limits.fewRows = cost::dotRows;
   std::int64_t l2Elements =
       target.l2Bytes / (tiling.element.getIntOrFloatBitWidth() / 8);
   if (isTile(launch) && !tiling.tiles && readsInPlace(product))
-    tiling.fewElements = l2Elements / 4;
+    limits.fewElements = l2Elements / 4;
   if (dots && !tiling.byColumns && !tiling.pairs && readsInPlace(product))
-    tiling.fewRowElements = l2Elements / 8;
+    limits.fewRowElements = l2Elements / 8;
   if (!tiling.byColumns || tiling.pairs || product.window ||
       product.turnColumns || product.sums.size() != 1)
-    return;
+    return limits;
   // Rows of states would read the columns once for each row.
-  tiling.fewRows = 2;
-  tiling.streamedRows = 32;
-  tiling.streamedColumns = 4 * tiling.blockWidth();
+  limits.fewRows = cost::stateRows;
+  limits.streamedRows = cost::streamedRows;
+  return limits;
 }
 
 /// Contractions get launches that pack their factors beside those that read
@@ -148,25 +150,30 @@ void ScheduleChooser::addPacked(LaunchPlan launch, Tiling found,
   for (unsigned axis : axisList(launch.parallel))
     inPlace.axes.push_back(AxisPlan{.axis = axis});
   bool dots = planDots(inPlace) && found.products[0].turnColumns;
-  chooseInPlace(launch, dots, found);
+  ProductLimits limits = limitsOf(launch, dots, found);
   if (auto row = rowOfWindows(launch, found); row && !found.byColumns) {
     inPlace = std::move(*row);
-    found.fewRows = cost::packedRows;
-    found.fewNearRows = cost::packedNearRows;
+    limits.fewRows = cost::packedRows;
+    limits.fewNearRows = cost::packedNearRows;
   }
+  if (limits.streamedRows)
+    found.lineColumns = 4 * found.blockWidth();
+  if (limits.deepFrom)
+    found.part = partOfSum(host, found.products[0]);
+  ProductConditions when = conditionsOf(host, model, target, found, limits);
   auto tiling = std::make_shared<const Tiling>(std::move(found));
   launch.tiling = inPlace.tiling = tiling;
-  addBlocks(target, launch, all);
-  if (tiling->byColumns)
-    addStateRows(launch, std::move(*sums), LaunchChoice::FewRows, all);
-  if (tiling->fewElements) {
-    launch.choice = LaunchChoice::Small;
+  addBlocks(target, launch, when, all);
+  if (when.fewRows)
+    addStateRows(launch, std::move(*sums), when.fewRows, all);
+  if (when.small) {
+    launch.when = when.small;
     all.push_back(std::move(launch));
   }
-  inPlace.choice = LaunchChoice::InPlace;
+  inPlace.when = when.inPlace;
   all.push_back(inPlace);
-  if (tiling->deepFrom)
-    addDeepSums(inPlace, all);
+  if (when.deep)
+    addDeepSums(inPlace, when.deep, all);
 }
 
 /// Products that other reductions walk over: columns packed once, then blocks
@@ -174,8 +181,10 @@ void ScheduleChooser::addPacked(LaunchPlan launch, Tiling found,
 void ScheduleChooser::addRowBlocks(const LaunchPlan &launch, RowBlocks found,
                                    SmallVectorImpl<LaunchPlan> &all) {
   auto blocks = std::make_shared<const RowBlocks>(std::move(found));
+  Value isFew =
+      host.isAtMost(host.extentOf(blocks->scores.rows), cost::rowsInPlace);
   LaunchPlan rows;
-  rows.choice = LaunchChoice::IfPacked;
+  rows.when = host.negated(isFew);
   rows.stores = launch.stores;
   rows.parallel = launch.parallel;
   rows.blocks = blocks;
@@ -199,7 +208,7 @@ void ScheduleChooser::addRowBlocks(const LaunchPlan &launch, RowBlocks found,
   rows.axes.push_back(flattened(blocks->scores.rows, blocks->rowBlock()));
   rows.taskElements = 1 << 18;
   all.push_back(rows);
-  rows.choice = LaunchChoice::FewRows;
+  rows.when = isFew;
   rows.blocks = std::make_shared<const RowBlocks>(
       *findRowBlocks(model, target, launch.stores, launch.parallel, uneven,
                      /*inPlace=*/true));
@@ -246,13 +255,14 @@ void ScheduleChooser::addContractions() {
     std::optional<LaunchPlan> narrow = narrowLines(launch);
     if (!narrow)
       narrow = alongWindows(launch);
-    if (narrow) {
-      launch.choice = LaunchChoice::Wide;
-      launch.lines = narrow->lines;
-    }
+    if (narrow)
+      launch.when = host.negated(narrow->when);
+    SmallVector<LaunchPlan, 2> others =
+        launch.turned >= 0 ? linesApart(launch) : shortRows(launch);
     all.push_back(std::move(launch));
     if (narrow)
       all.push_back(std::move(*narrow));
+    llvm::append_range(all, std::move(others));
   };
   std::vector<LaunchPlan> open(std::make_move_iterator(launches.rbegin()),
                                std::make_move_iterator(launches.rend()));

@@ -48,23 +48,12 @@ struct FieldReader {
   void choice(StringRef name, LaunchKind &value) {
     value = op->getAttrOfType<qn::LaunchKindAttr>(name).getValue();
   }
-  void choice(StringRef name, LaunchChoice &value) {
-    value = op->getAttrOfType<qn::LaunchChoiceAttr>(name).getValue();
-  }
   void choice(StringRef name, RowOrder &value) {
     auto found = op->getAttrOfType<qn::RowOrderAttr>(name);
     value = found ? found.getValue() : RowOrder::InTurns;
   }
   void choice(StringRef name, TeamKind &value) {
     value = op->getAttrOfType<qn::TeamKindAttr>(name).getValue();
-  }
-  void lines(Lines &value) {
-    if (!op->hasAttr("line_axis"))
-      return;
-    axis("line_axis", value.axis);
-    number("line_wide", value.wide);
-    optionalAxis("line_windows", value.windows);
-    number("line_long", value.longWindows, 0);
   }
 };
 
@@ -113,6 +102,7 @@ static qn::ReduceOp reductionOf(Value value) {
 
 Tiling ScheduleReader::tilingOf(qn::ContractionOp op) const {
   auto tiling = planOf<Tiling>(op);
+  tiling.part = op.getPart();
   for (auto each : op.getBody().getOps<qn::ProductOp>()) {
     auto product = planOf<Product>(each);
     product.op = reductionOf(each.getSum());
@@ -157,6 +147,7 @@ Columns ScheduleReader::columnsOf(qn::StateRowsOp op) const {
 
 LaunchPlan ScheduleReader::launchOf(qn::DispatchOp op) {
   auto launch = planOf<LaunchPlan>(op);
+  launch.when = op.getWhen();
   for (Value value : op.getReductions())
     launch.reductions.push_back(reductionOf(value));
   for (std::int64_t number : op.getStores().value_or(ArrayRef<std::int64_t>()))
@@ -275,6 +266,9 @@ std::optional<Schedule> quern::takeSchedule(KernelModel &model,
         op.emitOpError("has a product of factors with other axes");
         return std::nullopt;
       }
+  for (Operation &each : llvm::make_early_inc_range(op.block()))
+    if (!isa<qn::QnDialect>(each.getDialect()) || isa<qn::SizeOp>(each))
+      each.moveBefore(op);
   op.erase();
   for (auto [value, offset] : schedule.offsets)
     if (!model.isMaterialised(value.getDefiningOp()))

@@ -24,6 +24,9 @@ struct Schedule {
   /// nothing: none is.
   std::optional<std::uint64_t> maskedAbove = {};
 
+  /// What the host computes, until it stands in front of the dispatches.
+  std::unique_ptr<mlir::Block> host = {};
+
   unsigned workspaceOffset(mlir::OpResult result) const {
     return offsets.lookup(result);
   }

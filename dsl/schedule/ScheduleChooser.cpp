@@ -13,7 +13,9 @@ using namespace mlir;
 using namespace quern;
 
 ScheduleChooser::ScheduleChooser(KernelModel &model, const TargetInfo &target)
-    : LoopChoice(model, target), marked(model), made{.staged{model}} {
+    : LoopChoice(model, target), marked(model),
+      made{.staged{model}, .host = std::make_unique<Block>()},
+      host(model, *made.host) {
   made.inner = innerLoops();
   made.maskedAbove = maskedAbove();
   splitReductions();
@@ -26,6 +28,21 @@ ScheduleChooser::ScheduleChooser(KernelModel &model, const TargetInfo &target)
     addParts();
   else
     addContractions();
+  chooseForm();
+}
+
+/// A form of a kernel runs under its own conditions, and those of forms that
+/// would run instead of it do not hold.
+void ScheduleChooser::chooseForm() {
+  qn::RowwiseOp kernel = model.kernel;
+  Value here;
+  if (std::optional<ArrayAttr> when = kernel.getWhen())
+    here = host.holds(*when);
+  for (auto other : kernel->getParentRegion()->getOps<qn::RowwiseOp>())
+    if (other.getInsteadOf() == kernel.getSymName())
+      here = host.both(here, host.negated(host.holds(*other.getWhen())));
+  for (LaunchPlan &launch : launches)
+    launch.when = host.both(here, launch.when);
 }
 
 /// What staged operands hold is made in the order of the text, before anything

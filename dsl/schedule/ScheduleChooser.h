@@ -1,7 +1,9 @@
 // Chooses the launches of a kernel, and how each of them cuts its axes.
 #pragma once
 
+#include "dsl/schedule/HostValues.h"
 #include "dsl/schedule/LoopChoice.h"
+#include "dsl/schedule/ProductChoice.h"
 #include "dsl/schedule/Schedule.h"
 
 namespace quern {
@@ -29,6 +31,10 @@ private:
   bool planDots(LaunchPlan &launch);
   AxisSet combinedOf(const LaunchPlan &launch) const;
   void planReduced(LaunchPlan &launch);
+  bool mayBeShort(const LaunchPlan &launch) const;
+  /// What runs instead of a launch for calls with short rows, or lines.
+  llvm::SmallVector<LaunchPlan, 2> shortRows(LaunchPlan &launch);
+  llvm::SmallVector<LaunchPlan, 2> linesApart(LaunchPlan &launch);
   void planTile(LaunchPlan &launch, unsigned rows, unsigned lane);
   void planWindow(LaunchPlan &launch, unsigned rows, unsigned lane,
                   bool once = false);
@@ -41,21 +47,24 @@ private:
   std::int64_t worthOfTask(const LaunchPlan &launch) const;
   /// With lanes along one of the axes that may have them.
   void planAxes(LaunchPlan &launch, AxisSet mayBeLanes);
+  std::optional<LaunchPlan> narrowLines(const LaunchPlan &launch);
   std::optional<LaunchPlan> alongWindows(const LaunchPlan &launch);
   std::optional<LaunchPlan> rowOfWindows(const LaunchPlan &launch,
                                          const Tiling &tiling);
   void addContractions();
-  void chooseInPlace(const LaunchPlan &launch, bool dots, Tiling &tiling) const;
+  ProductLimits limitsOf(const LaunchPlan &launch, bool dots,
+                         const Tiling &tiling) const;
   void addPacked(LaunchPlan launch, Tiling found,
                  llvm::SmallVectorImpl<LaunchPlan> &all);
   void addColumns(LaunchPlan launch, Columns found,
                   llvm::SmallVectorImpl<LaunchPlan> &all);
-  void addStateRows(const LaunchPlan &launch, Columns found,
-                    LaunchChoice choice,
+  void addStateRows(const LaunchPlan &launch, Columns found, mlir::Value when,
                     llvm::SmallVectorImpl<LaunchPlan> &all);
   std::optional<Columns> columnsOf(const LaunchPlan &launch) const;
   std::optional<Columns> partsOf(const LaunchPlan &launch) const;
+  mlir::Value partsPay(const LaunchPlan &launch, const Columns &columns);
   void addParts();
+  void chooseForm();
   bool canTurn(const LaunchPlan &launch) const;
   std::optional<RowBlocks> rowBlocksOf(LaunchPlan &launch,
                                        std::vector<LaunchPlan> &open) const;
@@ -64,6 +73,7 @@ private:
 
   KernelModel &marked; ///< the model, to mark in it
   Schedule made;
+  HostValues host;
   llvm::SmallVector<LaunchPlan, 2> &launches = made.launches;
 };
 

@@ -25,7 +25,6 @@ void eachField(Fields &fields, Plan &plan) {
   fields.optionalAxes("narrow_by", plan.narrowBy);
   fields.number("several", plan.several, 0);
   fields.number("several_from", plan.severalFrom, 0);
-  fields.number("copies_below", plan.copiesBelow, 0);
   fields.number("even_count", plan.evenCount, 0);
   fields.number("even_step", plan.evenStep, plan.evenCount ? 0 : 1);
   fields.number("most", plan.most, 0);
@@ -108,13 +107,7 @@ void eachField(Fields &fields, Plan &plan) {
   fields.flag("pairs", plan.pairs);
   fields.flag("tiles", plan.tiles);
   fields.flag("by_columns", plan.byColumns);
-  fields.number("few_rows", plan.fewRows, 0);
-  fields.number("few_near_rows", plan.fewNearRows, 0);
-  fields.number("few_elements", plan.fewElements, 0);
-  fields.number("few_row_elements", plan.fewRowElements, 0);
-  fields.number("streamed_rows", plan.streamedRows, 0);
-  fields.number("streamed_columns", plan.streamedColumns, 0);
-  fields.number("deep_from", plan.deepFrom, 0);
+  fields.number("line_columns", plan.lineColumns, 0);
 }
 
 template <typename Fields, PlanOf<Columns> Plan>
@@ -143,8 +136,6 @@ void eachField(Fields &fields, Plan &plan) {
 template <typename Fields, PlanOf<LaunchPlan> Plan>
 void eachField(Fields &fields, Plan &plan) {
   fields.choice("kind", plan.kind);
-  fields.choice("choice", plan.choice);
-  fields.lines(plan.lines);
   fields.number("product", plan.product, 0);
   fields.number("sums", plan.sums, 0);
   fields.set("parallel", plan.parallel);
@@ -155,6 +146,8 @@ void eachField(Fields &fields, Plan &plan) {
   fields.flag("together", plan.together);
   fields.choice("first_rows", plan.firstRows);
   fields.flag("again", plan.again);
+  fields.flag("short_lines", plan.shortLines);
+  fields.flag("apart", plan.apart);
   fields.flag("windows", plan.windows);
   fields.flag("streams", plan.streams);
   fields.flag("streams_rows", plan.streamsRows);

@@ -26,43 +26,70 @@ void ScheduleChooser::planShortRows(LaunchPlan &launch) const {
   plan.narrowBy = {unsigned(launch.lane)};
 }
 
-/// Tiles of sums, or one row after the other. What merges the lanes of a row is
-/// a chain, and most of the time of a short one: several of these are made side
-/// by side, none waiting for the others' chains. Of sums over several axes
-/// those are short of which all positions together are few.
+/// Tiles of sums, or one row after the other.
 void ScheduleChooser::planReduced(LaunchPlan &launch) {
+  planDots(launch);
+  launch.streams = launch.streamsRows = writesRows(launch);
+}
+
+/// Whether rows may be made side by side where they are short.
+bool ScheduleChooser::mayBeShort(const LaunchPlan &launch) const {
+  if (launch.kind != LaunchKind::Stores || launch.dots || launch.lane < 0 ||
+      hasAxis(launch.parallel, launch.lane) || model.localAxis(launch.lane) ||
+      launch.axes.empty() || hasAxis(uneven, launch.axes.back().axis) ||
+      scores[launch.lane] <= 0 || operations > cost::besideOperations)
+    return false;
+  bool reduces = false;
+  for (qn::ReduceOp op : reductionsBehind(launch.stores, /*all=*/true)) {
+    reduces |= hasAxis(model.axesOf(op.getAxes()), launch.lane);
+    if (op.getOrdered())
+      return false;
+  }
+  return reduces;
+}
+
+/// What merges the lanes of a row is a chain, and most of the time of a short
+/// one: several of these are made side by side, none waiting for the others'
+/// chains. Of sums over several axes those are short of which all positions
+/// together are few. Where only the lines of longer ones are short, loops along
+/// them are made again for each position of the other axes.
+SmallVector<LaunchPlan, 2> ScheduleChooser::shortRows(LaunchPlan &launch) {
+  if (!mayBeShort(launch))
+    return {};
   std::int64_t rows =
       operations <= cost::besideLight ? cost::besideMost : cost::besideMost / 2;
-  bool isOrdered = llvm::any_of(
-      model.reductions, [](qn::ReduceOp op) { return op.getOrdered(); });
-  bool isDots = planDots(launch);
-  launch.streams = launch.streamsRows = writesRows(launch);
-  if (isDots || !model.kernel.getShortRows() || target.isGpu() || isOrdered ||
-      launch.lane < 0 || model.localAxis(launch.lane) || launch.axes.empty() ||
-      hasAxis(uneven, launch.axes.back().axis) ||
-      operations > cost::besideOperations)
-    return;
-  AxisPlan &plan = launch.axes.back();
-  plan.copies = rows;
-  plan.narrow = cost::besideUnits * rows;
-  plan.narrowBelow = cost::shortRow;
-  plan.narrowBy = {unsigned(launch.lane)};
+  std::int64_t unit = cost::besideUnits * rows;
+  std::int64_t longest = cost::shortVectors * lanes;
+  if (portableAxis(launch))
+    longest =
+        std::min<std::int64_t>(longest, AxisPlan::portable(launch.lane).lanes);
+  SmallVector<unsigned> along{unsigned(launch.lane)};
   AxisSet others = combinedOf(launch) & ~launch.parallel;
   for (unsigned axis = 0; axis < model.declaredAxes(); ++axis)
     if (hasAxis(others, axis) && static_cast<int>(axis) != launch.lane)
-      plan.narrowBy.push_back(axis);
-  launch.again = plan.narrowBy.size() > 1;
-  if (launch.again) {
-    plan.several = rows;
-    plan.severalFrom = rows * cost::besideUnits * target.cores;
-  }
-  std::int64_t longestBeside = cost::shortVectors * lanes;
-  if (portableAxis(launch))
-    longestBeside = std::min<std::int64_t>(
-        longestBeside, AxisPlan::portable(launch.lane).lanes);
-  plan.copiesBelow = longestBeside + 1;
-  launch.together = true;
-  launch.firstRows = orderOfRows(launch);
+      along.push_back(axis);
+  LaunchPlan beside = launch;
+  beside.when = host.isAtMost(host.extentOf(along), longest);
+  beside.together = true;
+  beside.again = along.size() > 1;
+  beside.firstRows = orderOfRows(launch);
+  beside.axes.back().copies = rows;
+  beside.axes.back().tile = unit;
+  launch.when = host.negated(beside.when);
+  if (!beside.again)
+    return {beside};
+  LaunchPlan again = launch;
+  Value isLine = host.isAtMost(host.extent(launch.lane), cost::shortLine);
+  again.when = host.both(launch.when, isLine);
+  again.again = true;
+  AxisPlan &plan = again.axes.back();
+  plan.narrow = unit;
+  plan.narrowBelow = cost::shortRow;
+  plan.narrowBy.assign(along.begin(), along.end());
+  plan.several = rows;
+  plan.severalFrom = unit * target.cores;
+  launch.when = host.both(launch.when, host.negated(isLine));
+  return {beside, again};
 }
 
 /// Out of the last cache the lines of a row come sooner one after the other

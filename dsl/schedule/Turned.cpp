@@ -2,7 +2,10 @@
 // along, and the tiles that are transposed.
 #include "dsl/schedule/Turned.h"
 #include "dsl/cost/Parameters.h"
+#include "dsl/dialect/Behind.h"
 #include "dsl/schedule/ScheduleChooser.h"
+
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace quern;
@@ -36,6 +39,21 @@ int ScheduleChooser::turnedAxis(const LaunchPlan &launch) const {
   return found;
 }
 
+SmallVector<qn::LoadOp>
+LaunchPlan::turnedOperands(const KernelModel &model) const {
+  llvm::SmallSetVector<qn::LoadOp, 4> loads;
+  for (qn::StoreOp store : stores)
+    walkBehind(store.getValue(), [&](Operation *op) {
+      auto load = dyn_cast<qn::LoadOp>(op);
+      if (turned >= 0 && load && load->getBlock() == &model.kernel.block() &&
+          alongTurned(model, load) == turned &&
+          !(model.axesOf(load.getTensor().getType()) & ~parallel))
+        loads.insert(load);
+      return WalkResult::advance();
+    });
+  return loads.takeVector();
+}
+
 std::optional<int> LaunchPlan::alongTurned(const KernelModel &model,
                                            qn::LoadOp load) const {
   qn::OperandType type = load.getTensor().getType();
@@ -50,15 +68,16 @@ std::optional<int> LaunchPlan::alongTurned(const KernelModel &model,
   return found;
 }
 
-/// Where lines of the results are shorter than a square, lanes run along the
-/// operand.
-std::optional<LaunchPlan> quern::narrowLines(const LaunchPlan &launch) {
+/// What runs instead of squares where lines of the results are shorter: lanes
+/// run along the operand. Nothing where the launch has no squares.
+std::optional<LaunchPlan>
+ScheduleChooser::narrowLines(const LaunchPlan &launch) {
   if (launch.kind != LaunchKind::Stores || launch.turned < 0)
     return std::nullopt;
   LaunchPlan narrow = launch;
-  narrow.choice = LaunchChoice::Narrow;
-  narrow.lines = {.axis = unsigned(launch.lane),
-                  .wide = launch.axes.back().copies};
+  narrow.when =
+      host.isBelow(host.extent(launch.lane), launch.axes.back().copies);
+  narrow.shortLines = true;
   narrow.lane = launch.turned;
   narrow.turned = -1;
   narrow.streams = false;
@@ -69,6 +88,21 @@ std::optional<LaunchPlan> quern::narrowLines(const LaunchPlan &launch) {
   narrow.axes.push_back(AxisPlan{.axis = unsigned(launch.lane),
                                  .tile = launch.axes.back().copies});
   return narrow;
+}
+
+/// Operands with lines of a few elements, as images have with a few channels
+/// side by side: they are read whole and taken apart.
+SmallVector<LaunchPlan, 2> ScheduleChooser::linesApart(LaunchPlan &launch) {
+  if (launch.turnedOperands(model).empty())
+    return {};
+  LaunchPlan apart = launch;
+  Value line = host.extent(launch.turned);
+  Value isShort =
+      host.both(host.isAtLeast(line, 2), host.isAtMost(line, cost::linesApart));
+  apart.apart = true;
+  apart.when = host.both(launch.when, isShort);
+  launch.when = host.both(launch.when, host.negated(isShort));
+  return {apart};
 }
 
 /// Squares of the two axes, as many side by side as a vector has room for: a

@@ -4,11 +4,8 @@
 #include "dsl/cost/Parameters.h"
 
 #include <algorithm>
-#include <optional>
 
 namespace quern {
-
-struct LaunchPlan;
 
 /// The side of a square whose results are vectors of so many lanes. Small
 /// elements have several squares side by side, whose rows are what instructions
@@ -18,9 +15,5 @@ inline unsigned squareSide(unsigned lanes, unsigned vectorBytes) {
   return bytes < 4 ? cost::squareBytes / bytes
                    : std::min<unsigned>(lanes, cost::squareLanes);
 }
-
-/// What runs instead of squares where the lines of the results are shorter;
-/// nothing where the launch has none.
-std::optional<LaunchPlan> narrowLines(const LaunchPlan &launch);
 
 } // namespace quern

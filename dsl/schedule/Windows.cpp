@@ -169,8 +169,8 @@ static bool areNeighbours(const KernelModel &model, unsigned axis) {
 /// wherever lanes along the results would gather.
 std::optional<LaunchPlan>
 ScheduleChooser::alongWindows(const LaunchPlan &launch) {
-  if (!model.kernel.getShortRows() || target.isGpu() || launch.lane < 0 ||
-      !hasAxis(launch.parallel, launch.lane) || launch.axes.empty() ||
+  if (launch.lane < 0 || !hasAxis(launch.parallel, launch.lane) ||
+      launch.axes.empty() || launch.kind != LaunchKind::Stores ||
       portableAxis(launch))
     return std::nullopt;
   LaunchPlan along;
@@ -180,15 +180,20 @@ ScheduleChooser::alongWindows(const LaunchPlan &launch) {
   if (along.lane < 0 || !model.localAxis(along.lane) ||
       !areNeighbours(model, along.lane))
     return std::nullopt;
-  along.choice = LaunchChoice::Narrow;
-  along.lines = {.axis = unsigned(launch.lane),
-                 .wide = std::int64_t(lanes) / 2,
-                 .windows = along.lane};
+  Value windows = host.someExtent(along.lane);
+  Value wide = host.smaller(host.number(lanes / 2), windows);
+  along.when = host.isBelow(host.extent(launch.lane), wide);
   model.kernel.getBody().walk([&](qn::LoadOp load) {
-    if (llvm::any_of(load.getIndices(), [&](Value index) {
-          return isApart(model, index, launch.lane);
-        }))
-      along.lines.longWindows = std::int64_t(lanes) * 2;
+    for (Value index : load.getIndices()) {
+      Value step = isApart(model, index, launch.lane)
+                       ? host.stepAlong(index, launch.lane)
+                       : Value();
+      if (!step)
+        continue;
+      Value isLong = host.isAtLeast(windows, std::int64_t(lanes) * 2);
+      Value isFar = host.isAtLeast(step, cost::windowsApart);
+      along.when = host.either(along.when, host.both(isLong, isFar));
+    }
   });
   return along;
 }

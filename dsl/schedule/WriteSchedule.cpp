@@ -52,24 +52,12 @@ struct FieldWriter {
   void choice(StringRef name, LaunchKind value) {
     attributes.set(name, qn::LaunchKindAttr::get(builder.getContext(), value));
   }
-  void choice(StringRef name, LaunchChoice value) {
-    attributes.set(name,
-                   qn::LaunchChoiceAttr::get(builder.getContext(), value));
-  }
   void choice(StringRef name, RowOrder value) {
     if (value != RowOrder::InTurns)
       attributes.set(name, qn::RowOrderAttr::get(builder.getContext(), value));
   }
   void choice(StringRef name, TeamKind value) {
     attributes.set(name, qn::TeamKindAttr::get(builder.getContext(), value));
-  }
-  void lines(const Lines &value) {
-    if (!value.wide)
-      return;
-    axis("line_axis", value.axis);
-    number("line_wide", value.wide);
-    optionalAxis("line_windows", value.windows);
-    number("line_long", value.longWindows, 0);
   }
 };
 
@@ -131,7 +119,10 @@ Op ScheduleWriter::make(ValueRange operands, FieldWriter &fields,
 }
 
 Value ScheduleWriter::planOf(const Tiling &tiling) {
-  auto op = make<qn::ContractionOp>({}, tiling, /*isFrame=*/true);
+  SmallVector<Value> operands;
+  if (tiling.part)
+    operands.push_back(tiling.part);
+  auto op = make<qn::ContractionOp>(operands, tiling, /*isFrame=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&op.block());
   for (const Product &product : tiling.products)
@@ -247,6 +238,9 @@ void ScheduleWriter::writeDispatch(const LaunchPlan &launch,
   add(launch.tiling);
   add(launch.blocks);
   add(launch.columns);
+  segments.push_back(launch.when ? 1 : 0);
+  if (launch.when)
+    operands.push_back(launch.when);
   eachField(fields, launch);
   setSegments(fields, segments);
   SmallVector<std::int64_t> stores;
@@ -280,7 +274,9 @@ void ScheduleWriter::write(const TargetInfo &target) {
   if (made.maskedAbove)
     fields.number("masked_above", *made.maskedAbove);
   auto op = make<qn::ScheduleOp>({}, fields, /*isFrame=*/true);
-  builder.setInsertionPointToStart(&op.block());
+  op.block().getOperations().splice(op.block().end(),
+                                    made.host->getOperations());
+  builder.setInsertionPointToEnd(&op.block());
   for (const InnerLoop &inner : made.inner)
     make<qn::InnerLoopOp>({}, inner);
   for (auto [value, offset] : made.offsets)

@@ -1,7 +1,7 @@
 // Solves the extents of axes from the shapes of the arguments.
 #include "frontend/typed/ListAxes.h"
 #include "jit/bind/Environment.h"
-#include "jit/bind/Lines.h"
+#include "jit/bind/Sizes.h"
 
 #include "llvm/Support/MathExtras.h"
 

@@ -107,7 +107,6 @@ struct Observed {
   std::vector<bool> axes; ///< by AxisId
   /// Axes that the text names otherwise than in joining a list along them.
   std::vector<bool> named;
-  std::vector<bool> reduced; ///< something is added up along them
   /// Packs that something portable is added up along: the order of its steps
   /// follows their extents, whatever layout the operands have.
   std::vector<bool> inOrder;

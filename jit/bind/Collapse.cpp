@@ -1,6 +1,6 @@
 // Brings axes to the form that the fewest kinds of code serve.
 #include "jit/bind/Binding.h"
-#include "jit/bind/Lines.h"
+#include "jit/bind/Sizes.h"
 
 using namespace quern;
 using namespace quern::jit;
@@ -109,7 +109,6 @@ private:
   StrideClass classOf(std::int64_t stride, std::int64_t extent,
                       bool isLast) const;
   bool isNarrow() const;
-  bool hasShortRows() const;
   std::vector<bool> unitScalars() const;
 
   const Declaration &declaration;
@@ -341,22 +340,6 @@ bool Collapser::isNarrow() const {
   return true;
 }
 
-/// Neighbours lie along axes that are reduced, and these are few.
-bool Collapser::hasShortRows() const {
-  constexpr std::int64_t few = 64;
-  bool isShort = false;
-  for (const Occurrence &each : found) {
-    const Group &group = groups[each.axis];
-    if (!observed.reduced[each.axis] || group.size() == 0 ||
-        group.extents.back() == 1 || group.walkers[each.walker].back() != 1)
-      continue;
-    if (group.size() > 1 || group.extents.back() > few)
-      return false;
-    isShort = true;
-  }
-  return isShort;
-}
-
 /// Windows step by scalars of the call, mostly by one.
 std::vector<bool> Collapser::unitScalars() const {
   std::vector<bool> units;
@@ -435,10 +418,6 @@ void Collapser::finish() {
   layAlike();
   binding.isEmpty = isLifted && llvm::is_contained(binding.extents, 0);
   binding.specialization.narrowOffsets = isNarrow();
-  OperandLines lines{solution.operands, extents, binding.strides};
-  binding.specialization.shortRows = hasShortRows() || lines.areFewAcross() ||
-                                     lines.haveWindows(declaration, observed);
-  binding.specialization.repeatedRows = lines.areRepeated();
   binding.specialization.unitScalars = unitScalars();
 }
 

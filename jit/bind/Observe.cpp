@@ -20,7 +20,6 @@ public:
       : declaration(declaration), isPortable(isPortable), known(known) {
     observed.axes.resize(declaration.axes.size());
     observed.named.resize(declaration.axes.size());
-    observed.reduced.resize(declaration.axes.size());
     observed.inOrder.resize(declaration.axes.size());
   }
 
@@ -43,13 +42,6 @@ private:
     for (AxisId axis : axes)
       if (axis.valid() && !isThreads(axis))
         observed.named[axis.index] = true;
-  }
-
-  void reduced(llvm::ArrayRef<AxisId> axes) {
-    name(axes);
-    for (AxisId axis : axes)
-      if (axis.valid() && !isThreads(axis))
-        observed.reduced[axis.index] = true;
   }
 
   void inOrder(llvm::ArrayRef<AxisId> axes) {
@@ -117,7 +109,7 @@ private:
   }
 
   void reduces(const ReduceExpression &reduce) {
-    reduced(reduce.over);
+    name(reduce.over);
     if (isPortable || reduce.monoid->attributes.portable)
       inOrder(reduce.over);
   }
@@ -147,8 +139,6 @@ private:
           mark(axis);
       if (number < inner.named.size() && inner.named[number])
         name(binding.axes);
-      if (number < inner.reduced.size() && inner.reduced[number])
-        reduced(binding.axes);
       if (number < inner.inOrder.size() && inner.inOrder[number])
         inOrder(binding.axes);
     }

@@ -31,8 +31,6 @@ constexpr llvm::StringLiteral help =
   --layouts=x=d1,...     strides of an operand: 0, 1 or d for each axis
   --absent=w,b           optional operands that are not given
   --listed               for a GPU: as the calls of an `each` are
-  --short-rows           for a CPU: as calls with short rows are
-  --repeated-rows        for a CPU: as calls that repeat a small operand are
   --output=FILE, -o FILE instead of standard output; written when all is built
   --replay=FILE          instead of FILE: a compilation that QUERN_REPRODUCE kept
   --timing               instead of --emit: milliseconds that each stage takes
@@ -42,9 +40,9 @@ Without a declaration every one that can be called is built; an object holds one
 )";
 
 constexpr llvm::StringLiteral known[] = {
-    "help",          "emit",    "target", "types",  "constants",
-    "ranks",         "layouts", "absent", "listed", "short-rows",
-    "repeated-rows", "output",  "replay", "timing", "json"};
+    "help",   "emit",   "target", "types",  "constants", "ranks", "layouts",
+    "absent", "listed", "output", "replay", "timing",    "json"};
+
 /// The stages that `target` has, all without one, as people read them.
 std::string listStages(const TargetInfo *target = nullptr) {
   std::string text;
@@ -71,8 +69,6 @@ std::optional<SpecializationWishes> readWishes(const CommandLine &line) {
     if (!name.empty())
       wishes.absent.insert(name.str());
   wishes.listed = line.options.count("listed");
-  wishes.shortRows = line.options.count("short-rows");
-  wishes.repeatedRows = line.options.count("repeated-rows");
   return wishes;
 }
 
@@ -282,9 +278,6 @@ static std::string unfitWish(const SpecializationWishes &wishes,
                              const TargetInfo &target) {
   if (wishes.listed && !target.isGpu())
     return "`--listed` is for a GPU; `" + target.name + "` is a CPU";
-  if ((wishes.shortRows || wishes.repeatedRows) && target.isGpu())
-    return "`--short-rows` and `--repeated-rows` are for a CPU; `" +
-           target.name + "` is a GPU";
   return "";
 }
 

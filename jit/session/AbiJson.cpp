@@ -144,32 +144,17 @@ static void print(OStream &out, const GridGeometry &geometry) {
   });
 }
 
-static void print(OStream &out, const GridChoice &choice) {
-  out.object([&] {
-    out.attribute("axis", choice.axis);
-    out.attribute("least", choice.least);
-    printAll(out, "tiles", choice.tiles);
-    out.attribute("most", choice.most);
-    out.attribute("runs", choice.runs);
-  });
-}
-
 static void print(OStream &out, const LaunchEntry &launch) {
   out.object([&] {
+    printPlan(out, "when", launch.when);
     if (launch.grids.empty()) {
       out.attribute("task", launch.task);
-      printPlan(out, "when", launch.when);
       printPlan(out, "plan", launch.plan);
       return;
     }
     out.attribute("lane_axis", launch.laneAxis);
     printAll(out, "workspace", launch.workspace);
     printAll(out, "entries", launch.grids);
-    if (launch.choice) {
-      out.attributeBegin("choice");
-      print(out, *launch.choice);
-      out.attributeEnd();
-    }
     if (!launch.geometry.shape.steps.empty()) {
       out.attributeBegin("geometry");
       print(out, launch.geometry);

@@ -73,14 +73,6 @@ void writeGrids(Writer &out, const LaunchEntry &launch) {
     writeTiles(out, term.tiles);
   }
   writeGeometry(out, launch.geometry);
-  out.number(launch.choice ? 1 : 0);
-  if (!launch.choice)
-    return;
-  const GridChoice &choice = *launch.choice;
-  for (std::int64_t value : {std::int64_t{choice.axis}, choice.least,
-                             choice.most, std::int64_t{choice.runs}})
-    out.number(static_cast<std::uint32_t>(value));
-  writeTiles(out, choice.tiles);
 }
 
 class Reader {
@@ -172,15 +164,6 @@ void readGrids(Reader &in, LaunchEntry &launch) {
     launch.workspace.push_back(std::move(term));
   }
   launch.geometry = readGeometry(in);
-  if (!in.number())
-    return;
-  GridChoice choice;
-  choice.axis = static_cast<std::uint16_t>(in.number());
-  choice.least = in.number();
-  choice.most = in.number();
-  choice.runs = in.number() != 0;
-  choice.tiles = readTiles(in);
-  launch.choice = std::move(choice);
 }
 
 /// Whether the steps read no words but those of the packet.

@@ -3,6 +3,7 @@
 #include "jit/session/Guard.h"
 #include "jit/session/HostSteps.h"
 #include "jit/session/State.h"
+#include "jit/session/Variants.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -128,15 +129,12 @@ static std::vector<int> slotsOf(const Binding &binding, const KernelAbi &abi) {
 
 /// What runs; other code is not made.
 Variant BoundKernel::State::variantOf(const KernelAbi &abi) const {
-  if (device != DeviceId{})
-    return GridKernel::variantOf(abi, binding.extents);
   std::vector<std::uint64_t> packet = packetOf(binding, abi);
+  if (device != DeviceId{})
+    return GridKernel::variantOf(abi, binding.extents, packet);
   Variant variant;
   for (const LaunchEntry &launch : abi.launches)
-    variant.push_back(launch.when.steps.empty() ||
-                              evaluate(launch.when, packet).front()
-                          ? 0
-                          : leftOut);
+    variant.push_back(runs(launch, packet) ? 0 : leftOut);
   return variant;
 }
 

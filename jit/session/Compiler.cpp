@@ -160,9 +160,8 @@ CacheKey Compiler::keyOf(const CompileRequest &request,
       .finish();
 }
 
-/// Where a kernel is kept: what is ready serves rows of any length. Nothing is
-/// hashed, since calls of an `op` that reads numbers ask for each of its
-/// kernels every time; all are for one target.
+/// Where a kernel is kept. Nothing is hashed, since calls of an `op` that reads
+/// numbers ask for each of its kernels every time; all are for one target.
 std::string Compiler::slotOf(const CompileRequest &request) {
   std::string key(request.text.bytes.begin(), request.text.bytes.end());
   for (llvm::StringRef name :
@@ -170,20 +169,9 @@ std::string Compiler::slotOf(const CompileRequest &request) {
     key += name;
     key += '\0';
   }
-  key += keyText(request.specialization, /*ofAnyRows=*/true);
+  key += keyText(request.specialization);
   key += request.keepsChecks ? '\1' : '\0';
   return key;
-}
-
-/// Where a variant of a kernel is kept: its name numbers the launches of
-/// the schedule that the kernel got by its hints.
-std::string Compiler::slotOf(const CompileRequest &request,
-                             const CompiledKernel &kernel,
-                             llvm::StringRef variant) {
-  std::string slot = slotOf(request);
-  slot += kernel.shortRows ? '\1' : '\0';
-  slot += kernel.repeatedRows ? '\1' : '\0';
-  return slot + variant.str();
 }
 
 std::shared_ptr<const CompiledKernel>
@@ -191,7 +179,7 @@ Compiler::inMemory(const CompileRequest &request, const ChooseVariant &choose) {
   Kernel first = slots.find(slotOf(request));
   if (!first || !hasVariants(first->abi))
     return first;
-  return slots.find(slotOf(request, *first, nameOf(choose(first->abi))));
+  return slots.find(slotOf(request) + nameOf(choose(first->abi)));
 }
 
 Result<std::shared_ptr<const CompiledKernel>>
@@ -203,12 +191,9 @@ Compiler::kernel(const CompileRequest &request, const ChooseVariant &choose,
     return first;
   Variant variant = choose((*first)->abi);
   std::string name = nameOf(variant);
-  return slots.get(slotOf(request, **first, name), stop, [&] {
-    CompileRequest alike = request;
-    alike.specialization.shortRows = (*first)->shortRows;
-    alike.specialization.repeatedRows = (*first)->repeatedRows;
+  return slots.get(slotOf(request) + name, stop, [&] {
     auto chosen = [&](const KernelAbi &) { return variant; };
-    return make(alike, name, chosen, stop);
+    return make(request, name, chosen, stop);
   });
 }
 
@@ -252,7 +237,7 @@ Result<Compiler::Kernel> Compiler::make(const CompileRequest &request,
                      std::move(stages));
   if (!code)
     return code;
-  slots.add(slotOf(request, **code, name), *code);
+  slots.add(slotOf(request) + name, *code);
   return loadAndStore(request, key,
                       {writeAbi(conditionsOf(std::move(abi))), ""});
 }
@@ -391,8 +376,6 @@ Compiler::loadCode(const std::shared_ptr<Engine> &linker,
 Result<Compiler::Kernel> Compiler::load(const CompileRequest &request,
                                         const CacheEntry &entry) {
   auto kernel = std::make_shared<CompiledKernel>();
-  kernel->shortRows = request.specialization.shortRows;
-  kernel->repeatedRows = request.specialization.repeatedRows;
   std::optional<KernelAbi> abi = readAbi(entry.description);
   if (!abi)
     return Error{"a cached kernel has no description", {}};

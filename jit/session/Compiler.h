@@ -26,9 +26,6 @@ struct CompiledKernel {
   std::string image;                  ///< PTX or a code object instead
   KernelAbi abi;
   std::vector<Task> tasks; ///< of every launch; null where code is left out
-  /// The hints of the specialization that it was made for: any code serves any
-  /// call, but the variants of one kernel share a schedule.
-  bool shortRows = false, repeatedRows = false;
 };
 
 /// What to compile.
@@ -85,9 +82,6 @@ private:
                                                   std::stop_token stop);
 
   static std::string slotOf(const CompileRequest &request);
-  static std::string slotOf(const CompileRequest &request,
-                            const CompiledKernel &kernel,
-                            llvm::StringRef variant);
   class Lease;
 
   CacheKey keyOf(const CompileRequest &request, const TargetInfo &target,

@@ -2,6 +2,7 @@
 #include "jit/session/GridKernel.h"
 
 #include "jit/device/RunMemory.h"
+#include "jit/session/Variants.h"
 
 #include <algorithm>
 
@@ -63,15 +64,6 @@ std::optional<int> entryFor(const LaunchEntry &launch, const Extents &extents) {
   return static_cast<int>(found - launch.grids.begin());
 }
 
-bool runs(const LaunchEntry &launch, const Extents &extents) {
-  if (!launch.choice)
-    return true;
-  const GridChoice &choice = *launch.choice;
-  bool holds = extents[choice.axis] >= choice.least &&
-               tilesOf(choice.tiles, extents) <= choice.most;
-  return holds == choice.runs;
-}
-
 std::size_t workspaceOf(const LaunchEntry &launch, const Extents &extents) {
   constexpr std::int64_t word = 8;
   std::int64_t words = 0;
@@ -83,10 +75,11 @@ std::size_t workspaceOf(const LaunchEntry &launch, const Extents &extents) {
 
 } // namespace
 
-Variant GridKernel::variantOf(const KernelAbi &abi, const Extents &extents) {
+Variant GridKernel::variantOf(const KernelAbi &abi, const Extents &extents,
+                              std::span<const std::uint64_t> words) {
   Variant variant;
   for (const LaunchEntry &launch : abi.launches)
-    variant.push_back(runs(launch, extents)
+    variant.push_back(runs(launch, words)
                           ? entryFor(launch, extents).value_or(leftOut)
                           : leftOut);
   return variant;
@@ -119,7 +112,7 @@ GridKernel::make(std::shared_ptr<SessionDevice> owner,
 
 Result<std::monostate> GridKernel::choose(const LaunchEntry &launch,
                                           const Extents &extents) {
-  if (!runs(launch, extents))
+  if (!runs(launch, packet))
     return std::monostate();
   std::optional<int> number = entryFor(launch, extents);
   if (!number)

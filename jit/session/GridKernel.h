@@ -30,8 +30,9 @@ public:
        std::shared_ptr<const CompiledKernel> kernel, const Binding &binding,
        std::vector<std::uint64_t> words, const std::vector<Number> &numbers);
 
-  /// The entries that run for these extents.
-  static Variant variantOf(const KernelAbi &abi, const Extents &extents);
+  /// The entries that run for these extents and words.
+  static Variant variantOf(const KernelAbi &abi, const Extents &extents,
+                           std::span<const std::uint64_t> words);
 
   std::size_t workspaceBytes() const { return workspace; }
 

@@ -31,8 +31,7 @@ struct Bytes {
 
 } // namespace
 
-std::string quern::jit::keyText(const Specialization &specialization,
-                                bool ofAnyRows) {
+std::string quern::jit::keyText(const Specialization &specialization) {
   Bytes bytes;
   bytes.byte(specialization.typeArguments.size());
   for (ElementType type : specialization.typeArguments)
@@ -57,8 +56,6 @@ std::string quern::jit::keyText(const Specialization &specialization,
   for (std::uint16_t length : specialization.listLengths)
     bytes.number(length);
   bytes.byte(specialization.narrowOffsets);
-  bytes.byte(specialization.shortRows && !ofAnyRows);
-  bytes.byte(specialization.repeatedRows && !ofAnyRows);
   bytes.byte(specialization.listed);
   return bytes.text;
 }

@@ -6,8 +6,7 @@
 
 namespace quern::jit {
 
-std::string keyText(const Specialization &specialization,
-                    bool ofAnyRows = false);
+std::string keyText(const Specialization &specialization);
 std::string keyText(const TargetInfo &target);
 
 } // namespace quern::jit

@@ -176,9 +176,6 @@ Module::State::bindKernel(const CallRequest &request, const Observed &observed,
   bound->core = core;
   bound->name = declaration.name.str();
   bound->device = *device;
-  // A device's schedules look at extents themselves.
-  binding->specialization.shortRows &= *device == DeviceId{};
-  binding->specialization.repeatedRows &= *device == DeviceId{};
   bound->request = {module, &declaration, text, binding->specialization,
                     keepsChecks};
   bound->binding = std::move(*binding);

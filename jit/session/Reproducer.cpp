@@ -93,8 +93,6 @@ json::Object describe(const Specialization &given) {
       {"units", listOf(given.unitScalars, number)},
       {"lists", listOf(given.listLengths, number)},
       {"narrow", given.narrowOffsets},
-      {"short", given.shortRows},
-      {"repeated", given.repeatedRows},
       {"listed", given.listed}};
 }
 
@@ -126,8 +124,6 @@ std::optional<Specialization> specializationOf(const json::Object &object) {
   each("lists",
        [&](Number number, Text) { made.listLengths.push_back(number); });
   made.narrowOffsets = object.getBoolean("narrow").value_or(true);
-  made.shortRows = object.getBoolean("short").value_or(false);
-  made.repeatedRows = object.getBoolean("repeated").value_or(false);
   made.listed = object.getBoolean("listed").value_or(false);
   return areKnown ? std::optional(std::move(made)) : std::nullopt;
 }

@@ -2,15 +2,20 @@
 // several entries.
 #include "jit/session/Variants.h"
 
+#include "jit/session/HostSteps.h"
+
 #include <algorithm>
 
 namespace quern::jit {
 
 bool hasVariants(const KernelAbi &abi) {
   return std::ranges::any_of(abi.launches, [](const LaunchEntry &launch) {
-    return !launch.when.steps.empty() || launch.choice ||
-           launch.grids.size() > 1;
+    return !launch.when.steps.empty() || launch.grids.size() > 1;
   });
+}
+
+bool runs(const LaunchEntry &launch, std::span<const std::uint64_t> packet) {
+  return launch.when.steps.empty() || evaluate(launch.when, packet).front();
 }
 
 std::string nameOf(const Variant &variant) {

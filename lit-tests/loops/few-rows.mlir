@@ -2,13 +2,16 @@
 // where they lie, in parts that tasks share; those of up to 32 are read once for
 // all rows. Columns that the second cache holds are read by a register tile.
 // RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 | FileCheck %s --check-prefix=WHEN
 
-// CHECK-LABEL: llvm.func @mm_2_when
-// CHECK: %[[FEW:.*]] = arith.cmpi sle, %{{.*}}, %c32_i64
-// CHECK: %[[STREAMED:.*]] = arith.andi %{{.*}}, %[[FEW]]
-// CHECK: arith.extui %[[STREAMED]]
-// CHECK-LABEL: llvm.func @mm_5_when
-// CHECK: arith.cmpi sle, %{{.*}}, %c65536_i64
+// WHEN-LABEL: qn.rowwise @mm
+// WHEN: %[[NEAR:.*]] = arith.cmpi sle, %{{.*}}, %c65536_i64
+// WHEN: %[[ALL:.*]] = arith.andi %[[NEAR]]
+// WHEN: %[[SMALL:.*]] = arith.andi %{{.*}}, %[[ALL]]
+// WHEN: %[[FEW:.*]] = arith.cmpi sle, %{{.*}}, %c32_i64
+// WHEN: %[[STREAMED:.*]] = arith.andi %{{.*}}, %[[FEW]]
+// WHEN: qn.dispatch stream when %[[STREAMED]]
+// WHEN: qn.dispatch stores when %[[SMALL]]
 // CHECK-LABEL: llvm.func @mm_2_task
 // Eight rows of columns, two vectors of each, are read where they lie.
 // CHECK-COUNT-16: llvm.load {{.*}} -> vector<16xf32>
@@ -44,9 +47,9 @@ qn.rowwise @mm axes [M, N, K] (%x: !qn.tensor<f32, [M, K:1]>,
 
 // Columns along the sum are read in place, too, by rows of an eighth of the
 // second cache: each serves the rows of a tile.
-// CHECK-LABEL: llvm.func @along_3_when
-// CHECK: arith.cmpi sle, %{{.*}}, %c65536_i64
-// CHECK: arith.cmpi sle, %{{.*}}, %c32768_i64
+// WHEN-LABEL: qn.rowwise @along
+// WHEN: arith.cmpi sle, %{{.*}}, %c32768_i64
+// WHEN: arith.cmpi sle, %{{.*}}, %c65536_i64
 // CHECK-LABEL: llvm.func @along_3_task
 // CHECK: %{{.*}}:16 = scf.for
 // CHECK-COUNT-16: math.fma {{.*}} : vector<16xf32>

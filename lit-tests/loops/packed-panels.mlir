@@ -1,11 +1,14 @@
 // A contraction packs its rows into panels, then runs a register tile over
 // blocks of packed columns; small extents run neither.
 // RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 | FileCheck %s --check-prefix=WHEN
 // RUN: quern-opt %s --qn-schedule=target=x86-64-v2 --qn-to-loops=target=x86-64-v2 | FileCheck %s --check-prefix=SMALL
 
-// CHECK-LABEL: llvm.func @mm_when
-// CHECK: %[[THIN:.*]] = arith.cmpi slt, %{{.*}}, %c8_i64
-// CHECK: arith.xori %[[THIN]]
+// WHEN: %[[COLUMNS:.*]] = qn.size N
+// WHEN: %[[THIN:.*]] = arith.cmpi slt, %[[COLUMNS]], %c8_i64
+// WHEN: %[[WIDE:.*]] = arith.cmpi sge, %[[COLUMNS]], %c8_i64
+// WHEN: arith.andi %[[WIDE]]
+// WHEN: qn.dispatch stores when %[[THIN]]
 // Rows lie along the sum: vectors are transposed before they are stored.
 // CHECK-LABEL: llvm.func @mm_task
 // CHECK-COUNT-24: vector.shuffle

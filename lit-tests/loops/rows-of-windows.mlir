@@ -3,16 +3,16 @@
 // lanes along the results. It makes few rows, too, where the lanes read
 // neighbours and lines are no shorter than half a vector.
 // RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 | FileCheck %s --check-prefix=WHEN
 
-// CHECK-LABEL: llvm.func @conv_2_when
-// CHECK: %[[ROWS:.*]] = arith.constant 2
-// CHECK: arith.cmpi slt, %[[TALL:.*]], %[[ROWS]]
-// CHECK: arith.cmpi slt, %[[TALL]], %{{.*}} : i64
-// CHECK: arith.cmpi sge
-// CHECK: arith.andi
-// CHECK: arith.cmpi eq
-// CHECK: arith.andi
-// CHECK: arith.ori
+// WHEN: %[[TALL:.*]] = qn.size O
+// WHEN: %[[ONE:.*]] = arith.cmpi slt, %[[TALL]], %c2_i64
+// WHEN: %[[FEW:.*]] = arith.cmpi slt, %[[TALL]], %c5_i64
+// WHEN: %[[LINES:.*]] = arith.cmpi sge, %{{.*}}, %c8_i64
+// WHEN: arith.andi %[[FEW]], %[[LINES]]
+// WHEN: %[[NEAR:.*]] = arith.cmpi eq, %arg2, %c1_i64
+// WHEN: %[[BOTH:.*]] = arith.andi %{{.*}}, %[[NEAR]]
+// WHEN: arith.ori %[[ONE]], %[[BOTH]]
 // CHECK-LABEL: llvm.func @conv_2_task
 // Four windows share what is read of the other factor.
 // CHECK: scf.for {{.*}} -> (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>

@@ -2,11 +2,10 @@
 // elements that follow each other are put together in registers. Longer ones
 // are stored element by element, and squares serve those of 16 and more.
 // RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 | FileCheck %s --check-prefix=WHEN
 
-// CHECK-LABEL: llvm.func @pixels_when
-// CHECK: arith.cmpi sge, %{{.*}}, %c16_i64
-// CHECK-LABEL: llvm.func @pixels_1_when
-// CHECK: arith.cmpi slt, %{{.*}}, %c16_i64
+// WHEN: %[[SHORT:.*]] = arith.cmpi slt, %{{.*}}, %c16_i64
+// WHEN: qn.dispatch stores when %[[SHORT]] of [0] {{.*}} short_lines
 // CHECK-LABEL: llvm.func @pixels_1_task
 // CHECK: scf.if
 // CHECK-COUNT-2: llvm.load {{.*}} -> vector<16xf32>

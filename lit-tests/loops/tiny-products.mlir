@@ -1,15 +1,15 @@
 // Of a batch of tiny products neither rows nor columns are packed, be the rows
 // fewer than those of a register tile: packing would take longer than the
 // products.
-// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
+// RUN: quern-opt %s --qn-schedule=target=x86-64-v4 | FileCheck %s --check-prefix=WHEN
 
-// CHECK-LABEL: llvm.func @bmm_when
-// CHECK: %[[TILE:.*]] = arith.constant 8 :
-// CHECK: %[[ROWS:.*]] = arith.cmpi sge, %{{.*}}, %[[TILE]]
-// CHECK: %[[TINY:.*]] = arith.constant 512 :
-// CHECK: %[[SIZE:.*]] = arith.cmpi sle, %{{.*}}, %[[TINY]]
-// CHECK: arith.ori %[[ROWS]], %[[SIZE]]
-// CHECK-LABEL: llvm.func @bmm_task
+// WHEN: %[[TALL:.*]] = qn.size M
+// WHEN: %[[ROWS:.*]] = arith.cmpi sge, %[[TALL]], %c8_i64
+// WHEN: %[[SIZE:.*]] = arith.cmpi sle, %{{.*}}, %c512_i64
+// WHEN: %[[TILE:.*]] = arith.ori %[[ROWS]], %[[SIZE]]
+// WHEN: %[[SMALL:.*]] = arith.andi %{{.*}}, %[[TILE]]
+// WHEN: %[[HERE:.*]] = arith.andi %{{.*}}, %[[SMALL]]
+// WHEN: qn.dispatch stores when %[[HERE]]
 qn.rowwise @bmm axes [B, M, N, K] (%x: !qn.tensor<f32, [B, M, K:1]>,
     %y: !qn.tensor<f32, [B, K, N:1]>, %out: !qn.tensor<f32, [B, M, N:1]>) {
   %a = qn.load %x : !qn.tensor<f32, [B, M, K:1]>

@@ -123,8 +123,8 @@ qn.rowwise @joined axes [C] (%x: !qn.tensor<complex<f32>, [C:1]>,
   qn.store %v, %out : f32, !qn.tensor<f32, [C:1]>
 }
 
-// CHECK-LABEL: qn.rowwise @few axes [C] short (
-qn.rowwise @few axes [C] short (%x: !qn.tensor<f32, [C:1]>) {
+// CHECK-LABEL: qn.rowwise @few.repeated axes [C] instead_of @few when [#qn.extents<[C], 8, -1>] (
+qn.rowwise @few.repeated axes [C] instead_of @few when [#qn.extents<[C], 8, -1>] (%x: !qn.tensor<f32, [C:1]>) {
 }
 
 // CHECK-LABEL: qn.rowwise @compact

@@ -11,7 +11,7 @@ qn.rowwise @scale axes [C] (%x: !qn.tensor<f32, [C:1]>, %a: f32,
   %r = arith.mulf %v, %a : f32
   qn.store %r, %out : f32, !qn.tensor<f32, [C:1]>
   qn.schedule for "x86-64-v4" parts 0 {
-    qn.dispatch stores always of [0] parallel [C] lane C worth 32768 {
+    qn.dispatch stores of [0] parallel [C] lane C worth 32768 {
       qn.loop C tile 1024 lanes 4 copies 2
     }
   }

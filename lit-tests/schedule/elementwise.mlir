@@ -10,7 +10,7 @@
 // V4-NEXT: qn.inner C lanes 16 copies 4 reduce_copies {{[0-9]+}}
 // V3: qn.schedule for "x86-64-v3" parts 0 masked_above [[LONG:[0-9]+]] {
 // V3-NEXT: qn.inner C lanes 8 copies 4 reduce_copies {{[0-9]+}}
-// CHECK-NEXT: qn.dispatch stores always of [0] parallel [C] lane C worth 32768 streams {
+// CHECK-NEXT: qn.dispatch stores of [0] parallel [C] lane C worth 32768 streams {
 // V4-NEXT: qn.loop C tile 4096 lanes 16 copies 4
 // V3-NEXT: qn.loop C tile 4096 lanes 8 copies 4
 qn.rowwise @scale axes [C] (%x: !qn.tensor<f32, [C:1]>, %a: f32,

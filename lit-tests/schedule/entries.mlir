@@ -5,7 +5,7 @@
 // RUN: quern-opt %s --qn-schedule=target=sm_90 | quern-opt --qn-to-loops=target=sm_90 -o %t.text
 // RUN: quern-opt %s --qn-schedule=target=sm_90 --qn-to-loops=target=sm_90 | diff - %t.text
 
-// CHECK: qn.dispatch stores always of [0] parallel [R, C] lane C
+// CHECK: qn.dispatch stores of [0] parallel [R, C] lane C
 // CHECK-NEXT: qn.entry thread lane C threads 128 vectors 1 copies 1 most_lanes 64 {
 // CHECK-NEXT: qn.loop R tile 1 lanes 1 copies 1
 // CHECK-NEXT: qn.loop C tile 1 lanes 1 copies 1

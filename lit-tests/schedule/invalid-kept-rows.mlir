@@ -6,7 +6,7 @@ qn.rowwise @scale axes [R, C] (%x: !qn.tensor<f32, [R, C:1]>,
   %v = qn.load %x : !qn.tensor<f32, [R, C:1]>
   qn.store %v, %out : f32, !qn.tensor<f32, [R, C:1]>
   qn.schedule for "sm_90" parts 0 {
-    qn.dispatch stores always of [0] parallel [R, C] lane C worth 4096 {
+    qn.dispatch stores of [0] parallel [R, C] lane C worth 4096 {
       // expected-error @below {{has room for rows of 256 elements, and is meant for longer ones}}
       qn.entry warp lane C threads 128 vectors 4 copies 2 kept 8 most_lanes 260 {
         qn.loop R tile 1 lanes 1 copies 1
@@ -24,7 +24,7 @@ qn.rowwise @scale axes [R, C] (%x: !qn.tensor<f32, [R, C:1]>,
   %v = qn.load %x : !qn.tensor<f32, [R, C:1]>
   qn.store %v, %out : f32, !qn.tensor<f32, [R, C:1]>
   qn.schedule for "gfx942" parts 0 {
-    qn.dispatch stores always of [0] parallel [R, C] lane C worth 4096 {
+    qn.dispatch stores of [0] parallel [R, C] lane C worth 4096 {
       qn.entry warp lane C threads 128 vectors 4 copies 2 kept 8 most_lanes 512 {
         qn.loop R tile 1 lanes 1 copies 1
         qn.loop C tile 1 lanes 1 copies 1

@@ -17,7 +17,7 @@ qn.rowwise @copy axes [C] (%x: !qn.tensor<f32, [C:1]>,
   %v = qn.load %x : !qn.tensor<f32, [C:1]>
   qn.store %v, %out : f32, !qn.tensor<f32, [C:1]>
   qn.schedule for "x86-64-v4" parts 0 {
-    qn.dispatch stores always of [0] parallel [C] lane C worth 1 {
+    qn.dispatch stores of [0] parallel [C] lane C worth 1 {
       qn.loop C tile 64 lanes 16 copies 1
     }
   }

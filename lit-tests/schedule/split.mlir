@@ -6,10 +6,10 @@
 // CHECK: qn.schedule for "x86-64-v4" parts 8 {{.*}} {
 // CHECK-NEXT: qn.inner C lanes 16 copies {{[0-9]+}} reduce_copies {{[0-9]+}}
 // CHECK-NEXT: qn.split %[[SUM]] at 0 : f32
-// CHECK-NEXT: qn.dispatch partials always reductions %[[SUM]] : f32 parallel [] lane C worth {{[0-9]+}} {
+// CHECK-NEXT: qn.dispatch partials reductions %[[SUM]] : f32 parallel [] lane C worth {{[0-9]+}} {
 // CHECK-NEXT: qn.loop C tile {{[0-9]+}} lanes 1 copies 1
-// CHECK: qn.dispatch merge always reductions %[[SUM]] : f32
-// CHECK: qn.dispatch stores always of [0] parallel []
+// CHECK: qn.dispatch merge reductions %[[SUM]] : f32
+// CHECK: qn.dispatch stores of [0] parallel []
 qn.rowwise @total axes [C] (%x: !qn.tensor<f32, [C:1]>,
     %out: !qn.tensor<f32, []>) {
   %v = qn.load %x : !qn.tensor<f32, [C:1]>

@@ -24,7 +24,6 @@ from build import build
 CPUS = ("x86-64-v2", "x86-64-v4", "sapphirerapids")
 GPUS = ("sm_90", "gfx942")
 #: Flags of the specializations that carry a schedule.
-CPU_HINTS = ((), ("--short-rows",), ("--repeated-rows",))
 GPU_HINTS = ((), ("--listed",))
 KERNEL = re.compile(r"^(?:elementwise|rowwise|kernel) (\w+)", re.M)
 RUN = re.compile(r"RUN: quern-opt %s (--qn-schedule=target=\S+ --qn-to-loops=target=\S+)")
@@ -56,7 +55,7 @@ def jobs(targets: tuple[str, ...]) -> Iterator[Job]:
     programs = build_dir() / "bin"
     for target in targets:
         stage = "gpu" if target in GPUS else "loops"
-        hints = CPU_HINTS if target in CPUS else GPU_HINTS
+        hints = GPU_HINTS if target in GPUS else ((),)
         for file in texts():
             for kernel in dict.fromkeys(KERNEL.findall(file.read_text())):
                 for hint in hints:

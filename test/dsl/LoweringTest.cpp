@@ -34,7 +34,7 @@ TEST(Lowering, GivesFunctionsAndPacket) {
   ASSERT_TRUE(lowered) << (errors.empty() ? "" : errors[0].message);
   EXPECT_EQ(stages, (std::vector<std::string>{"qn", "schedule", "loops",
                                               "llvm-dialect"}));
-  ASSERT_EQ(lowered->abi.launches.size(), 2u); // one for lines of few elements
+  ASSERT_EQ(lowered->abi.launches.size(), 3u); // two for lines of few elements
   for (const auto &launch : lowered->abi.launches) {
     EXPECT_TRUE(lowered->module->getFunction(launch.task));
     EXPECT_EQ(launch.when.results.size(), 1u);
@@ -61,7 +61,7 @@ TEST(Lowering, MakesTheVariantThatIsChosen) {
   options.choose = [](const KernelAbi &abi) {
     EXPECT_FALSE(abi.launches[0].when.steps.empty());
     EXPECT_TRUE(abi.launches[0].plan.steps.empty());
-    return Variant{leftOut, 0};
+    return Variant{leftOut, 0, leftOut};
   };
   auto lowered =
       lower(context, *parseQn(context, scale, errors), options, errors);

@@ -147,11 +147,11 @@ class GpuKernel:
         self.errors = np.zeros(3, np.int64)
         workspace = np.zeros(max(self.workspace(launch, sizes) for launch in self.abi["launches"]))
         for launch in self.abi["launches"]:
-            if not self.runs(launch, sizes):
-                continue
             words = [
                 self.word(w, flat, workspace, memory, sizes, scalars) for w in self.abi["words"]
             ]
+            if "when" in launch and not evaluate(launch["when"], words)[0]:
+                continue
             shape = self.shape(launch, sizes, words, blocks)
             if shape is None:
                 continue
@@ -210,15 +210,6 @@ class GpuKernel:
     def units(self, tiled: dict[str, Any], sizes: dict[str, int]) -> int:
         counts = [(-(-sizes[self.axes[t["axis"]]] // t["elements"]), t) for t in tiled["tiles"]]
         return prod(min(count, t.get("most", count)) for count, t in counts)
-
-    def runs(self, launch: dict[str, Any], sizes: dict[str, int]) -> bool:
-        """Of launches that compute the same, the extents choose."""
-        choice = launch.get("choice")
-        if choice is None:
-            return True
-        long = sizes[self.axes[choice["axis"]]] >= choice["least"]
-        few = self.units(choice, sizes) <= choice["most"]
-        return (long and few) == bool(choice["runs"])
 
     def entry(self, launch: dict[str, Any], sizes: dict[str, int]) -> Any:
         lane = launch["lane_axis"]

@@ -14,9 +14,9 @@ OPT = build_dir() / "bin" / "quern-opt"
 TARGETS = ("x86-64-v2", "x86-64-v3", "x86-64-v4", "sapphirerapids", "sm_90", "gfx942")
 WORDS = re.compile(r"\w+")
 FLAGS = WORDS.findall("""
-again by_columns by_lanes dots fixed full in_place in_runs inclusive is_row large
+again apart by_columns by_lanes dots fixed full in_place in_runs inclusive is_row large
 left_along_depth once pairs product repeats repeats_rest replaces right_along_depth shared
-shares_rows staged streams streams_rows tiles together turn_columns turn_rows turns unsuited
+shares_rows short_lines staged streams streams_rows tiles together turn_columns turn_rows turns unsuited
 upper window windows
 """)
 TEAMS = WORDS.findall("thread warp block cluster")
@@ -24,7 +24,6 @@ KINDS = WORDS.findall("""
 begins column_merge column_parts compact contract merge pack pack_columns partials rows
 scatter sort stores stream sum_merge sum_parts
 """)
-CHOICES = WORDS.findall("always deep few_rows if_packed in_place narrow small streamed wide")
 NUMBERS = (0, 1, 2, 3, 4, 7, 8, 16, 32, 64, 100, 4096, 2**20, 2**33, 2**62)
 #: Lowering a whole file takes a second; a loop without an end takes more than this.
 LONGEST = 60
@@ -52,7 +51,7 @@ def edited(rng: random.Random, text: str) -> str:
     """The text with one to three changes of numbers, flags, kinds and loops."""
     head, mark, tail = text.partition("qn.schedule")
     for _ in range(rng.randint(1, 3)):
-        how = rng.choice(["number", "number", "flag", "kind", "team", "choice", "loop", "added"])
+        how = rng.choice(["number", "number", "flag", "kind", "team", "when", "loop", "added"])
         if how == "number":
             tail = replaced(rng, tail, r"(?<= )(\d+)", lambda: str(rng.choice(NUMBERS)))
         elif how == "flag":
@@ -61,8 +60,9 @@ def edited(rng: random.Random, text: str) -> str:
             tail = replaced(rng, tail, r"qn\.dispatch (\w+)", lambda: rng.choice(KINDS))
         elif how == "team":
             tail = replaced(rng, tail, r"qn\.entry (\w+)", lambda: rng.choice(TEAMS))
-        elif how == "choice":
-            tail = replaced(rng, tail, r"qn\.dispatch \w+ (\w+)", lambda: rng.choice(CHOICES))
+        elif how == "when":
+            values = re.findall(r"%\w+(?= = )", text)
+            tail = replaced(rng, tail, r"(?:when|part) (%\w+)", lambda v=values: rng.choice(v))
         elif how == "loop":
             tail = replaced(rng, tail, r"( *qn\.loop .*\n)", str)
         else:
