@@ -1,6 +1,7 @@
 // Follows operands and what regions take from around them.
 #include "dsl/dialect/Behind.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
@@ -24,4 +25,20 @@ bool quern::walkBehind(ValueRange values,
     });
   }
   return false;
+}
+
+bool quern::holdsBehind(Value value, llvm::function_ref<Found(Value)> ask) {
+  llvm::SmallDenseSet<Value, 32> seen;
+  SmallVector<Value> open{value};
+  while (!open.empty()) {
+    Value each = open.pop_back_val();
+    if (!seen.insert(each).second)
+      continue;
+    Found found = ask(each);
+    if (found == Found::No)
+      return false;
+    if (found == Found::IfBehind)
+      llvm::append_range(open, each.getDefiningOp()->getOperands());
+  }
+  return true;
 }

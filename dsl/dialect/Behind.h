@@ -12,4 +12,15 @@ namespace quern {
 bool walkBehind(mlir::ValueRange values,
                 llvm::function_ref<mlir::WalkResult(mlir::Operation *)> visit);
 
+/// What a question about a value found out.
+enum class Found : std::uint8_t {
+  No,      ///< the answer is no
+  Yes,     ///< for this value it is yes
+  IfBehind ///< it is yes if it is for all operands
+};
+
+/// Whether the answer is yes for a value. Each value that it is made of is
+/// asked once, however many uses it has.
+bool holdsBehind(mlir::Value value, llvm::function_ref<Found(mlir::Value)> ask);
+
 } // namespace quern

@@ -2,6 +2,7 @@
 #include "dsl/dialect/ScheduleOps.h"
 
 #include "dsl/dialect/AxisSyntax.h"
+#include "dsl/dialect/Behind.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -55,27 +56,20 @@ static LogicalResult verifyNames(ScheduleOp schedule, RowwiseOp kernel) {
 }
 
 bool qn::isOfHost(Value value) {
-  llvm::SmallPtrSet<Operation *, 16> seen;
-  SmallVector<Value> open{value};
-  while (!open.empty()) {
-    Value each = open.pop_back_val();
+  return holdsBehind(value, [](Value each) {
     Operation *op = each.getDefiningOp();
-    if (!isa<IntegerType>(each.getType()))
-      return false;
-    if (op && !seen.insert(op).second)
-      continue;
     if (!op) {
       Operation *owner = cast<BlockArgument>(each).getOwner()->getParentOp();
-      if (!isa<RowwiseOp>(owner) || !each.getType().isInteger(64))
-        return false;
-    } else if (!isa<SizeOp>(op)) {
-      if (!isa<arith::ArithDialect>(op->getDialect()) &&
-          !isa<math::CountLeadingZerosOp>(op))
-        return false;
-      llvm::append_range(open, op->getOperands());
+      bool isScalar = isa<RowwiseOp>(owner) && each.getType().isInteger(64);
+      return isScalar ? Found::Yes : Found::No;
     }
-  }
-  return true;
+    if (isa<SizeOp>(op))
+      return Found::Yes;
+    bool isPlain = isa<IntegerType>(each.getType()) &&
+                   (isa<arith::ArithDialect>(op->getDialect()) ||
+                    isa<math::CountLeadingZerosOp>(op));
+    return isPlain ? Found::IfBehind : Found::No;
+  });
 }
 
 /// Besides its parts a schedule has what the host computes.

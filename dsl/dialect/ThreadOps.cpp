@@ -1,6 +1,8 @@
 // Construction and verification of explicit kernels and what their threads do.
 #include "dsl/dialect/Dialect.h"
 
+#include "dsl/dialect/Behind.h"
+
 using namespace mlir;
 using namespace quern;
 using namespace quern::qn;
@@ -9,12 +11,15 @@ LaunchOp KernelOp::launch() { return *getBody().getOps<LaunchOp>().begin(); }
 
 /// A number of blocks or threads: what the host can compute.
 static bool isHostValue(Value value) {
-  if (isa<BlockArgument>(value))
-    return isa<KernelOp>(value.getParentBlock()->getParentOp());
-  Operation *op = value.getDefiningOp();
-  return isMemoryEffectFree(op) && !op->getNumRegions() &&
-         !isa<ThreadOp, BlockOp, LaneOp>(op) &&
-         llvm::all_of(op->getOperands(), isHostValue);
+  return holdsBehind(value, [](Value each) {
+    if (isa<BlockArgument>(each))
+      return isa<KernelOp>(each.getParentBlock()->getParentOp()) ? Found::Yes
+                                                                 : Found::No;
+    Operation *op = each.getDefiningOp();
+    bool isPlain = isMemoryEffectFree(op) && !op->getNumRegions() &&
+                   !isa<ThreadOp, BlockOp, LaneOp>(op);
+    return isPlain ? Found::IfBehind : Found::No;
+  });
 }
 
 LogicalResult LaunchOp::verify() {

@@ -2,6 +2,8 @@
 #include "dsl/gpu/GridEmitter.h"
 #include "dsl/lower/LoopHints.h"
 
+#include "dsl/dialect/Behind.h"
+
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 
@@ -159,11 +161,12 @@ void GridEmitter::branch(scf::IfOp op) {
 
 /// Whether a value is computed from `other` by plain arithmetic.
 static bool dependsOn(Value value, Value other) {
-  Operation *op = value.getDefiningOp();
-  return value == other || (op && op->getNumRegions() == 0 &&
-                            llvm::any_of(op->getOperands(), [&](Value operand) {
-                              return dependsOn(operand, other);
-                            }));
+  return !holdsBehind(value, [&](Value each) {
+    Operation *op = each.getDefiningOp();
+    if (each == other)
+      return Found::No;
+    return op && op->getNumRegions() == 0 ? Found::IfBehind : Found::Yes;
+  });
 }
 
 /// Whether a loop of known rounds is written out: it goes along an array of the

@@ -5,6 +5,7 @@
 #include "dsl/irgen/Generator.h"
 
 #include "frontend/typed/MemoryCounts.h"
+#include "frontend/typed/Walk.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
@@ -14,14 +15,39 @@ using namespace quern;
 using namespace quern::irgen;
 using typed::Builtin;
 
+/// The statements in front of a launch that name what it is made of.
+static SmallVector<const typed::Statement *>
+namesOf(const typed::LaunchStatement &launch, typed::Block before) {
+  llvm::SmallPtrSet<const typed::Variable *, 8> needed;
+  auto need = [&](const Expression &part) {
+    if (const auto *name = llvm::dyn_cast<typed::VariableExpression>(&part))
+      needed.insert(name->variable);
+  };
+  for (typed::Expressions extents : {launch.grid, launch.block})
+    for (const Expression *extent : extents)
+      typed::walk(extent, need);
+  SmallVector<const typed::Statement *> names;
+  for (const typed::Statement *statement : llvm::reverse(before)) {
+    const auto *let = llvm::dyn_cast<typed::LetStatement>(statement);
+    if (!let || llvm::none_of(let->variables, [&](const auto *variable) {
+          return needed.contains(variable);
+        }))
+      continue;
+    typed::walk(let->value, need);
+    names.insert(names.begin(), statement);
+  }
+  return names;
+}
+
 /// `launch` stands in the outermost block; what it says holds from the first
 /// statement on.
 void Generator::executeLaunch() {
-  const typed::LaunchStatement *launch = nullptr;
-  for (const typed::Statement *statement : frame->declaration.body)
-    if (const auto *found = llvm::dyn_cast<typed::LaunchStatement>(statement))
-      launch = found;
-  assert(launch && "the checker wants a launch");
+  typed::Block body = frame->declaration.body;
+  const auto *place =
+      llvm::find_if(body, llvm::IsaPred<typed::LaunchStatement>);
+  assert(place != body.end() && "the checker wants a launch");
+  const auto *launch = llvm::cast<typed::LaunchStatement>(*place);
+  execute(namesOf(*launch, body.take_front(place - body.begin())));
   for (typed::Expressions extents : {launch->grid, launch->block}) {
     for (const Expression *extent : extents)
       geometry.push_back(toIndex(scalar(*extent)));

@@ -1,6 +1,8 @@
 // An operand read or written at computed positions, and what may go wrong.
 #pragma once
 
+#include "dsl/schedule/KernelModel.h"
+
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Operation.h"
 
@@ -17,6 +19,11 @@ struct Access {
 
 /// Whether an index is the position along the axis that it indexes.
 bool isOwnPosition(mlir::Value index, mlir::StringAttr axis);
+
+/// How far a position moves from one along an axis to the next, where that is
+/// constant.
+std::optional<std::int64_t> coefficientAlong(const KernelModel &model,
+                                             mlir::Value value, unsigned axis);
 
 /// What may be found wrong when a kernel runs.
 struct Suspect {

@@ -1,6 +1,8 @@
 // Asks for memory that a later step of a loop reads.
 #include "dsl/lower/Emitter.h"
 
+#include "dsl/dialect/Behind.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -156,18 +158,18 @@ void Emitter::fetchLines(Frame &frame) {
 /// Whether a position can be made before its turn: of positions, numbers and
 /// elements that lie at positions. `reads` becomes true where it is of such
 /// elements.
-static bool isKnownAhead(Value value, bool &reads) {
-  Operation *op = value.getDefiningOp();
-  if (!op || isa<qn::IndexOp, qn::SizeOp>(op))
-    return true;
-  if (auto load = dyn_cast<qn::LoadOp>(op)) {
-    reads = true;
-    return load.getIndices().empty();
-  }
-  return isa<arith::ArithDialect>(op->getDialect()) &&
-         llvm::all_of(op->getOperands(), [&](Value operand) {
-           return isKnownAhead(operand, reads);
-         });
+static bool isKnownAhead(Value position, bool &reads) {
+  return holdsBehind(position, [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    if (!op || isa<qn::IndexOp, qn::SizeOp>(op))
+      return Found::Yes;
+    if (auto load = dyn_cast<qn::LoadOp>(op)) {
+      reads = true;
+      return load.getIndices().empty() ? Found::Yes : Found::No;
+    }
+    return isa<arith::ArithDialect>(op->getDialect()) ? Found::IfBehind
+                                                      : Found::No;
+  });
 }
 
 /// Whether an operand says which row is read at each position along an axis, or

@@ -116,18 +116,39 @@ Value Emitter::elementPointer(Frame &frame, const Access &access,
   return part(frame, type, pointer, access.part);
 }
 
-/// How far a position moves from one lane to the next, where that is constant.
-std::optional<std::int64_t>
-Emitter::laneCoefficient(Value value, const Binding &lane) const {
-  if (!hasAxis(model.axesOf(value), lane.axis))
+namespace {
+/// Each value is looked at once. Numbers wrap, as those of the kernel do.
+class Coefficients {
+public:
+  Coefficients(const KernelModel &model, unsigned axis)
+      : model(model), axis(axis) {}
+
+  std::optional<std::uint64_t> of(Value value) {
+    if (auto found = known.find(value); found != known.end())
+      return found->second;
+    std::optional<std::uint64_t> step = find(value);
+    known[value] = step;
+    return step;
+  }
+
+private:
+  std::optional<std::uint64_t> find(Value value);
+
+  const KernelModel &model;
+  unsigned axis;
+  llvm::DenseMap<Value, std::optional<std::uint64_t>> known;
+};
+} // namespace
+
+std::optional<std::uint64_t> Coefficients::find(Value value) {
+  if (!hasAxis(model.axesOf(value), axis))
     return 0;
   Operation *op = value.getDefiningOp();
   if (isa_and_nonnull<qn::IndexOp, qn::AxisOp>(op))
     return 1;
   if (!isa_and_nonnull<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op))
     return std::nullopt;
-  auto left = laneCoefficient(op->getOperand(0), lane);
-  auto right = laneCoefficient(op->getOperand(1), lane);
+  auto left = of(op->getOperand(0)), right = of(op->getOperand(1));
   if (!left || !right)
     return std::nullopt;
   if (isa<arith::AddIOp>(op))
@@ -142,6 +163,11 @@ Emitter::laneCoefficient(Value value, const Binding &lane) const {
   return std::nullopt;
 }
 
+std::optional<std::int64_t>
+quern::coefficientAlong(const KernelModel &model, Value value, unsigned axis) {
+  return Coefficients(model, axis).of(value);
+}
+
 /// The pointer to the first lane, when the lanes read neighbours; else null.
 Value Emitter::neighbours(Frame &frame, const Access &access,
                           const Binding &lane, Copies copies) {
@@ -153,7 +179,7 @@ Value Emitter::neighbours(Frame &frame, const Access &access,
   for (auto [index, stride] : llvm::zip(access.indices, type.getStrides())) {
     if (index.getParentBlock() != &model.kernel.block())
       return Value();
-    auto moves = laneCoefficient(index, lane);
+    auto moves = coefficientAlong(model, index, lane.axis);
     if (!moves || (*moves && stride == StrideClass::Dynamic) ||
         (*moves != 1 && *moves != 0 && stride == StrideClass::One))
       return Value();

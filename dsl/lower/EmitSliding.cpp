@@ -15,10 +15,10 @@ bool Emitter::slides(qn::LoadOp load, const Binding &beside,
   AxisSet both = axisBit(beside.axis) | axisBit(along);
   if (load.getWhen() && (model.axesOf(load.getWhen()) & both))
     return false;
-  Binding step{.axis = along};
   bool moves = false;
   for (Value index : load.getIndices()) {
-    auto a = laneCoefficient(index, beside), b = laneCoefficient(index, step);
+    auto a = coefficientAlong(model, index, beside.axis);
+    auto b = coefficientAlong(model, index, along);
     if (!a || !b || *a != *b)
       return false;
     moves |= *a != 0;

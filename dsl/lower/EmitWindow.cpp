@@ -4,6 +4,8 @@
 #include "dsl/schedule/Windows.h"
 #include "dsl/threads/Ranges.h"
 
+#include "dsl/dialect/Behind.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -12,20 +14,18 @@ using namespace quern;
 
 /// Whether a position is a sum of multiples of the axes `moving`, none of them
 /// multiplied by another.
-static bool isAffine(const KernelModel &model, Value value,
+static bool isAffine(const KernelModel &model, Value position,
                      const AxisSet &moving) {
-  if (!(model.axesOf(value) & moving))
-    return true;
-  Operation *op = value.getDefiningOp();
-  if (isa_and_nonnull<qn::IndexOp, qn::AxisOp>(op))
-    return true;
-  if (!isa_and_nonnull<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op))
-    return false;
-  Value left = op->getOperand(0), right = op->getOperand(1);
-  if (isa<arith::MulIOp>(op) && (model.axesOf(left) & moving) &&
-      (model.axesOf(right) & moving))
-    return false;
-  return isAffine(model, left, moving) && isAffine(model, right, moving);
+  auto moves = [&](Value value) { return bool(model.axesOf(value) & moving); };
+  return holdsBehind(position, [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    if (!moves(value) || isa_and_nonnull<qn::IndexOp, qn::AxisOp>(op))
+      return Found::Yes;
+    if (!isa_and_nonnull<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op))
+      return Found::No;
+    bool areBoth = moves(op->getOperand(0)) && moves(op->getOperand(1));
+    return isa<arith::MulIOp>(op) && areBoth ? Found::No : Found::IfBehind;
+  });
 }
 
 /// Steps and numbers of steps whose products, a few of them, are exact in 64

@@ -273,8 +273,6 @@ private:
   mlir::Value both(Frame &frame, mlir::Value a, mlir::Value b);
   mlir::Value elementPointer(Frame &frame, const Access &access,
                              mlir::ValueRange indices);
-  std::optional<std::int64_t> laneCoefficient(mlir::Value value,
-                                              const Binding &lane) const;
   mlir::Value neighbours(Frame &frame, const Access &access,
                          const Binding &lane, Copies copies);
   mlir::Value guardedScalar(Frame &frame, qn::LoadOp load,

@@ -1,6 +1,8 @@
 // Finds states that remember the number of an element.
 #include "dsl/schedule/Ascending.h"
 
+#include "dsl/dialect/Behind.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 
@@ -45,11 +47,11 @@ static bool counts(const KernelModel &model, Value value,
 
 /// Whether `value` is one of two, chosen by whatever.
 static bool isEither(Value value, Value number, Value state) {
-  if (value == state || value == number)
-    return true;
-  auto choice = value.getDefiningOp<arith::SelectOp>();
-  return choice && isEither(choice.getTrueValue(), number, state) &&
-         isEither(choice.getFalseValue(), number, state);
+  return holdsBehind(value, [&](Value each) {
+    if (each == state || each == number || each.getType().isInteger(1))
+      return Found::Yes;
+    return each.getDefiningOp<arith::SelectOp>() ? Found::IfBehind : Found::No;
+  });
 }
 
 /// What a comparison gives whose left side is larger, or its right side;

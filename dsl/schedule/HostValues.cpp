@@ -52,6 +52,14 @@ Value HostValues::someExtent(unsigned axis) {
 }
 
 Value HostValues::stepAlong(Value value, unsigned axis) {
+  if (auto found = steps.find({value, axis}); found != steps.end())
+    return found->second;
+  Value step = findStep(value, axis);
+  steps[{value, axis}] = step;
+  return step;
+}
+
+Value HostValues::findStep(Value value, unsigned axis) {
   if (!hasAxis(model.axesOf(value), axis))
     return number(0);
   Operation *op = value.getDefiningOp();

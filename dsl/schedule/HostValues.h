@@ -51,6 +51,7 @@ public:
   Value holds(mlir::ArrayAttr extents);
 
 private:
+  Value findStep(Value value, unsigned axis);
   Value compare(mlir::arith::CmpIPredicate how, Value a, Value b);
 
   const KernelModel &model;
@@ -60,6 +61,7 @@ private:
   llvm::DenseMap<std::int64_t, Value> numbers;
   llvm::DenseMap<unsigned, Value> sizes;
   llvm::DenseMap<Value, Value> opposites;
+  llvm::DenseMap<std::pair<Value, unsigned>, Value> steps;
 };
 
 } // namespace quern

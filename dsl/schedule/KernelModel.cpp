@@ -1,6 +1,7 @@
 // One walk over a kernel finds what each value depends on.
 #include "dsl/schedule/KernelModel.h"
 
+#include "dsl/dialect/Behind.h"
 #include "dsl/dialect/ScheduleOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -283,16 +284,18 @@ void KernelModel::visit(Operation *op) {
 /// Whether a value of a step is made of constants and of arguments that are
 /// `even`.
 static bool isEven(Value value, ArrayRef<bool> even) {
-  if (auto argument = dyn_cast<BlockArgument>(value))
-    return argument.getArgNumber() < even.size() &&
-           even[argument.getArgNumber()];
-  Operation *op = value.getDefiningOp();
-  if (isa<arith::ConstantOp>(op))
-    return true;
-  return op->getNumOperands() && !op->getNumRegions() &&
-         isa<arith::ArithDialect>(op->getDialect()) &&
-         llvm::all_of(op->getOperands(),
-                      [&](Value operand) { return isEven(operand, even); });
+  return holdsBehind(value, [&](Value each) {
+    if (auto argument = dyn_cast<BlockArgument>(each)) {
+      unsigned number = argument.getArgNumber();
+      return number < even.size() && even[number] ? Found::Yes : Found::No;
+    }
+    Operation *op = each.getDefiningOp();
+    if (isa<arith::ConstantOp>(op))
+      return Found::Yes;
+    bool isPlain = op->getNumOperands() && !op->getNumRegions() &&
+                   isa<arith::ArithDialect>(op->getDialect());
+    return isPlain ? Found::IfBehind : Found::No;
+  });
 }
 
 SmallVector<bool, 4> KernelModel::evenStates(qn::ReduceOp op) const {

@@ -141,12 +141,12 @@ ScheduleChooser::rowOfWindows(const LaunchPlan &launch, const Tiling &tiling) {
 
 /// Whether neighbours along an axis are read from places apart.
 static bool isApart(const KernelModel &model, Value index, unsigned axis) {
-  Operation *op = index.getDefiningOp();
-  if (!hasAxis(model.axesOf(index), axis) || isa<qn::IndexOp>(op))
-    return false;
-  return isa<arith::MulIOp>(op) ||
-         llvm::any_of(op->getOperands(),
-                      [&](Value each) { return isApart(model, each, axis); });
+  return !holdsBehind(index, [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    if (!hasAxis(model.axesOf(value), axis) || !op || isa<qn::IndexOp>(op))
+      return Found::Yes;
+    return isa<arith::MulIOp>(op) ? Found::No : Found::IfBehind;
+  });
 }
 
 /// Whether positions along an axis are neighbours in all that is read at them.
@@ -200,11 +200,14 @@ ScheduleChooser::alongWindows(const LaunchPlan &launch) {
 
 /// Whether a position is a sum of axes and of what does not move.
 static bool isSum(const KernelModel &model, Value index) {
-  Operation *op = index.getDefiningOp();
-  if (!model.axesOf(index) || isa_and_nonnull<qn::IndexOp, qn::AxisOp>(op))
-    return true;
-  return isa_and_nonnull<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op) &&
-         isSum(model, op->getOperand(0)) && isSum(model, op->getOperand(1));
+  return holdsBehind(index, [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    if (!model.axesOf(value) || isa_and_nonnull<qn::IndexOp, qn::AxisOp>(op))
+      return Found::Yes;
+    return isa_and_nonnull<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op)
+               ? Found::IfBehind
+               : Found::No;
+  });
 }
 
 bool quern::gathers(const KernelModel &model, qn::LoadOp load, int lane) {

@@ -204,7 +204,12 @@ const Expression *DeclarationChecker::variableValue(const Variable &variable,
       llvm::any_of(parameters, [&](const Parameter &parameter) {
         return parameter.variable == &variable && parameter.isTensor;
       });
-  if (isHostText || isLiftedTensor ||
+  bool isOfThreads = place == Place::Extent &&
+                     declaration.kind == DeclarationKind::Kernel &&
+                     (variable.kind == VariableKind::Let ||
+                      variable.kind == VariableKind::Var) &&
+                     !extentNames.contains(&variable);
+  if (isHostText || isLiftedTensor || isOfThreads ||
       (place == Place::Extent && !variable.type->axes.empty())) {
     report(span, diag::HostOnly, variable.name)
         .hint("what decides it is a parameter, `n: int`, or an axis");

@@ -16,7 +16,8 @@ WORDS = re.compile(r"\w+")
 FLAGS = WORDS.findall("""
 again apart by_columns by_lanes dots fixed full in_place in_runs inclusive is_row large
 left_along_depth once pairs product repeats repeats_rest replaces right_along_depth shared
-shares_rows short_lines staged streams streams_rows tiles together turn_columns turn_rows turns unsuited
+shares_rows short_lines staged streams streams_rows tiles together turn_columns turn_rows
+turns unsuited
 upper window windows
 """)
 TEAMS = WORDS.findall("thread warp block cluster")
