@@ -4,7 +4,10 @@
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/Twine.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
 
 using namespace quern;
 
@@ -23,10 +26,13 @@ static constexpr Verb verbs[] = {
 
 static void printHelp(llvm::raw_ostream &out) {
   out << "usage: quern VERB [options] FILE...\n\nverbs:\n";
-  for (const Verb &verb : verbs) {
-    out << "  " << verb.word;
-    out.indent(8 - verb.word.size()) << verb.help << '\n';
-  }
+  constexpr std::size_t longest =
+      std::ranges::max(verbs, {}, [](const Verb &verb) {
+        return verb.word.size();
+      }).word.size();
+  for (const Verb &verb : verbs)
+    out << "  " << llvm::left_justify(verb.word, longest + 1) << verb.help
+        << '\n';
   out << "\n`quern help VERB` lists the options of a verb\n";
 }
 
