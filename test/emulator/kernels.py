@@ -27,7 +27,7 @@ def signed(value: int, width: int = 64) -> int:
     return value - 2**width if value >> (width - 1) else value
 
 
-#: Steps of a launch's geometry that take two numbers.
+#: Steps of a launch's geometry, or of its condition, that take two numbers.
 STEPS: dict[str, Callable[[int, int], int]] = {
     "add": operator.add,
     "subtract": operator.sub,
@@ -43,6 +43,16 @@ STEPS: dict[str, Callable[[int, int], int]] = {
     "shift-right": lambda a, b: a >> min(b, 63),
     "equal": lambda a, b: int(a == b),
     "less": lambda a, b: int(a < b),
+} | {
+    f"{name}-unsigned": lambda a, b, of=of: of(a % 2**64, b % 2**64)
+    for name, of in {
+        "divide": lambda a, b: a // b if b else 0,
+        "remainder": lambda a, b: a % b if b else 0,
+        "smallest": min,
+        "largest": max,
+        "shift-right": lambda a, b: a >> min(b, 64),
+        "less": lambda a, b: int(a < b),
+    }.items()
 }
 
 
@@ -150,7 +160,7 @@ class GpuKernel:
             words = [
                 self.word(w, flat, workspace, memory, sizes, scalars) for w in self.abi["words"]
             ]
-            if "when" in launch and not evaluate(launch["when"], words)[0]:
+            if not self.runs(launch, words):
                 continue
             shape = self.shape(launch, sizes, words, blocks)
             if shape is None:
@@ -165,6 +175,11 @@ class GpuKernel:
             for array, now in zip(seen, back, strict=True):
                 array[...] = now
         return list(arrays)
+
+    @staticmethod
+    def runs(launch: dict[str, Any], words: Sequence[Any]) -> bool:
+        """Of launches that compute the same, the words choose."""
+        return "when" not in launch or evaluate(launch["when"], words)[0] != 0
 
     def sizes(self, arrays: Sequence[Array]) -> dict[str, int]:
         """The extents that operands have along axes."""

@@ -57,12 +57,11 @@ def run_together(
     for launch in kernel.abi["launches"]:
         tables: dict[Any, Table] = {}
         for call, own, of, room, numbers in zip(calls, flat, sizes, rooms, scalars, strict=True):
-            if not kernel.runs(launch, of):
-                continue
             words = [
                 kernel.word(word, own, room, call, of, numbers) for word in kernel.abi["words"]
             ]
-            shape = kernel.shape(launch, of, words, 3)
+            runs = kernel.runs(launch, words)
+            shape = kernel.shape(launch, of, words, 3) if runs else None
             if shape is None:
                 continue
             symbol, grid, block, shared, _ = shape

@@ -116,7 +116,7 @@ def test_lanes_along_a_range_whose_ends_differ() -> None:
 
 
 @pytest.mark.parametrize("first", [8, 700])
-def test_one_code_serves_rows_of_any_length(first: int) -> None:
+def test_short_and_long_rows_have_a_code_each(first: int) -> None:
     module = quern.compile(
         f"rowwise share{first}(x: f32[R, C]) -> f32[R, C]:\n    return x / sum(x over C)\n"
     )
@@ -125,7 +125,7 @@ def test_one_code_serves_rows_of_any_length(first: int) -> None:
     for columns in (first, 3, 64, 65, 700):
         x = torch.rand(41, columns) + 1
         close(share(x), x.double() / x.double().sum(1, keepdim=True), torch.float32)
-    assert session().counters()["compiles"] - before <= 1
+    assert session().counters()["compiles"] - before <= 2
 
 
 @pytest.mark.parametrize("step", [1, 20])
