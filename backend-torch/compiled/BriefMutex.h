@@ -1,4 +1,4 @@
-// A mutex that nobody holds while the process forks.
+// A mutex that no thread holds while the process forks.
 #pragma once
 
 #include <mutex>

@@ -1,4 +1,4 @@
-// Takes pieces one after the other, on as many threads as there are processors.
+// Threads, one for each processor, take pieces until none is left.
 #include "backend-torch/compiled/SharedWork.h"
 
 #include <algorithm>
@@ -14,16 +14,16 @@
 namespace quern {
 
 namespace {
-/// How often the user is asked: he is to wait no more than 100 ms, of which the
-/// work takes some to end.
-constexpr std::chrono::milliseconds beat(40);
+/// How often signals are checked. A stop should take at most 100 ms, and the
+/// work needs a part of that to end.
+constexpr std::chrono::milliseconds signalInterval(40);
 
 class SharedWork {
 public:
   SharedWork(std::size_t count, const Piece &piece)
       : count(count), piece(piece) {}
 
-  /// Does what nobody else does; what is thrown ends the others' work as well.
+  /// Does pieces that no other thread has taken. An exception stops the others.
   void takeUp(const Progress &progress = {}) {
     try {
       for (std::size_t i = next++; i < count; i = next++, ++done) {
@@ -78,7 +78,7 @@ public:
 private:
   bool areEnded() {
     std::unique_lock guard(lock);
-    return changed.wait_for(guard, beat,
+    return changed.wait_for(guard, signalInterval,
                             [this] { return ended == threads.size(); });
   }
 

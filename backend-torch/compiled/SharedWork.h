@@ -14,8 +14,8 @@ using Progress = std::function<void(std::size_t done, std::size_t total)>;
 /// One piece, by its number; it ends soon once a stop is requested.
 using Piece = std::function<void(std::size_t number, std::stop_token stop)>;
 
-/// Does every piece, several at a time. Comes back when nothing goes on any
-/// more: with the first exception of a piece, if any throws.
+/// Does every piece, several at a time. It returns when all threads have ended,
+/// and rethrows the first exception of a piece.
 void forEach(std::size_t count, const Progress &progress, const Piece &piece);
 
 } // namespace quern

@@ -205,11 +205,11 @@ LogicalResult Dispatch::verifyOwnLoops() const {
     return op.emitOpError("writes rows past the caches, but nothing does");
   if (op.getStreams() && !op.getStreamsRows() && tiled == 0)
     return op.emitOpError("writes past the caches, but has no tile");
-  bool isPair = op.getDots() || op.getTurned() || op.getShortLines();
+  bool isPair = op.getDots() || op.getTurned() || op.getInterleave();
   if (isPair && tiled != 2)
     return op.emitOpError("has no tile of two axes");
-  if (op.getApart() && !op.getTurned())
-    return op.emitOpError("takes lines apart, but turns nothing");
+  if (op.getDeinterleave() && !op.getTurned())
+    return op.emitOpError("deinterleaves lines, but no operand is turned");
   return op.getTurned() ? verifySquares() : success();
 }
 

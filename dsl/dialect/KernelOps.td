@@ -21,8 +21,8 @@ def Qn_RowwiseOp : Qn_Op<"rowwise", [
     workspace, row after row. What writes one stands before everything that reads
     it, and is a launch of its own.
 
-    A kernel may be there in two forms, one behind the other: the first runs
-    `instead_of` the second for calls whose extents `when` admits.
+    A kernel may have two forms. The first runs `instead_of` the second for calls
+    whose extents satisfy `when`.
 
     `listed` is for a GPU: a launch serves several calls, whose packets are rows
     of a table (docs/decisions/0020).

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -72,6 +73,31 @@ bool qn::isOfHost(Value value) {
   });
 }
 
+/// Whether a host value is above zero for every call. Nested choices are
+/// followed to a small depth.
+static bool isPositive(Value value, unsigned depth = 0) {
+  constexpr unsigned deepest = 6;
+  if (depth == deepest)
+    return false;
+  auto also = [&](Value part) { return isPositive(part, depth + 1); };
+  if (APInt number; matchPattern(value, m_ConstantInt(&number)))
+    return number.isStrictlyPositive();
+  if (auto larger = value.getDefiningOp<arith::MaxSIOp>())
+    return also(larger.getLhs()) || also(larger.getRhs());
+  if (auto choice = value.getDefiningOp<arith::SelectOp>())
+    return also(choice.getTrueValue()) && also(choice.getFalseValue());
+  return false;
+}
+
+/// Tasks compute the sizes of parts, too, and a division by zero would end the
+/// process.
+static bool dividesSafely(Operation &op) {
+  bool isDivision =
+      isa<arith::DivUIOp, arith::DivSIOp, arith::RemUIOp, arith::RemSIOp,
+          arith::CeilDivUIOp, arith::CeilDivSIOp, arith::FloorDivSIOp>(op);
+  return !isDivision || isPositive(op.getOperand(1));
+}
+
 /// Besides its parts a schedule has what the host computes.
 static LogicalResult verifyHost(ScheduleOp schedule) {
   for (Operation &op : schedule.block()) {
@@ -81,6 +107,8 @@ static LogicalResult verifyHost(ScheduleOp schedule) {
       return op.emitOpError("is nothing that the host can compute");
     if (!isPart && op.getNumResults() == 0)
       return op.emitOpError("is no part of a schedule");
+    if (!isPart && !dividesSafely(op))
+      return op.emitOpError("divides by a number that may be zero");
   }
   return success();
 }
@@ -256,6 +284,8 @@ static LogicalResult verifySizes(ContractionOp op) {
     return op.emitOpError("has lines of 1 to 2^30 columns");
   if (op.getPart() && !isOfHost(op.getPart()))
     return op.emitOpError("has parts of a size that the host does not know");
+  if (op.getPart() && !isPositive(op.getPart()))
+    return op.emitOpError("has parts of a size that may be zero");
   return success();
 }
 

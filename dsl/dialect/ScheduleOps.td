@@ -50,9 +50,9 @@ def Qn_ScheduleOp : Qn_ScheduleFrame<"schedule", "RowwiseOp"> {
   let summary = "how a kernel runs on a target";
   let description = [{
     It is the last operation of a kernel. Its dispatches run in the order of the
-    text. Those that compute the same run under conditions of which one holds:
-    operations of `arith` on sizes and scalars in front of the dispatches, which
-    the host computes for each call.
+    text. Of dispatches that compute the same value, exactly one set runs for a
+    call. Their conditions are `arith` operations on sizes and scalars before the
+    dispatches. The host evaluates them for each call.
     `slots` gives the place in the workspace that each staged operand of the
     kernel has; operands of one slot are needed one after the other. From byte
     `parts` of the workspace on lie the parts of reductions that tasks share. A
@@ -284,10 +284,11 @@ def Qn_DispatchOp : Qn_ScheduleFrame<"dispatch", "ScheduleOp",
     `windows`: windows that reach over no border run without tests. `streams`
     and `streams_rows`: results that exceed the caches go past them.
 
-    `short_lines`: lines of few results are put together by the lanes, each of
-    which has one. `apart`: lines of two to four elements along `turned` are read
-    whole and taken apart. A dispatch runs where `when` holds, or always. On a GPU it has
-    entries in place of loops.
+    `interleave`: each lane makes a line of a few results; the lines are
+    interleaved in registers and stored as whole vectors. `deinterleave`: lines of
+    two to four elements along `turned` are read as whole vectors and
+    deinterleaved. A dispatch runs if `when` holds, or always without it. On a
+    GPU it has entries in place of loops.
   }];
   let arguments = (ins
     Variadic<AnyType>:$reductions,
@@ -310,8 +311,8 @@ def Qn_DispatchOp : Qn_ScheduleFrame<"dispatch", "ScheduleOp",
     UnitAttr:$together,
     OptionalAttr<Qn_RowOrder>:$first_rows,
     UnitAttr:$again,
-    UnitAttr:$short_lines,
-    UnitAttr:$apart,
+    UnitAttr:$interleave,
+    UnitAttr:$deinterleave,
     UnitAttr:$windows,
     UnitAttr:$streams,
     UnitAttr:$streams_rows);
@@ -325,7 +326,8 @@ def Qn_DispatchOp : Qn_ScheduleFrame<"dispatch", "ScheduleOp",
     (`turned` custom<AxisName>($turned)^)? `worth` $worth
     (`dots` $dots^)? (`together` $together^)?
     (`first_rows` $first_rows^)? (`again` $again^)?
-    (`short_lines` $short_lines^)? (`apart` $apart^)? (`windows` $windows^)? (`streams` $streams^)?
+    (`interleave` $interleave^)? (`deinterleave` $deinterleave^)?
+    (`windows` $windows^)? (`streams` $streams^)?
     (`streams_rows` $streams_rows^)? attr-dict-with-keyword $body
   }];
   let hasRegionVerifier = 1;

@@ -3,6 +3,7 @@
 #include "dsl/lower/Anchor.h"
 #include "dsl/lower/Emitter.h"
 #include "dsl/lower/Turn.h"
+#include "dsl/schedule/StepAlong.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -14,74 +15,42 @@ using namespace mlir;
 using namespace quern;
 
 namespace {
-/// How far values move from lane to lane; each of them is looked at once.
-class LaneSteps {
-public:
-  LaneSteps(Emitter &emitter, const KernelModel &model, Frame &frame,
-            const Binding &lane, Copies copies)
-      : emitter(emitter), model(model), frame(frame), lane(lane),
-        copies(copies) {}
-
-  std::optional<Value> of(Value value) {
-    if (auto found = known.find(value); found != known.end())
-      return found->second;
-    std::optional<Value> step = find(value);
-    known[value] = step;
-    return step;
-  }
-
-private:
-  std::optional<Value> find(Value value);
-
+/// Steps as code of a frame; null for values that do not move.
+struct StepCode {
+  using Number = Value;
   Emitter &emitter;
-  const KernelModel &model;
   Frame &frame;
-  const Binding &lane;
   Copies copies;
-  llvm::DenseMap<Value, std::optional<Value>> known;
-};
-} // namespace
 
-std::optional<Value> LaneSteps::find(Value value) {
-  if (!hasAxis(model.axesOf(value), lane.axis))
-    return Value();
-  Operation *op = value.getDefiningOp();
-  if (!op || op->getBlock() != &model.kernel.block())
-    return std::nullopt;
-  if (isa<qn::IndexOp, qn::AxisOp>(op))
-    return emitter.constant(frame, 1);
-  if (!isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op))
-    return std::nullopt;
-  auto left = of(op->getOperand(0)), right = of(op->getOperand(1));
-  if (!left || !right)
-    return std::nullopt;
-  Location loc = op->getLoc();
-  if (isa<arith::MulIOp>(op)) {
-    if (*left && *right)
-      return std::nullopt;
-    Value factor = emitter.emit(frame, op->getOperand(*left ? 1 : 0), copies);
-    Value step = *left ? *left : *right;
+  Value zero() { return {}; }
+  Value one() { return emitter.constant(frame, 1); }
+  Value add(Value a, Value b) {
+    if (!a || !b)
+      return a ? a : b;
+    return arith::AddIOp::create(emitter.in(frame), a.getLoc(), a, b);
+  }
+  Value subtract(Value a, Value b) {
+    if (!b)
+      return a;
+    Value from = a ? a : emitter.constant(frame, 0);
+    return emitter.in(frame).createOrFold<arith::SubIOp>(b.getLoc(), from, b);
+  }
+  std::optional<Value> scale(Value step, Value by) {
+    Value factor = emitter.emit(frame, by, copies);
     if (matchPattern(step, m_One()))
       return factor;
     OpBuilder &b = emitter.in(frame);
-    return arith::MulIOp::create(b, loc, step, factor).getResult();
+    return arith::MulIOp::create(b, by.getLoc(), step, factor).getResult();
   }
-  if (isa<arith::AddIOp>(op) && (!*left || !*right))
-    return *left ? *left : *right;
-  if (isa<arith::SubIOp>(op) && !*right)
-    return *left;
-  Value from = *left ? *left : emitter.constant(frame, 0);
-  OpBuilder &b = emitter.in(frame);
-  if (isa<arith::AddIOp>(op))
-    return arith::AddIOp::create(b, loc, from, *right).getResult();
-  return b.createOrFold<arith::SubIOp>(loc, from, *right);
-}
+};
+} // namespace
 
 /// How far a position moves from one lane to the next: a number, null for not
 /// at all, nothing where steps may differ.
 std::optional<Value> Emitter::laneStep(Frame &frame, Value value,
                                        const Binding &lane, Copies copies) {
-  return LaneSteps(*this, model, frame, lane, copies).of(value);
+  StepCode code{*this, frame, copies};
+  return StepAlong<StepCode>(model, lane.axis, code).of(value);
 }
 
 /// 0, step, 2 step, … in 32 bits.

@@ -4,6 +4,7 @@
 #include "dsl/lower/Held.h"
 #include "dsl/lower/InMemory.h"
 #include "dsl/lower/Origin.h"
+#include "dsl/schedule/StepAlong.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -117,55 +118,26 @@ Value Emitter::elementPointer(Frame &frame, const Access &access,
 }
 
 namespace {
-/// Each value is looked at once. Numbers wrap, as those of the kernel do.
-class Coefficients {
-public:
-  Coefficients(const KernelModel &model, unsigned axis)
-      : model(model), axis(axis) {}
+/// Steps that are constant. They wrap, as the kernel's numbers do.
+struct ConstantStep {
+  using Number = std::uint64_t;
 
-  std::optional<std::uint64_t> of(Value value) {
-    if (auto found = known.find(value); found != known.end())
-      return found->second;
-    std::optional<std::uint64_t> step = find(value);
-    known[value] = step;
-    return step;
+  std::uint64_t zero() { return 0; }
+  std::uint64_t one() { return 1; }
+  std::uint64_t add(std::uint64_t a, std::uint64_t b) { return a + b; }
+  std::uint64_t subtract(std::uint64_t a, std::uint64_t b) { return a - b; }
+  std::optional<std::uint64_t> scale(std::uint64_t step, Value by) {
+    APInt factor;
+    if (!matchPattern(by, m_ConstantInt(&factor)))
+      return std::nullopt;
+    return step * factor.getSExtValue();
   }
-
-private:
-  std::optional<std::uint64_t> find(Value value);
-
-  const KernelModel &model;
-  unsigned axis;
-  llvm::DenseMap<Value, std::optional<std::uint64_t>> known;
 };
 } // namespace
 
-std::optional<std::uint64_t> Coefficients::find(Value value) {
-  if (!hasAxis(model.axesOf(value), axis))
-    return 0;
-  Operation *op = value.getDefiningOp();
-  if (isa_and_nonnull<qn::IndexOp, qn::AxisOp>(op))
-    return 1;
-  if (!isa_and_nonnull<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op))
-    return std::nullopt;
-  auto left = of(op->getOperand(0)), right = of(op->getOperand(1));
-  if (!left || !right)
-    return std::nullopt;
-  if (isa<arith::AddIOp>(op))
-    return *left + *right;
-  if (isa<arith::SubIOp>(op))
-    return *left - *right;
-  APInt factor;
-  if (*right == 0 && matchPattern(op->getOperand(1), m_ConstantInt(&factor)))
-    return *left * factor.getSExtValue();
-  if (*left == 0 && matchPattern(op->getOperand(0), m_ConstantInt(&factor)))
-    return *right * factor.getSExtValue();
-  return std::nullopt;
-}
-
 std::optional<std::int64_t>
 quern::coefficientAlong(const KernelModel &model, Value value, unsigned axis) {
-  return Coefficients(model, axis).of(value);
+  return StepAlong<ConstantStep>(model, axis, {}).of(value);
 }
 
 /// The pointer to the first lane, when the lanes read neighbours; else null.

@@ -214,8 +214,8 @@ void LaunchBuilder::unit(Frame &frame, ValueRange position) {
     return finishDots(frame, loops);
   if (launch.scatter && launch.lane < 0)
     return scatterLoops(frame, loops);
-  if (launch.shortLines)
-    return shortLines(frame, loops.front(), loops.back());
+  if (launch.interleaves)
+    return interleavedLines(frame, loops.front(), loops.back());
   elementLoops(frame, loops);
 }
 
@@ -241,8 +241,8 @@ void LaunchBuilder::elementLoops(Frame &frame,
     Emitter::Values none;
     emitter.nest(at, loops, none, body);
   };
-  if (launch.apart)
-    linesApart(frame, loops, launch.turnedOperands(model), plain);
+  if (launch.deinterleaves)
+    deinterleavedLines(frame, loops, launch.turnedOperands(model), plain);
   else
     plain(frame);
 }

@@ -72,11 +72,11 @@ protected:
   void byLength(Frame &frame, unsigned axis,
                 llvm::ArrayRef<mlir::Value> tensors, LinesOfLength make,
                 OtherLines others, std::int64_t length = 2);
-  // LaunchApart.cpp
-  void takeApart(Frame &frame, llvm::ArrayRef<qn::LoadOp> loads,
-                 std::int64_t length);
-  void linesApart(Frame &frame, llvm::ArrayRef<LoopSpec> loops,
-                  llvm::ArrayRef<qn::LoadOp> loads, OtherLines others);
+  // Deinterleave.cpp
+  void deinterleave(Frame &frame, llvm::ArrayRef<qn::LoadOp> loads,
+                    std::int64_t length);
+  void deinterleavedLines(Frame &frame, llvm::ArrayRef<LoopSpec> loops,
+                          llvm::ArrayRef<qn::LoadOp> loads, OtherLines others);
   // LaunchTurned.cpp
   mlir::Value fillLines(Frame &at, qn::LoadOp load, unsigned side);
   void turnedLines(Frame &at, LoopSpec squares, unsigned length,
@@ -86,9 +86,10 @@ protected:
   mlir::Value linesMeet(Frame &frame, llvm::ArrayRef<qn::LoadOp> loads);
   void linesInTurn(Frame &frame, llvm::ArrayRef<LoopSpec> loops,
                    llvm::ArrayRef<qn::LoadOp> loads);
-  // LaunchNarrow.cpp
-  void shortLines(Frame &frame, const LoopSpec &lines, const LoopSpec &along);
-  void putTogether(Frame &frame, std::int64_t length);
+  // Interleave.cpp
+  void interleavedLines(Frame &frame, const LoopSpec &lines,
+                        const LoopSpec &along);
+  void interleave(Frame &frame, std::int64_t length);
   void storeLoops(Frame &frame, llvm::ArrayRef<qn::StoreOp> stores,
                   AxisSet missing);
   // LaunchDots.cpp

@@ -158,6 +158,17 @@ bool KernelLowering::build(const Variant &variant) {
   return true;
 }
 
+/// Whether two forms of a kernel read the same packet.
+static bool takesSame(qn::RowwiseOp form, qn::RowwiseOp other) {
+  auto operands = [](qn::RowwiseOp kernel) {
+    return ValueRange(
+        kernel.block().getArguments().take_front(kernel.callerArguments()));
+  };
+  return form.getAxes() == other.getAxes() &&
+         form.getNumbers() == other.getNumbers() &&
+         operands(form).getTypes() == operands(other).getTypes();
+}
+
 std::optional<KernelAbi> quern::lowerToLoops(ArrayRef<qn::RowwiseOp> forms,
                                              const TargetInfo &target,
                                              const ChooseVariant &choose) {
@@ -168,6 +179,10 @@ std::optional<KernelAbi> quern::lowerToLoops(ArrayRef<qn::RowwiseOp> forms,
     KernelModel &model = models.emplace_back(form);
     if (!model.valid)
       return std::nullopt;
+    if (!takesSame(form, forms.front())) {
+      form.emitOpError("has a form that takes other operands");
+      return std::nullopt;
+    }
     std::optional<Schedule> schedule = takeSchedule(model, target);
     if (!schedule)
       return std::nullopt;

@@ -34,6 +34,11 @@ struct QnToLoopsPass : quern::impl::QnToLoopsBase<QnToLoopsPass> {
     for (qn::RowwiseOp kernel : kernels)
       if (!kernel.getInsteadOf())
         all.push_back(formsOf(kernel));
+      else if (!SymbolTable::lookupNearestSymbolFrom<qn::RowwiseOp>(
+                   kernel, kernel.getInsteadOfAttr())) {
+        kernel.emitOpError("runs instead of a kernel that is not there");
+        return signalPassFailure();
+      }
     for (ArrayRef<qn::RowwiseOp> forms : all)
       if (!lowerToLoops(forms, *target))
         return signalPassFailure();

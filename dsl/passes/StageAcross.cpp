@@ -34,7 +34,7 @@ private:
 };
 } // namespace
 
-/// Whether nothing hands values on but sums.
+/// Whether sums are the only operations between positions.
 bool AcrossLanes::isSingle() const {
   return model.valid && model.scans.empty() && model.scatters.empty() &&
          model.sorts.empty() && model.joined.empty() &&

@@ -53,10 +53,9 @@ struct Tiling {
   /// Pairs meet in tile registers: a panel of rows has, for every line of the
   /// summed axis, one such line of each row after the other.
   bool tiles = false;
-  /// Where rows are few, columns are added up where they lie.
+  /// With few rows, columns are summed without packing.
   bool byColumns = false;
-  /// Columns of a line that few rows meet, a few steps of the sum at a time;
-  /// 0: none are streamed.
+  /// Columns of a line that is streamed past a few rows; 0: none are streamed.
   std::int64_t lineColumns = 0;
   /// Steps of a part of a long sum, known to the host; null: it has no parts.
   mlir::Value part;

@@ -3,6 +3,7 @@
 
 #include "dsl/cost/Parameters.h"
 #include "dsl/dialect/ScheduleOps.h"
+#include "dsl/schedule/StepAlong.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -51,37 +52,25 @@ Value HostValues::someExtent(unsigned axis) {
   return larger(extent(axis), number(1));
 }
 
-Value HostValues::stepAlong(Value value, unsigned axis) {
-  if (auto found = steps.find({value, axis}); found != steps.end())
-    return found->second;
-  Value step = findStep(value, axis);
-  steps[{value, axis}] = step;
-  return step;
-}
+namespace {
+struct HostStep {
+  using Number = Value;
+  HostValues &host;
 
-Value HostValues::findStep(Value value, unsigned axis) {
-  if (!hasAxis(model.axesOf(value), axis))
-    return number(0);
-  Operation *op = value.getDefiningOp();
-  if (!op || op->getBlock() != &model.kernel.block())
-    return Value();
-  if (isa<qn::IndexOp, qn::AxisOp>(op))
-    return number(1);
-  if (!isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op))
-    return Value();
-  Value left = stepAlong(op->getOperand(0), axis);
-  Value right = stepAlong(op->getOperand(1), axis);
-  if (!left || !right)
-    return Value();
-  if (isa<arith::AddIOp>(op))
-    return add(left, right);
-  if (isa<arith::SubIOp>(op))
-    return subtract(left, right);
-  bool isLeft = hasAxis(model.axesOf(op->getOperand(0)), axis);
-  Value other = op->getOperand(isLeft ? 1 : 0);
-  if (!qn::isOfHost(other))
-    return Value();
-  return multiply(isLeft ? left : right, other);
+  Value zero() { return host.number(0); }
+  Value one() { return host.number(1); }
+  Value add(Value a, Value b) { return host.add(a, b); }
+  Value subtract(Value a, Value b) { return host.subtract(a, b); }
+  std::optional<Value> scale(Value step, Value by) {
+    if (!qn::isOfHost(by))
+      return std::nullopt;
+    return host.multiply(step, by);
+  }
+};
+} // namespace
+
+std::optional<Value> HostValues::stepAlong(Value value, unsigned axis) {
+  return StepAlong<HostStep>(model, axis, {*this}).of(value);
 }
 
 Value HostValues::add(Value a, Value b) {

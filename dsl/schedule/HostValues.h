@@ -23,9 +23,9 @@ public:
   /// The same, but at least one position, and some of an axis whose bounds
   /// values decide.
   Value someExtent(unsigned axis);
-  /// How far a value moves from one position along an axis to the next; null
-  /// where that is not the same everywhere.
-  Value stepAlong(Value value, unsigned axis);
+  /// How far a value moves from one position along an axis to the next, if that
+  /// is the same everywhere.
+  std::optional<Value> stepAlong(Value value, unsigned axis);
 
   Value add(Value a, Value b);
   Value subtract(Value a, Value b);
@@ -51,7 +51,6 @@ public:
   Value holds(mlir::ArrayAttr extents);
 
 private:
-  Value findStep(Value value, unsigned axis);
   Value compare(mlir::arith::CmpIPredicate how, Value a, Value b);
 
   const KernelModel &model;
@@ -61,7 +60,6 @@ private:
   llvm::DenseMap<std::int64_t, Value> numbers;
   llvm::DenseMap<unsigned, Value> sizes;
   llvm::DenseMap<Value, Value> opposites;
-  llvm::DenseMap<std::pair<Value, unsigned>, Value> steps;
 };
 
 } // namespace quern

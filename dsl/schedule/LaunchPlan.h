@@ -97,10 +97,10 @@ struct LaunchPlan {
   /// Loops along the lanes are made again for positions of other axes that are
   /// reduced: their whole vectors are apart from the masked one.
   bool again = false;
-  /// Lines of few results are put together by lanes that have one each.
-  bool shortLines = false;
-  /// Lines of two to four turned elements are read whole and taken apart.
-  bool apart = false;
+  /// Each lane makes a line of a few results; they are interleaved.
+  bool interleaves = false;
+  /// Lines of two to four turned elements are read whole and deinterleaved.
+  bool deinterleaves = false;
   /// Windows that reach over no border run without tests.
   bool windows = false;
   /// Results may go past the caches, where they exceed them; rows behind what

@@ -53,10 +53,10 @@ Value ProductChoice::isFewNear() {
     Value index = load.getIndices()[number];
     if (!hasAxis(model.axesOf(index), lane))
       return;
-    Value step = host.stepAlong(index, lane);
+    std::optional<Value> step = host.stepAlong(index, lane);
     qn::OperandType type = load.getTensor().getType();
     bool isLine = step && type.getStrides()[number] == StrideClass::One;
-    near = host.both(near, host.isEqual(isLine ? step : host.number(0), 1));
+    near = host.both(near, host.isEqual(isLine ? *step : host.number(0), 1));
   });
   return near;
 }

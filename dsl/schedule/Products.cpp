@@ -258,7 +258,7 @@ void ScheduleChooser::addContractions() {
     if (narrow)
       launch.when = host.negated(narrow->when);
     SmallVector<LaunchPlan, 2> others =
-        launch.turned >= 0 ? linesApart(launch) : shortRows(launch);
+        launch.turned >= 0 ? deinterleaved(launch) : shortRows(launch);
     all.push_back(std::move(launch));
     if (narrow)
       all.push_back(std::move(*narrow));

@@ -34,7 +34,7 @@ private:
   bool mayBeShort(const LaunchPlan &launch) const;
   /// What runs instead of a launch for calls with short rows, or lines.
   llvm::SmallVector<LaunchPlan, 2> shortRows(LaunchPlan &launch);
-  llvm::SmallVector<LaunchPlan, 2> linesApart(LaunchPlan &launch);
+  llvm::SmallVector<LaunchPlan, 2> deinterleaved(LaunchPlan &launch);
   void planTile(LaunchPlan &launch, unsigned rows, unsigned lane);
   void planWindow(LaunchPlan &launch, unsigned rows, unsigned lane,
                   bool once = false);

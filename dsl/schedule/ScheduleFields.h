@@ -146,8 +146,8 @@ void eachField(Fields &fields, Plan &plan) {
   fields.flag("together", plan.together);
   fields.choice("first_rows", plan.firstRows);
   fields.flag("again", plan.again);
-  fields.flag("short_lines", plan.shortLines);
-  fields.flag("apart", plan.apart);
+  fields.flag("interleave", plan.interleaves);
+  fields.flag("deinterleave", plan.deinterleaves);
   fields.flag("windows", plan.windows);
   fields.flag("streams", plan.streams);
   fields.flag("streams_rows", plan.streamsRows);

@@ -48,11 +48,11 @@ bool ScheduleChooser::mayBeShort(const LaunchPlan &launch) const {
   return reduces;
 }
 
-/// What merges the lanes of a row is a chain, and most of the time of a short
-/// one: several of these are made side by side, none waiting for the others'
-/// chains. Of sums over several axes those are short of which all positions
-/// together are few. Where only the lines of longer ones are short, loops along
-/// them are made again for each position of the other axes.
+/// The lanes of a row are merged by a chain of dependent operations, which takes
+/// most of the time of a short row. Several short rows are therefore reduced
+/// together, so that their chains overlap. A sum over several axes is short if
+/// the product of their extents is small. If only its innermost axis is short,
+/// the loop along that axis runs again for each position of the other axes.
 SmallVector<LaunchPlan, 2> ScheduleChooser::shortRows(LaunchPlan &launch) {
   if (!mayBeShort(launch))
     return {};

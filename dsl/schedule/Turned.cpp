@@ -77,7 +77,7 @@ ScheduleChooser::narrowLines(const LaunchPlan &launch) {
   LaunchPlan narrow = launch;
   narrow.when =
       host.isBelow(host.extent(launch.lane), launch.axes.back().copies);
-  narrow.shortLines = true;
+  narrow.interleaves = true;
   narrow.lane = launch.turned;
   narrow.turned = -1;
   narrow.streams = false;
@@ -90,19 +90,19 @@ ScheduleChooser::narrowLines(const LaunchPlan &launch) {
   return narrow;
 }
 
-/// Operands with lines of a few elements, as images have with a few channels
-/// side by side: they are read whole and taken apart.
-SmallVector<LaunchPlan, 2> ScheduleChooser::linesApart(LaunchPlan &launch) {
+/// The launch for operands with lines of a few elements, such as the channels
+/// of an image.
+SmallVector<LaunchPlan, 2> ScheduleChooser::deinterleaved(LaunchPlan &launch) {
   if (launch.turnedOperands(model).empty())
     return {};
-  LaunchPlan apart = launch;
+  LaunchPlan made = launch;
   Value line = host.extent(launch.turned);
-  Value isShort =
-      host.both(host.isAtLeast(line, 2), host.isAtMost(line, cost::linesApart));
-  apart.apart = true;
-  apart.when = host.both(launch.when, isShort);
+  Value isShort = host.both(host.isAtLeast(line, 2),
+                            host.isAtMost(line, cost::deinterleavedLine));
+  made.deinterleaves = true;
+  made.when = host.both(launch.when, isShort);
   launch.when = host.both(launch.when, host.negated(isShort));
-  return {apart};
+  return {made};
 }
 
 /// Squares of the two axes, as many side by side as a vector has room for: a

@@ -185,13 +185,13 @@ ScheduleChooser::alongWindows(const LaunchPlan &launch) {
   along.when = host.isBelow(host.extent(launch.lane), wide);
   model.kernel.getBody().walk([&](qn::LoadOp load) {
     for (Value index : load.getIndices()) {
-      Value step = isApart(model, index, launch.lane)
-                       ? host.stepAlong(index, launch.lane)
-                       : Value();
+      if (!isApart(model, index, launch.lane))
+        continue;
+      std::optional<Value> step = host.stepAlong(index, launch.lane);
       if (!step)
         continue;
       Value isLong = host.isAtLeast(windows, std::int64_t(lanes) * 2);
-      Value isFar = host.isAtLeast(step, cost::windowsApart);
+      Value isFar = host.isAtLeast(*step, cost::gatheredStride);
       along.when = host.either(along.when, host.both(isLong, isFar));
     }
   });

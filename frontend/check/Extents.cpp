@@ -1,4 +1,4 @@
-// Extents, positions and numbers of a call beside floats: they take the float's
+// Extents, positions and scalars of a call next to floats: they take the float's
 // type, as literals do. What is made of them is computed in 64 bits first, and
 // converted once.
 #include "frontend/check/Extents.h"

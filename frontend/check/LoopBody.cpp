@@ -1,6 +1,6 @@
 // `break` and `continue`: each sets a variable of its loop. The rest of a block
 // that one of them may leave stands under a condition, so that the stages
-// behind see variables and branches alone.
+// after it see only variables and branches.
 #include "frontend/check/LoopBody.h"
 
 using namespace quern;
@@ -21,8 +21,8 @@ LoopBody::~LoopBody() {
   --checker.loops;
 }
 
-/// The names are keywords, so that no other variable has them. `offset` tells
-/// the places of the two apart, by which their axes are learned over passes.
+/// The names are keywords, so that no other variable has them. `offset` gives
+/// the two different places, by which passes over the body learn their axes.
 const Variable *LoopBody::variable(llvm::StringRef name, unsigned offset) {
   Variable *made = checker.builder.make<Variable>();
   made->name = name;

@@ -36,7 +36,7 @@ void Collector::comments(const TokenBuffer &tokens) {
       edits.push_back(lines(tokens.span(index), tokens.span(index)));
 }
 
-/// From the begin of the first line to the begin of the line behind the last.
+/// From the start of the first line to the start of the line after the last.
 /// The span of what has a block ends where the next line begins.
 Edit Collector::lines(Span first, Span last) const {
   llvm::StringRef whole = file.text();

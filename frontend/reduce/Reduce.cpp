@@ -89,7 +89,8 @@ bool Reducer::tryFormatted(const std::string &text) {
   return true;
 }
 
-/// One pass over the candidates; those behind a success are of the new text.
+/// One pass over the candidates. After a success it continues with those of the
+/// new text.
 bool Reducer::tryAll() {
   bool changed = false;
   for (std::size_t next = 0;;) {

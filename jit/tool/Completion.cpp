@@ -13,7 +13,7 @@ static constexpr llvm::StringLiteral help =
 Prints a script that completes verbs, options and files:
 
   bash   eval "$(quern completion bash)"    in ~/.bashrc
-  zsh    eval "$(quern completion zsh)"     in ~/.zshrc, behind compinit
+  zsh    eval "$(quern completion zsh)"     in ~/.zshrc, after compinit
   fish   quern completion fish | source     in ~/.config/fish/config.fish
 )sh";
 

@@ -34,8 +34,8 @@ message, let the command do so:
   --trials=N               runs of the command at most (100000)
   --json                   say how it went as JSON, on standard error
 
-The command finds the files beside FILE beside the smaller one too, so that
-`quern run {}` runs the program of a graph on what was recorded beside it. Of a
+The smaller text lies in a folder with links to the files in FILE's folder, so
+`quern run {}` finds the recorded tensors of a graph's program. Of a
 compilation that QUERN_REPRODUCE kept the text becomes smaller:
 
   quern reduce kept.json -- quern build --replay={} --emit=llvm
@@ -72,7 +72,8 @@ struct Ending {
   bool operator==(const Ending &) const = default;
 };
 
-/// A folder with links to what lies beside a file, and a text in its place.
+/// A folder with a text in place of a file, and links to the other files of its
+/// folder.
 class Stage {
 public:
   explicit Stage(llvm::StringRef file);

@@ -5,7 +5,7 @@
 // RUN: quern-opt %s --qn-schedule=target=x86-64-v4 | FileCheck %s --check-prefix=WHEN
 
 // WHEN: %[[SHORT:.*]] = arith.cmpi slt, %{{.*}}, %c16_i64
-// WHEN: qn.dispatch stores when %[[SHORT]] of [0] {{.*}} short_lines
+// WHEN: qn.dispatch stores when %[[SHORT]] of [0] {{.*}} interleave
 // CHECK-LABEL: llvm.func @pixels_1_task
 // CHECK: scf.if
 // CHECK-COUNT-2: llvm.load {{.*}} -> vector<16xf32>

@@ -1,5 +1,4 @@
-"""Change shapes: a ready kernel is used, no rebuild. Short and long rows are two variants of a
-kernel, each of which is built once (docs/decisions/0032)."""
+"""Change shapes: a ready kernel is used, no rebuild."""
 
 from __future__ import annotations
 
@@ -9,6 +8,7 @@ from quern._session import session
 
 
 def test_kernel_of_ones_own() -> None:
+    """Short and long rows are two variants of a kernel, each of which is built once."""
     k = quern.compile(
         "rowwise share35[T: Float](x: T[*R, C]) -> T[*R, C]:\n    return x / sum(x over C)\n"
     )

@@ -14,9 +14,9 @@ OPT = build_dir() / "bin" / "quern-opt"
 TARGETS = ("x86-64-v2", "x86-64-v3", "x86-64-v4", "sapphirerapids", "sm_90", "gfx942")
 WORDS = re.compile(r"\w+")
 FLAGS = WORDS.findall("""
-again apart by_columns by_lanes dots fixed full in_place in_runs inclusive is_row large
+again by_columns deinterleave by_lanes dots fixed full in_place in_runs inclusive is_row large
 left_along_depth once pairs product repeats repeats_rest replaces right_along_depth shared
-shares_rows short_lines staged streams streams_rows tiles together turn_columns turn_rows
+shares_rows interleave staged streams streams_rows tiles together turn_columns turn_rows
 turns unsuited
 upper window windows
 """)

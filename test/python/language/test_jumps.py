@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
-import _quern
 import numpy as np
 import pytest
 import quern
-from emulator.amd import kernel_for
-from emulator.kernels import GpuKernel
+from program_file import ProgramFile
 from slices import gpus
-from tree import ROOT, build_dir
+from tree import ROOT
 
 Array = np.ndarray[Any, Any]
-FILE = ROOT / "test" / "emulator" / "jumps.qn"
+PROGRAM = ProgramFile(ROOT / "test" / "emulator" / "jumps.qn")
 TARGETS = gpus("jumps")
 SESSIONS = [("", 1), ("", 3), ("x86-64-v2", 1), ("x86-64-v3", 2)]
 
@@ -130,18 +127,6 @@ def operand(name: str, x: Array) -> Array:
     return np.ascontiguousarray(x[:, 0]) if name == "nested" else x
 
 
-@functools.cache
-def session(target: str, threads: int) -> Any:
-    return _quern.Session(threads=threads, cache="-", target=target).compile(
-        FILE.read_text(), "jumps.qn"
-    )
-
-
-@functools.cache
-def kernel(name: str, target: str) -> GpuKernel:
-    return kernel_for(build_dir() / "bin" / "quern", FILE, name, target, ())
-
-
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize(("name", "reference", "scalars"), CASES, ids=lambda c: str(c)[:20])
 @pytest.mark.parametrize(("target", "threads"), SESSIONS)
@@ -154,7 +139,7 @@ def test_on_a_cpu(
     shape: tuple[int, int],
 ) -> None:
     x = numbers(name, shape)
-    made = getattr(session(target, threads), name)(operand(name, x), *scalars)
+    made = getattr(PROGRAM.module(target, threads), name)(operand(name, x), *scalars)
     np.testing.assert_array_equal(np.asarray(made), reference(x, *scalars))
 
 
@@ -171,7 +156,7 @@ def test_on_a_gpu(
     x = numbers(name, shape)
     wanted = reference(x, *scalars)
     made = np.zeros(wanted.shape, np.int64)
-    kernel(name, target).run([operand(name, x), made], list(scalars))
+    PROGRAM.kernel(name, target).run([operand(name, x), made], list(scalars))
     np.testing.assert_array_equal(made, wanted)
 
 

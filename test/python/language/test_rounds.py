@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
-import _quern
 import numpy as np
 import pytest
 import quern
-from emulator.amd import kernel_for
-from emulator.kernels import GpuKernel
+from program_file import ProgramFile
 from slices import gpus
-from tree import ROOT, build_dir
+from tree import ROOT
 
 Array = np.ndarray[Any, Any]
-FILE = ROOT / "test" / "emulator" / "rounds.qn"
+PROGRAM = ProgramFile(ROOT / "test" / "emulator" / "rounds.qn")
 TARGETS = gpus("rounds")
 SESSIONS = [("", 1), ("", 3), ("x86-64-v2", 1), ("x86-64-v3", 2)]
 
@@ -109,22 +106,10 @@ def test_on_a_cpu(
     scalars: tuple[int, ...],
     shape: tuple[int, int],
 ) -> None:
-    k = session(target, threads)
+    k = PROGRAM.module(target, threads)
     x = numbers(shape)
     made = getattr(k, name)(x.astype(np.float32), *scalars)
     compare(made, reference(x, *scalars))
-
-
-@functools.cache
-def session(target: str, threads: int) -> Any:
-    return _quern.Session(threads=threads, cache="-", target=target).compile(
-        FILE.read_text(), "rounds.qn"
-    )
-
-
-@functools.cache
-def kernel(name: str, target: str) -> GpuKernel:
-    return kernel_for(build_dir() / "bin" / "quern", FILE, name, target, ())
 
 
 @pytest.mark.parametrize("shape", [(3, 5), (5, 40), (2, 300)])
@@ -140,7 +125,7 @@ def test_on_a_gpu(
     x = numbers(shape)
     wanted = reference(x, *scalars)
     made = [np.zeros(w.shape, w.dtype if w.dtype == np.int64 else np.float32) for w in wanted]
-    kernel(name, target).run([x.astype(np.float32), *made], list(scalars))
+    PROGRAM.kernel(name, target).run([x.astype(np.float32), *made], list(scalars))
     compare(tuple(made), wanted)
 
 

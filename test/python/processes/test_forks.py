@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
+import forking
 import pytest
 
 # Threads of the parent check, compile and run all the time; children do so too.
@@ -48,26 +45,7 @@ for thread in threads:
 random.seed(int(sys.argv[1]))
 for _ in range(int(sys.argv[3])):
     time.sleep(random.random() * 0.1)
-    process = os.fork()
-    if process == 0:
-        try:
-            child()
-            os._exit(0)
-        except BaseException as error:
-            print(repr(error), flush=True)
-            os._exit(1)
-    end = time.time() + 120
-    while True:
-        done, status = os.waitpid(process, os.WNOHANG)
-        if done:
-            break
-        if time.time() > end:
-            os.kill(process, 9)
-            os.waitpid(process, 0)
-            status = "hangs"
-            break
-        time.sleep(0.01)
-    print(status)
+    print(forked(child, 120))
 ends = True
 for thread in threads:
     thread.join()
@@ -77,14 +55,7 @@ for thread in threads:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("seed", "lines", "forks"), [(1, 5, 25), (2, 60, 15), (3, 1, 25)])
 def test_children_work(seed: int, lines: int, forks: int) -> None:
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", TEXT, str(seed), str(lines), str(forks)],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=1200,
-        env={**os.environ, "QUERN_CACHE_DIR": "-", "QUERN_THREADS": "2"},
-    )
+    done = forking.run(TEXT, seed, lines, forks, QUERN_THREADS="2")
     assert done.stderr == ""
     assert done.stdout.split() == ["0"] * forks
     assert done.returncode == 0
@@ -111,14 +82,7 @@ print(os.waitpid(process, 0)[1] >> 8)
 
 
 def test_a_child_makes_what_its_parent_was_making() -> None:
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", SAME],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-        env={**os.environ, "QUERN_CACHE_DIR": "-"},
-    )
+    done = forking.run(SAME)
     assert (done.stdout.split(), done.stderr) == (["7"], "")
 
 
@@ -147,12 +111,5 @@ print(os.waitpid(children[0], 0)[1] >> 8)
 
 
 def test_a_handler_forks_while_its_thread_waits() -> None:
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", HANDLER],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-        env={**os.environ, "QUERN_CACHE_DIR": "-"},
-    )
+    done = forking.run(HANDLER)
     assert (done.stdout.split(), done.stderr) == (["made", "7"], "")

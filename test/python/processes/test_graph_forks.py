@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
+import forking
 import pytest
 
 # Threads of the parent call and compile graphs all the time: large tensors, sizes that change.
@@ -70,6 +67,7 @@ def compile_graphs(number):
         fresh(number)(x)
 
 def child():
+    faulthandler.dump_traceback_later(150, exit=True)
     frames.compile_lock = threading.RLock()
     for size in (3, 8, 601):
         y = torch.rand(size, 64)
@@ -88,26 +86,7 @@ for thread in threads:
 random.seed(int(sys.argv[1]))
 for _ in range(int(sys.argv[2])):
     time.sleep(random.random() * 0.05)
-    process = os.fork()
-    if process == 0:
-        try:
-            faulthandler.dump_traceback_later(150, exit=True)
-            child()
-            os._exit(0)
-        except BaseException as error:
-            print(repr(error), flush=True)
-            os._exit(1)
-    end = time.time() + 180
-    while True:
-        done, status = os.waitpid(process, os.WNOHANG)
-        if done:
-            break
-        if time.time() > end:
-            os.kill(process, 9)
-            os.waitpid(process, 0)
-            status = "hangs"
-            break
-        time.sleep(0.005)
+    status = forked(child, 180)
     print(status, flush=True)
     if status:
         break
@@ -120,13 +99,6 @@ for thread in threads:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("seed", "forks", "work"), [(1, 40, "calls"), (2, 15, "compiles")])
 def test_children_call_and_compile_graphs(seed: int, forks: int, work: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", TEXT, str(seed), str(forks), work],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=1800,
-        env={**os.environ, "QUERN_CACHE_DIR": "-"},
-    )
+    done = forking.run(TEXT, seed, forks, work)
     assert done.stdout.split() == ["0"] * forks, done.stderr
     assert done.returncode == 0, done.stderr

@@ -1,12 +1,12 @@
-// Images with a few channels side by side are read whole and taken apart: two,
-// three or four of them by their number.
+// Lines of two, three or four channels are read as whole vectors and
+// deinterleaved.
 // RUN: quern-opt %s --qn-schedule=target=x86-64-v4 --qn-to-loops=target=x86-64-v4 | FileCheck %s
 // RUN: quern-opt %s --qn-schedule=target=x86-64-v4 | FileCheck %s --check-prefix=WHEN
 
 // WHEN: %[[TWO:.*]] = arith.cmpi sge, %[[LINE:.*]], %c2_i64
 // WHEN: %[[FOUR:.*]] = arith.cmpi sle, %[[LINE]], %c4_i64
 // WHEN: %[[SHORT:.*]] = arith.andi %[[TWO]], %[[FOUR]]
-// WHEN: qn.dispatch stores when %{{.*}} turned C {{.*}} apart
+// WHEN: qn.dispatch stores when %{{.*}} turned C {{.*}} deinterleave
 // CHECK-LABEL: llvm.func @apart_task
 // CHECK-NOT: vector.shuffle {{.*}} [0, 2, 4,
 // CHECK-LABEL: llvm.func @apart_2_task

@@ -1,5 +1,6 @@
-// Operands with lines of few elements, as images have with a few channels side
-// by side, while lanes run across them: lines are read whole and taken apart.
+// Operands with lines of a few elements, such as the channels of an image,
+// while lanes run across the lines: they are read as whole vectors and
+// deinterleaved.
 #include "dsl/lower/Across.h"
 #include "dsl/lower/InMemory.h"
 #include "dsl/lower/Launch.h"
@@ -29,8 +30,8 @@ static Value everyNth(OpBuilder &b, ArrayRef<Value> vectors,
 }
 
 /// Reads as many lines of this length as there are lanes.
-void LaunchBuilder::takeApart(Frame &frame, ArrayRef<qn::LoadOp> loads,
-                              std::int64_t length) {
+void LaunchBuilder::deinterleave(Frame &frame, ArrayRef<qn::LoadOp> loads,
+                                 std::int64_t length) {
   const unsigned lanes = frame.find(launch.lane)->lanes;
   frame.bind(Binding{.axis = unsigned(launch.turned),
                      .position = emitter.constant(frame, 0),
@@ -55,21 +56,22 @@ void LaunchBuilder::takeApart(Frame &frame, ArrayRef<qn::LoadOp> loads,
   inner(frame, launch.stores);
 }
 
-void LaunchBuilder::linesApart(Frame &frame, ArrayRef<LoopSpec> loops,
-                               ArrayRef<qn::LoadOp> loads, OtherLines others) {
+void LaunchBuilder::deinterleavedLines(Frame &frame, ArrayRef<LoopSpec> loops,
+                                       ArrayRef<qn::LoadOp> loads,
+                                       OtherLines others) {
   SmallVector<Value> operands;
   for (qn::LoadOp load : loads)
     operands.push_back(load.getTensor());
   Emitter::Values none;
-  auto apart = [&](Frame &lines, std::int64_t length) {
+  auto split = [&](Frame &lines, std::int64_t length) {
     emitter.nest(lines, loops.front(), none, [&](Frame &at, Emitter::Values &) {
       const Binding *lane = at.find(launch.lane);
       if (lane->lanes > 1 && !lane->mask)
-        return takeApart(at, loads, length);
+        return deinterleave(at, loads, length);
       emitter.nest(at, loops.back(), none, [&](Frame &each, Emitter::Values &) {
         inner(each, launch.stores);
       });
     });
   };
-  byLength(frame, launch.turned, operands, apart, others);
+  byLength(frame, launch.turned, operands, split, others);
 }

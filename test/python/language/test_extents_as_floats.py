@@ -1,4 +1,4 @@
-"""Integers that are not data beside floats: they are what a written cast gives."""
+"""An integer that is not data becomes the float that a written cast gives."""
 
 from __future__ import annotations
 

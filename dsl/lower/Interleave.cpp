@@ -1,5 +1,5 @@
-// Results with lines of few elements, as images have for a few channels: lanes
-// run across them.
+// Results with lines of a few elements, such as the channels of an image, while
+// lanes run across the lines: vectors are interleaved and stored whole.
 #include "dsl/lower/InMemory.h"
 #include "dsl/lower/Launch.h"
 
@@ -31,7 +31,7 @@ static Emitter::Values inTurns(OpBuilder &b, ArrayRef<Value> vectors) {
 }
 
 /// Stores whole lines of this length, as many as there are lanes.
-void LaunchBuilder::putTogether(Frame &frame, std::int64_t length) {
+void LaunchBuilder::interleave(Frame &frame, std::int64_t length) {
   unsigned axis = launch.axes.back().axis;
   const unsigned lanes = frame.find(launch.lane)->lanes;
   frame.bind(Binding{.axis = axis,
@@ -59,8 +59,8 @@ void LaunchBuilder::putTogether(Frame &frame, std::int64_t length) {
 }
 
 /// Lanes go to a line each; longer lines are stored element by element.
-void LaunchBuilder::shortLines(Frame &frame, const LoopSpec &lines,
-                               const LoopSpec &along) {
+void LaunchBuilder::interleavedLines(Frame &frame, const LoopSpec &lines,
+                                     const LoopSpec &along) {
   Emitter::Values none;
   auto others = [&](Frame &rest) {
     emitter.nest(rest, along, none, [&](Frame &at, Emitter::Values &) {
@@ -80,7 +80,7 @@ void LaunchBuilder::shortLines(Frame &frame, const LoopSpec &lines,
       return others(at);
     byLength(
         at, along.plan.axis, results,
-        [&](Frame &line, std::int64_t length) { putTogether(line, length); },
+        [&](Frame &line, std::int64_t length) { interleave(line, length); },
         others);
   });
 }
